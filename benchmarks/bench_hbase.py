@@ -1,4 +1,4 @@
-"""What rowkey's client of HBase reaches on a real cluster of three servers, and who is faster."""
+"""How fast rowkey's HBase client is on a real cluster of three servers, next to others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rivals.hbase.contract import FAMILY, SPLITS, Rival, Taken
+from rivals.hbase.contract import FAMILY, SPLITS, Rival, TaskTime
 from rivals.hbase.ours import Ours
-from rivals.hbase.programs import official
+from rivals.hbase.programs import start_java_client
 from rivals.hbase.thrift import Happybase
 from timing import Result
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 ROWS = 1_000_000
 SINGLE = 5_000
-"""Gets or puts of one row in one round."""
+"""The number of gets or puts of single rows in one round."""
 ROUNDS = 3
-"""After a warm one: JVMs compile while they run."""
+"""The number of rounds after one to warm up: JVMs compile while they run."""
 NOTE = (
     "ZooKeeper, a master and three region servers run on this same machine, and so does every "
     f"client. {ROUNDS} rounds each, after a warm one. CPU is that of the client's own process: "
@@ -41,22 +41,24 @@ NOTE = (
     "takes for it. As Arrow columns, where no object is made of a row, ours is faster than Java's, "
     "and still less than three times as fast as happybase: these servers have little more to give."
 )
-"""What the page says above its table."""
+"""The text of the page above its table."""
 SOURCE, SINK = "bench_source", "bench_sink"
 
 JAVA, HAPPYBASE = "Java hbase-client 2.6.4", "happybase 1.3, Thrift gateway 2.4.17"
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page, on a cluster that is started for it and ended."""
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page, from a cluster that is started for it."""
     from cluster import Cluster
 
     with Cluster.start(flags=()) as cluster:
-        yield from measured(cluster)
+        yield from measure_on_cluster(cluster)
 
 
-def measured(cluster: Cluster, rows: int = ROWS, single: int = SINGLE) -> Iterator[Result]:
-    """Every figure, on a cluster that runs.
+def measure_on_cluster(
+    cluster: Cluster, rows: int = ROWS, single: int = SINGLE
+) -> Iterator[Result]:
+    """Yield all results, from a running cluster.
 
     Args:
         cluster: it; two tables are made on it.
@@ -72,32 +74,32 @@ def measured(cluster: Cluster, rows: int = ROWS, single: int = SINGLE) -> Iterat
         cluster.judge.flush(SOURCE)
         cluster.judge.compact(SOURCE)
         ours = opened.enter_context(Ours(url, SOURCE, SINK, rows))
-        java = opened.enter_context(official(port, SOURCE, SINK, rows))
+        java = opened.enter_context(start_java_client(port, SOURCE, SINK, rows))
         happy = opened.enter_context(Happybase(port, SOURCE, SINK, rows))
-        yield from _figures(cluster.judge, ours, {JAVA: java, HAPPYBASE: happy}, rows, single)
+        yield from _measure_tasks(cluster.judge, ours, {JAVA: java, HAPPYBASE: happy}, rows, single)
 
 
-def _figures(
+def _measure_tasks(
     judge: Judge, ours: Ours, rivals: Mapping[str, Rival], rows: int, single: int
 ) -> Iterator[Result]:
-    def emptied(load: Callable[[int], Taken]) -> Callable[[], Taken]:
-        def work() -> Taken:
+    def with_empty_table(load: Callable[[int], TaskTime]) -> Callable[[], TaskTime]:
+        def work() -> TaskTime:
             judge.truncate(SINK)
             return load(rows)
 
         return work
 
-    def each(task: Callable[[Rival], Taken]) -> dict[str, Callable[[], Taken]]:
+    def for_each_client(task: Callable[[Rival], TaskTime]) -> dict[str, Callable[[], TaskTime]]:
         return {name: partial(task, one) for name, one in rivals.items()}
 
     scans = Task(
         "full scan, one scanner",
         "M rows/s",
         {"": ours.scan, " into Arrow columns": ours.scan_columns},
-        each(lambda one: one.scan()),
+        for_each_client(lambda one: one.scan()),
         {("", HAPPYBASE): 4, (" into Arrow columns", JAVA): 1},
     )
-    for found in scans.results():
+    for found in scans.measure():
         if told := rivals[found.rival].scans:
             found.notes += f"; {told}"
         yield found
@@ -105,45 +107,45 @@ def _figures(
         "ordered scan over 16 buckets",
         "M rows/s",
         {"": ours.salted_scan},
-        each(lambda one: one.salted_scan()),
-    ).results()
+        for_each_client(lambda one: one.salted_scan()),
+    ).measure()
     yield from Task(
         "batch put",
         "M rows/s",
-        {"": emptied(ours.load), " of Arrow columns": emptied(ours.load_columns)},
-        {name: emptied(one.load) for name, one in rivals.items()},
+        {"": with_empty_table(ours.load), " of Arrow columns": with_empty_table(ours.load_columns)},
+        {name: with_empty_table(one.load) for name, one in rivals.items()},
         {("", HAPPYBASE): 3, ("", JAVA): 1},
-    ).results()
+    ).measure()
     for threads in (1, 16):
-        yield from _single(ours, each, single, threads)
+        yield from _measure_single_rows(ours, for_each_client, single, threads)
 
 
-def _single(
+def _measure_single_rows(
     ours: Ours,
-    each: Callable[[Callable[[Rival], Taken]], dict[str, Callable[[], Taken]]],
+    for_each_client: Callable[[Callable[[Rival], TaskTime]], dict[str, Callable[[], TaskTime]]],
     single: int,
     threads: int,
 ) -> Iterator[Result]:
-    """One row a call."""
+    """Measure gets and puts of one row per call."""
     told = f", {threads} thread{'s' if threads > 1 else ''}"
     yield from Task(
         f"get{told}",
         "rows/s",
         {"": lambda: ours.get(single, threads)},
-        each(lambda one: one.get(single, threads)),
+        for_each_client(lambda one: one.get(single, threads)),
         {("", HAPPYBASE): 2, ("", JAVA): 0.7},
-    ).results()
+    ).measure()
     yield from Task(
         f"put{told}",
         "rows/s",
         {"": lambda: ours.put(single, threads)},
-        each(lambda one: one.put(single, threads)),
-    ).results()
+        for_each_client(lambda one: one.put(single, threads)),
+    ).measure()
 
 
 @dataclass
 class Task:
-    """One task, done by all in turn.
+    """One task, done by all clients in turn.
 
     Args:
         name: what it is.
@@ -155,32 +157,32 @@ class Task:
 
     name: str
     unit: str
-    ours: Mapping[str, Callable[[], Taken]]
-    theirs: Mapping[str, Callable[[], Taken]]
+    ours: Mapping[str, Callable[[], TaskTime]]
+    theirs: Mapping[str, Callable[[], TaskTime]]
     goals: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
-    def results(self) -> Iterator[Result]:
-        """Each of our ways against each of the others."""
+    def measure(self) -> Iterator[Result]:
+        """Yield the result of each of our ways against each rival."""
         everyone = {**self.ours, **self.theirs}
         for work in everyone.values():
             work()
-        taken: dict[str, list[Taken]] = {name: [] for name in everyone}
+        times: dict[str, list[TaskTime]] = {name: [] for name in everyone}
         for _ in range(ROUNDS):
             for name, work in everyone.items():
-                taken[name].append(work())
+                times[name].append(work())
         for way in self.ours:
             for rival in self.theirs:
-                yield self._result(way, rival, taken)
+                yield self._build_result(way, rival, times)
 
-    def _result(self, way: str, rival: str, taken: Mapping[str, list[Taken]]) -> Result:
-        ours, theirs = taken[way], taken[rival]
+    def _build_result(self, way: str, rival: str, times: Mapping[str, list[TaskTime]]) -> Result:
+        ours, theirs = times[way], times[rival]
         found = Result(
             self.name + way,
             self.unit,
             [one.rate for one in ours],
             rival,
             [one.rate for one in theirs],
-            notes=f"CPU s a million: {_cpu(ours):.2f}, theirs {_cpu(theirs):.2f}",
+            notes=f"CPU s a million: {_compute_cpu(ours):.2f}, theirs {_compute_cpu(theirs):.2f}",
         )
         goal = self.goals.get((way, rival))
         if goal is not None:
@@ -188,5 +190,5 @@ class Task:
         return found
 
 
-def _cpu(taken: list[Taken]) -> float:
-    return statistics.median(one.cpu_s_of_million for one in taken)
+def _compute_cpu(times: list[TaskTime]) -> float:
+    return statistics.median(one.cpu_s_of_million for one in times)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from rivals import plain
-from timing import against, alone
+from timing import measure_rate, measure_ratio
 
 from rowkey import bind_key
 
@@ -21,21 +21,21 @@ BATCH, LOOP, ROWS = 4_000_000, 400_000, 200_000
 START = 1_609_459_200_000
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page."""
-    yield from _numbers()
-    yield from _texts()
-    yield from _scalars()
-    yield from _decoding()
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page."""
+    yield from _measure_numbers()
+    yield from _measure_texts()
+    yield from _measure_rows()
+    yield from _measure_decoding()
 
 
-def _number_batch(count: int) -> pa.RecordBatch:
+def _build_number_batch(count: int) -> pa.RecordBatch:
     ids = np.random.default_rng(0).integers(0, 2**40, count, dtype=np.uint64)
     times = np.arange(count, dtype=np.int64) + START
     return pa.record_batch([pa.array(ids), pa.array(times)], names=["id", "ts"])
 
 
-def _text_batch(count: int, distinct: int | None) -> pa.RecordBatch:
+def _build_text_batch(count: int, distinct: int | None) -> pa.RecordBatch:
     times = np.arange(count, dtype=np.int64) + START
     if distinct is None:
         hosts = pa.array([f"user{n * 7919 % 1_000_003}-{n}" for n in range(count)])
@@ -50,83 +50,88 @@ NUMBERS = bind_key("[bucket(id, 16)][id][ts]", {"id": "u64", "ts": "timestamp_ms
 TEXTS = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"})
 
 
-def _numbers() -> Iterator[Result]:
-    big, small = _number_batch(BATCH), _number_batch(LOOP)
+def _measure_numbers() -> Iterator[Result]:
+    big, small = _build_number_batch(BATCH), _build_number_batch(LOOP)
     ids, times = (column.to_pylist() for column in small.columns)
-    found = against(
+    result = measure_ratio(
         "batch encode, bucket + integer + timestamp",
         "M keys/s",
         (BATCH, lambda: NUMBERS.encode_batch(big)),
         "a plain Python loop over lists",
-        (LOOP, lambda: plain.number_keys(ids, times)),
+        (LOOP, lambda: plain.encode_number_keys(ids, times)),
     )
-    found.goal = "60 M keys/s, or 12 times the loop"
-    found.met = found.median >= 60e6 or (found.ratio or 0) >= 12
-    yield found
+    result.goal = "60 M keys/s, or 12 times the loop"
+    result.met = result.median >= 60e6 or (result.ratio or 0) >= 12
+    yield result
 
 
-def _texts() -> Iterator[Result]:
+def _measure_texts() -> Iterator[Result]:
     for distinct in (1_000, 10_000):
-        few = _text_batch(BATCH, distinct)
-        found = alone(
+        batch = _build_text_batch(BATCH, distinct)
+        result = measure_rate(
             f"batch encode, bucket + text + timestamp, {distinct:,} different texts",
             "M keys/s",
             BATCH,
-            partial(TEXTS.encode_batch, few),
+            partial(TEXTS.encode_batch, batch),
         )
-        found.goal, found.met = "20 M keys/s", found.median >= 20e6
-        found.notes = "a third of the time is Arrow's, which finds the texts that repeat"
-        yield found
-    big, small = _text_batch(BATCH // 2, None), _text_batch(LOOP, None)
-    found = against(
+        result.goal, result.met = "20 M keys/s", result.median >= 20e6
+        result.notes = "a third of the time is Arrow's, which finds the texts that repeat"
+        yield result
+    big, small = _build_text_batch(BATCH // 2, None), _build_text_batch(LOOP, None)
+    result = measure_ratio(
         "batch encode, bucket + text + timestamp, every text different",
         "M keys/s",
         (BATCH // 2, lambda: TEXTS.encode_batch(big)),
         "a plain Python loop, Arrow in and out",
-        (LOOP, lambda: plain.text_keys_arrow(small)),
+        (LOOP, lambda: plain.encode_text_keys_arrow(small)),
     )
-    found.goal, found.met = "4 times the loop", (found.ratio or 0) >= 4
-    yield found
+    result.goal, result.met = "4 times the loop", (result.ratio or 0) >= 4
+    yield result
     hosts, times = (column.to_pylist() for column in small.columns)
-    yield against(
+    yield measure_ratio(
         "the same against a loop that starts and ends with lists",
         "M keys/s",
         (BATCH // 2, lambda: TEXTS.encode_batch(big)),
         "a plain Python loop over lists",
-        (LOOP, lambda: plain.text_keys(hosts, times)),
+        (LOOP, lambda: plain.encode_text_keys(hosts, times)),
     )
 
 
-def _each(encode: Callable[[Mapping[str, Any]], bytes], rows: list[dict[str, Any]]) -> None:
+def _encode_each(encode: Callable[[Mapping[str, Any]], bytes], rows: list[dict[str, Any]]) -> None:
     for row in rows:
         encode(row)
 
 
-def _scalars() -> Iterator[Result]:
+def _measure_rows() -> Iterator[Result]:
     for name, key, rival, batch in (
-        ("bucket + integer + timestamp", NUMBERS, plain.number_key, _number_batch(ROWS)),
-        ("bucket + text + timestamp", TEXTS, plain.text_key, _text_batch(ROWS, None)),
+        (
+            "bucket + integer + timestamp",
+            NUMBERS,
+            plain.encode_number_key,
+            _build_number_batch(ROWS),
+        ),
+        ("bucket + text + timestamp", TEXTS, plain.encode_text_key, _build_text_batch(ROWS, None)),
     ):
         rows = batch.to_pylist()
-        found = against(
+        result = measure_ratio(
             f"one row at a time, {name}",
             "M keys/s",
-            (ROWS, partial(_each, key.encode, rows)),
+            (ROWS, partial(_encode_each, key.encode, rows)),
             "struct code written by hand for this key",
-            (ROWS, partial(_each, rival, rows)),
+            (ROWS, partial(_encode_each, rival, rows)),
         )
-        found.goal = "at most 3.5 times as long as by hand"
-        found.met = 1 / (found.ratio or 1) <= 3.5
-        yield found
+        result.goal = "at most 3.5 times as long as by hand"
+        result.met = 1 / (result.ratio or 1) <= 3.5
+        yield result
 
 
-def _decoding() -> Iterator[Result]:
-    keys = TEXTS.encode_batch(_text_batch(1_000_000, 10_000))
-    some = keys.slice(0, 20_000).to_pylist()
-    yield against(
+def _measure_decoding() -> Iterator[Result]:
+    keys = TEXTS.encode_batch(_build_text_batch(1_000_000, 10_000))
+    sample = keys.slice(0, 20_000).to_pylist()
+    yield measure_ratio(
         "batch decode, bucket + text + timestamp, each bucket verified",
         "M keys/s",
         (len(keys), lambda: TEXTS.decode_batch(keys)),
         "decoding one at a time",
-        (len(some), lambda: [TEXTS.decode(key) for key in some]),
+        (len(sample), lambda: [TEXTS.decode(key) for key in sample]),
     )

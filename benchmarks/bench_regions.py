@@ -1,4 +1,4 @@
-"""How fast keys are placed in regions."""
+"""How fast the regions of keys are found."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from timing import against
+from timing import measure_ratio
 
 from rowkey import bind_key
-from rowkey.regions import Boundaries, locate_array
+from rowkey.regions import Boundaries, locate_key_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,8 @@ COUNT, LOOP = 2_000_000, 200_000
 START = 1_609_459_200_000
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page."""
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page."""
     names = pa.array([f"user{number:08d}" for number in range(50_000)])
     drawn = np.random.default_rng(0).integers(0, len(names), COUNT)
     users = names.take(pa.array(drawn))
@@ -37,21 +37,21 @@ def results() -> Iterator[Result]:
         ordered = sorted(keys.slice(0, LOOP).to_pylist())
         for regions in (16, 100, 1_000):
             splits = sorted({ordered[LOOP * n // regions] for n in range(1, regions)})
-            yield _placed(name, keys, splits)
+            yield _measure_placement(name, keys, splits)
     keys = bind_key("[bucket(user, 16)][user][ts]", fields).encode_batch(batch)
-    yield _placed("designed splits, one byte", keys, [bytes([n]) for n in range(1, 16)])
+    yield _measure_placement("designed splits, one byte", keys, [bytes([n]) for n in range(1, 16)])
 
 
-def _placed(name: str, keys: pa.Array, splits: list[bytes]) -> Result:
+def _measure_placement(name: str, keys: pa.Array, splits: list[bytes]) -> Result:
     boundaries = Boundaries(splits)
     some = keys.slice(0, LOOP).to_pylist()
-    found = against(
+    result = measure_ratio(
         f"placement, {name}, {len(boundaries):,} regions",
         "M keys/s",
-        (len(keys), lambda: locate_array(boundaries, keys)),
+        (len(keys), lambda: locate_key_array(boundaries, keys)),
         "bisect over a list of split keys",
         (LOOP, lambda: [bisect_right(splits, key) for key in some]),
     )
     if len(boundaries) <= 100:
-        found.goal, found.met = "5 M keys/s", found.median >= 5e6
-    return found
+        result.goal, result.met = "5 M keys/s", result.median >= 5e6
+    return result

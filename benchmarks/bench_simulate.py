@@ -1,4 +1,4 @@
-"""How fast designs are judged, and how much memory that takes."""
+"""How fast designs are judged, and with how much memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from timing import Result, alone
+from timing import Result, measure_rate
 
 import rowkey
 
@@ -25,30 +25,34 @@ design = rowkey.Design(
 started = time.perf_counter()
 found = rowkey.simulate.run(design)
 print(json.dumps({
-    "operations": found.operations, "seconds": time.perf_counter() - started,
+    "operations": found.operation_count, "seconds": time.perf_counter() - started,
     "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
 }))
 """
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page."""
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page."""
     for name, draw in (("uniform", "uniform"), ("zipf 0.99", "zipf")):
-        found = _judged(f"simulate, designed splits, {name} hosts", 20_000_000, draw=draw)
-        found.goal, found.met = "20 M events/s", found.median >= 20e6
-        yield found
-    found = _judged("simulate, arbitrary splits, 100 regions", 4_000_000, splits=_arbitrary())
-    found.goal, found.met = "3 M events/s", found.median >= 3e6
-    yield found
-    yield _billion()
+        result = _measure_simulation(
+            f"simulate, designed splits, {name} hosts", 20_000_000, draw=draw
+        )
+        result.goal, result.met = "20 M events/s", result.median >= 20e6
+        yield result
+    result = _measure_simulation(
+        "simulate, arbitrary splits, 100 regions", 4_000_000, splits=_build_splits()
+    )
+    result.goal, result.met = "3 M events/s", result.median >= 3e6
+    yield result
+    yield _measure_billion()
 
 
-def _arbitrary() -> list[str]:
-    """A hundred boundaries as a sample would give them: whole hosts of unequal length."""
+def _build_splits() -> list[str]:
+    """Return a hundred boundaries like those of a sample: hosts of different length."""
     return sorted(f"{number:08d}" for number in range(10, 1_000, 10))
 
 
-def _design(key: str, splits: Any, draw: str) -> rowkey.Design:
+def _build_design(key: str, splits: Any, draw: str) -> rowkey.Design:
     return rowkey.Design(
         "events",
         key,
@@ -58,26 +62,30 @@ def _design(key: str, splits: Any, draw: str) -> rowkey.Design:
     )
 
 
-def _judged(name: str, count: int, splits: Any = "per_bucket", draw: str = "uniform") -> Result:
+def _measure_simulation(
+    name: str, count: int, splits: Any = "per_bucket", draw: str = "uniform"
+) -> Result:
     key = "[bucket(host, 16)][host][ts]" if splits == "per_bucket" else "[host][ts]"
-    words = _design(key, splits, draw).declaration.model_dump(by_alias=True, exclude_defaults=True)
+    words = _build_design(key, splits, draw).declaration.model_dump(
+        by_alias=True, exclude_defaults=True
+    )
     words["writes"]["for"] = f"{count // 40}ms"
     design = rowkey.Design(**words)
-    return alone(name, "M events/s", count, lambda: rowkey.simulate.run(design))
+    return measure_rate(name, "M events/s", count, lambda: rowkey.simulate.run(design))
 
 
-def _billion() -> Result:
+def _measure_billion() -> Result:
     run = subprocess.run(
         [sys.executable, "-c", BILLION], check=True, capture_output=True, text=True
     )
-    found = json.loads(run.stdout)
-    rate = found["operations"] / found["seconds"]
-    gigabytes = found["memory"] / 2**30
+    result = json.loads(run.stdout)
+    rate = result["operations"] / result["seconds"]
+    gigabytes = result["memory"] / 2**30
     return Result(
         "simulate 1,000,000,000 generated events",
         "M events/s",
         [rate],
         goal="at most 1 GB of memory",
-        met=gigabytes <= 1 and found["operations"] == 1_000_000_000,
-        notes=f"{found['operations']:,} events in {found['seconds']:.0f} s, {gigabytes:.2f} GiB",
+        met=gigabytes <= 1 and result["operations"] == 1_000_000_000,
+        notes=f"{result['operations']:,} events in {result['seconds']:.0f} s, {gigabytes:.2f} GiB",
     )

@@ -1,4 +1,4 @@
-"""How long the command takes to say anything, beside an interpreter that does nothing."""
+"""How long the command takes to start, compared with a bare Python interpreter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from timing import against
+from timing import measure_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +31,13 @@ NOTE = (
 )
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page."""
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page."""
     command = str(Path(sysconfig.get_path("scripts")) / "rowkey")
     with TemporaryDirectory() as place:
         one, many = Path(place, "one.toml"), Path(place, "many.toml")
         one.write_text('table = "one"\nkey = "[id]"\n\n[fields]\nid = "u64"\n', "utf-8")
-        many.write_text(design_of(FIELDS), "utf-8")
+        many.write_text(build_design_text(FIELDS), "utf-8")
         stands_on = (
             "from pydantic import BaseModel, BeforeValidator, ConfigDict, Field; import click"
         )
@@ -48,11 +48,11 @@ def results() -> Iterator[Result]:
             ("rowkey check of one field", [*check, str(one)], None),
             (f"rowkey check of {FIELDS} fields", [*check, str(many)], GOAL),
         ):
-            yield beside_bare(name, words, times, compiled)
+            yield measure_command(name, words, times, compiled)
 
 
-def beside_bare(name: str, words: list[str], times: float | None, compiled: Path) -> Result:
-    """A command beside an interpreter that does nothing, each with its modules compiled.
+def measure_command(name: str, words: list[str], times: float | None, compiled: Path) -> Result:
+    """Measure a command against a bare interpreter, each with its modules compiled.
 
     Args:
         name: what it is called.
@@ -69,17 +69,17 @@ def beside_bare(name: str, words: list[str], times: float | None, compiled: Path
 
     bare = [sys.executable, "-c", "pass"]
     ours, theirs = (RUNS, partial(run, words)), (RUNS, partial(run, bare))
-    found = against(name, "starts/s", ours, "bare python -c pass", theirs)
+    result = measure_ratio(name, "starts/s", ours, "bare python -c pass", theirs)
     if times is not None:
-        took = 1 / (found.ratio or 1)
-        found.notes = f"{took:.1f} times as long"
-        found.goal = f"at most {times:g} times as long as bare Python"
-        found.met = took <= times
-    return found
+        took = 1 / (result.ratio or 1)
+        result.notes = f"{took:.1f} times as long"
+        result.goal = f"at most {times:g} times as long as bare Python"
+        result.met = took <= times
+    return result
 
 
-def design_of(fields: int) -> str:
-    """A sound design of many fields, texts and numbers in turn."""
+def build_design_text(fields: int) -> str:
+    """Return a valid design of many fields, texts and numbers in turn."""
     kinds = ('{ type = "text", max_bytes = 40 }', '"u64"', '"i32"', '"float64"')
     named = "".join(f"f{n:03} = {kinds[n % len(kinds)]}\n" for n in range(fields - 1))
     return f"""\

@@ -1,4 +1,4 @@
-"""How fast rows go in and come out of a table on the embedded engine, and who is faster."""
+"""How fast a table on the embedded engine is written and read, compared with others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from rivals.rocks import ByHand
-from timing import against
+from rivals.rocks import RocksTable
+from timing import measure_ratio
 
 import rowkey
 
@@ -27,19 +27,19 @@ START = 1_700_000_000_000
 GETS = 5_000
 
 
-def results() -> Iterator[Result]:
-    """Every figure of this page."""
+def measure_all() -> Iterator[Result]:
+    """Yield all results of this page."""
     with TemporaryDirectory() as place:
         folder = Path(place)
-        yield from _loading(folder)
-        yield from _reading(folder)
-        yield _first_of_many(folder)
-        yield _order_costs(folder)
-        yield from _same_task(folder)
+        yield from _measure_loading(folder)
+        yield from _measure_reading(folder)
+        yield _measure_first_row(folder)
+        yield _measure_sorted_scan(folder)
+        yield from _measure_databases(folder)
 
 
-def rows(count: int = ROWS) -> pa.RecordBatch:
-    """Log events of 400 hosts, ten a second, in the order of time."""
+def build_rows(count: int = ROWS) -> pa.RecordBatch:
+    """Return log events of 400 hosts, ten a second, in the order of time."""
     chance = np.random.default_rng(0)
     hosts = pa.array([f"web-{n:03d}.example" for n in range(HOSTS)])
     return pa.record_batch(
@@ -53,8 +53,8 @@ def rows(count: int = ROWS) -> pa.RecordBatch:
     )
 
 
-def design(key: str) -> rowkey.Design:
-    """The log's design under a key."""
+def build_design(key: str) -> rowkey.Design:
+    """Return the design of the log with a key."""
     return rowkey.Design(
         "logs",
         key,
@@ -69,12 +69,12 @@ def design(key: str) -> rowkey.Design:
     )
 
 
-def _opened(folder: Path, name: str, key: str = "[bucket(host, 16)][host][ts]") -> Table:
-    return rowkey.open(design(key), f"rocks:{folder / name}")
+def _open_table(folder: Path, name: str, key: str = "[bucket(host, 16)][host][ts]") -> Table:
+    return rowkey.open(build_design(key), f"rocks:{folder / name}")
 
 
-class _Fresh:
-    """Places that were not used before."""
+class _FreshFolders:
+    """Creates folders that were not used before."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.count = folder, 0
@@ -84,21 +84,21 @@ class _Fresh:
         return self.folder / f"fresh-{self.count}"
 
 
-def _loading(folder: Path) -> Iterator[Result]:
-    batch, fresh = rows(), _Fresh(folder)
+def _measure_loading(folder: Path) -> Iterator[Result]:
+    batch, fresh = build_rows(), _FreshFolders(folder)
 
     def ours() -> None:
-        with rowkey.open(design("[bucket(host, 16)][host][ts]"), f"rocks:{fresh()}") as table:
+        with rowkey.open(build_design("[bucket(host, 16)][host][ts]"), f"rocks:{fresh()}") as table:
             table.load(batch)
 
     def theirs() -> None:
         place = fresh()
         place.mkdir()
-        db = ByHand(place)
+        db = RocksTable(place)
         db.load(batch)
         db.close()
 
-    found = against(
+    found = measure_ratio(
         "load, rows of three columns", "M rows/s", (ROWS, ours), "rocksdict by hand", (ROWS, theirs)
     )
     found.goal = "≥ 0.7× of rocksdict by hand"
@@ -106,69 +106,69 @@ def _loading(folder: Path) -> Iterator[Result]:
     yield found
 
 
-def _reading(folder: Path) -> Iterator[Result]:
-    batch = rows()
+def _measure_reading(folder: Path) -> Iterator[Result]:
+    batch = build_rows()
     (folder / "hand").mkdir()
-    db = ByHand(folder / "hand", 0)
+    db = RocksTable(folder / "hand", 0)
     db.load(batch)
-    with _opened(folder, "ours", "[host][ts]") as table:
+    with _open_table(folder, "ours", "[host][ts]") as table:
         table.load(batch)
         everything = (b"\0", b"\xff" * 64)
         assert list(islice(table.scan(), 1_000)) == list(islice(db.rows(*everything), 1_000))
-        whole = (ROWS, lambda: _drain(table.scan()))
-        yield _within(
-            "scan, rows decoded", whole, (ROWS, lambda: _drain(db.rows(*everything))), 2.0
+        whole = (ROWS, lambda: _consume(table.scan()))
+        yield _measure_within(
+            "scan, rows decoded", whole, (ROWS, lambda: _consume(db.rows(*everything))), 2.0
         )
         arrow = (ROWS, lambda: table.scan().to_arrow())
-        yield _within("scan to Arrow", arrow, (ROWS, db.to_arrow), 1.3)
+        yield _measure_within("scan to Arrow", arrow, (ROWS, db.to_arrow), 1.3)
         at = np.random.default_rng(1).integers(0, ROWS, GETS).tolist()
         wanted = [(r["host"], r["ts"]) for r in batch.take(pa.array(at)).to_pylist()]
         assert table.get(host=wanted[0][0], ts=wanted[0][1]) == db.get(*wanted[0])
         gets = (GETS, lambda: [table.get({"host": h, "ts": t}) for h, t in wanted])
-        yield _within("get", gets, (GETS, lambda: [db.get(h, t) for h, t in wanted]), 2.0)
+        yield _measure_within("get", gets, (GETS, lambda: [db.get(h, t) for h, t in wanted]), 2.0)
     db.close()
     (folder / "merged").mkdir()
-    db = ByHand(folder / "merged")
+    db = RocksTable(folder / "merged")
     db.load(batch)
-    with _opened(folder, "spread") as table:
+    with _open_table(folder, "spread") as table:
         table.load(batch)
-        yield against(
+        yield measure_ratio(
             "ordered scan over 16 buckets",
             "M rows/s",
-            (ROWS, lambda: _drain(table.scan())),
+            (ROWS, lambda: _consume(table.scan())),
             "a heap merge of 16 iterators by hand",
-            (ROWS, lambda: db.merged(ROWS)),
+            (ROWS, lambda: db.read_merged(ROWS)),
         )
     db.close()
 
 
-def _within(name: str, ours: Any, theirs: Any, most: float) -> Result:
-    """A result whose goal is a time at most so many times the rival's."""
-    found = against(name, "M rows/s", ours, "rocksdict by hand", theirs)
-    found.goal = f"≤ {most}× the time of rocksdict by hand"
-    found.met = (found.ratio or 0) >= 1 / most
+def _measure_within(name: str, ours: Any, theirs: Any, max_ratio: float) -> Result:
+    """Return a result with the goal of at most `max_ratio` times the rival's time."""
+    found = measure_ratio(name, "M rows/s", ours, "rocksdict by hand", theirs)
+    found.goal = f"≤ {max_ratio}× the time of rocksdict by hand"
+    found.met = (found.ratio or 0) >= 1 / max_ratio
     return found
 
 
-def _drain(found: Any) -> None:
+def _consume(found: Any) -> None:
     for _ in found:
         pass
 
 
-def _first_of_many(folder: Path) -> Result:
-    batch = rows()
+def _measure_first_row(folder: Path) -> Result:
+    batch = build_rows()
     (folder / "many-hand").mkdir()
-    db = ByHand(folder / "many-hand", 256)
+    db = RocksTable(folder / "many-hand", 256)
     db.load(batch)
-    with _opened(folder, "many", "[bucket(host, 256)][host][ts]") as table:
+    with _open_table(folder, "many", "[bucket(host, 256)][host][ts]") as table:
         table.load(batch)
-        assert list(table.scan(limit=100)) == db.merged(100)
-        found = against(
+        assert list(table.scan(limit=100)) == db.read_merged(100)
+        found = measure_ratio(
             "first rows of LIMIT 100 over 256 buckets",
             "reads/s",
             (20, lambda: [list(islice(table.scan(limit=100), 1)) for _ in range(20)]),
             "a heap merge by hand",
-            (20, lambda: [db.merged(1) for _ in range(20)]),
+            (20, lambda: [db.read_merged(1) for _ in range(20)]),
         )
     db.close()
     found.goal = "≤ 2× the time of a heap merge by hand"
@@ -176,29 +176,29 @@ def _first_of_many(folder: Path) -> Result:
     return found
 
 
-def _order_costs(folder: Path) -> Result:
-    batch = rows()
+def _measure_sorted_scan(folder: Path) -> Result:
+    batch = build_rows()
     with (
-        _opened(folder, "buckets") as spread,
-        _opened(folder, "plain", "[host][ts]") as plain,
+        _open_table(folder, "buckets") as spread,
+        _open_table(folder, "plain", "[host][ts]") as plain,
     ):
         spread.load(batch)
         plain.load(batch)
         assert list(islice(spread.scan(), 1000)) == list(islice(plain.scan(), 1000))
-        return against(
+        return measure_ratio(
             "ordered scan over 16 buckets",
             "M rows/s",
-            (ROWS, lambda: _drain(spread.scan())),
+            (ROWS, lambda: _consume(spread.scan())),
             "one scan of the same rows without buckets",
-            (ROWS, lambda: _drain(plain.scan())),
+            (ROWS, lambda: _consume(plain.scan())),
         )
 
 
 QUERY = "SELECT * FROM logs WHERE host = ? AND ts >= ? AND ts < ? ORDER BY ts DESC LIMIT 100"
 
 
-def _same_task(folder: Path) -> Iterator[Result]:
-    batch = rows()
+def _measure_databases(folder: Path) -> Iterator[Result]:
+    batch = build_rows()
     asked = ("web-007.example", START + 5_000_000, START + 15_000_000)
     lite = sqlite3.connect(folder / "logs.sqlite")
     lite.execute(
@@ -209,7 +209,7 @@ def _same_task(folder: Path) -> Iterator[Result]:
     lite.executemany("INSERT INTO logs VALUES (?, ?, ?, ?, ?)", zip(*columns, strict=True))
     lite.commit()
     name = "the latest 100 of one host in a stretch of time"
-    with _opened(folder, "task", "[bucket(host, 16)][host][ts]") as table:
+    with _open_table(folder, "task", "[bucket(host, 16)][host][ts]") as table:
         table.load(batch)
         where = "host = ? and ts >= ? and ts < ?"
 
@@ -218,18 +218,18 @@ def _same_task(folder: Path) -> Iterator[Result]:
 
         theirs = lite.execute(QUERY, asked).fetchall()
         assert [tuple(row.values()) for row in ours()] == theirs
-        yield against(
+        yield measure_ratio(
             name,
             "reads/s",
             (50, lambda: [ours() for _ in range(50)]),
             f"SQLite {sqlite3.sqlite_version}",
             (50, lambda: [lite.execute(QUERY, asked).fetchall() for _ in range(50)]),
         )
-        yield from _duckdb(name, batch, asked, ours)
+        yield from _open_duckdb(name, batch, asked, ours)
     lite.close()
 
 
-def _duckdb(
+def _open_duckdb(
     name: str, batch: pa.RecordBatch, asked: tuple[Any, ...], ours: Any
 ) -> Iterator[Result]:
     import duckdb
@@ -239,7 +239,7 @@ def _duckdb(
     db.register("arrow", table)
     db.execute("CREATE TABLE logs AS SELECT * FROM arrow ORDER BY host, ts")
     assert [tuple(row.values()) for row in ours()] == db.execute(QUERY, asked).fetchall()
-    yield against(
+    yield measure_ratio(
         name,
         "reads/s",
         (50, lambda: [ours() for _ in range(50)]),

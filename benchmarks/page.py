@@ -18,36 +18,36 @@ five times each where a section does not say otherwise; trust the ratios. A goal
 says so.
 """
 TITLES = {"hbase": "HBase"}
-"""Of sections that are not called by their name in capitals."""
+"""Titles of sections that differ from their capitalized names."""
 MILLION = 1e6
 NEARLY = 0.95
-"""Of a rival's speed: above it nobody is called slower, for the machine varies by more."""
+"""The share of a rival's speed above which nothing is called slower, because of noise."""
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the page from all results; of a benchmark that has none it says so."""
+    """Write the page from all results; benchmarks without results are listed as not measured."""
     wanted = {path.stem.removeprefix("bench_") for path in results.parent.glob("bench_*.py")}
     lines = [HEAD]
     for name in sorted(wanted | {path.stem for path in results.glob("*.json")}):
         path = results / f"{name}.json"
         if path.exists():
-            lines += _section(name, json.loads(path.read_text(encoding="utf-8")))
+            lines += _format_section(name, json.loads(path.read_text(encoding="utf-8")))
         else:
-            told = f"Not measured yet: `python benchmarks/run.py bench_{name}` does it."
-            lines += [_title(name), "", told, ""]
+            note = f"Not measured yet: `python benchmarks/run.py bench_{name}` does it."
+            lines += [_format_title(name), "", note, ""]
     page.parent.mkdir(exist_ok=True)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _title(name: str) -> str:
+def _format_title(name: str) -> str:
     return f"## {TITLES.get(name, name.capitalize())}"
 
 
-def _section(name: str, document: dict[str, Any]) -> list[str]:
+def _format_section(name: str, document: dict[str, Any]) -> list[str]:
     machine = document["machine"]
     packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
     lines = [
-        _title(name),
+        _format_title(name),
         "",
         (
             f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, "
@@ -58,12 +58,12 @@ def _section(name: str, document: dict[str, Any]) -> list[str]:
         "| what | median (min – max) | against | ratio | goal |",
         "|---|---|---|---|---|",
     ]
-    lines += [_row(result) for result in document["results"]]
+    lines += [_format_row(result) for result in document["results"]]
     return [*lines, ""]
 
 
-def _row(result: dict[str, Any]) -> str:
-    rates = f"{told_rate(result)} {_spread(result)}"
+def _format_row(result: dict[str, Any]) -> str:
+    rates = f"{format_rate(result)} {_format_spread(result)}"
     ratio = f"{result['ratio']:.2f}×" if result["ratio"] else ""
     goal = result["goal"] or ""
     if not goal and result["ratio"] and result["ratio"] < NEARLY:
@@ -74,25 +74,27 @@ def _row(result: dict[str, Any]) -> str:
     return f"| {result['name']}{notes} | {rates} | {result['rival'] or ''} | {ratio} | {goal} |"
 
 
-def told_rate(result: dict[str, Any]) -> str:
-    """The median with its unit: millions only where there is one.
+def format_rate(result: dict[str, Any]) -> str:
+    """Return the median with its unit, in millions if it is at least one.
 
-    >>> told_rate({"median": 2.5e6, "unit": "M rows/s"}), told_rate({"median": 3, "unit": "gets/s"})
-    ('2.50 M rows/s', '3.0 gets/s')
-    >>> told_rate({"median": 58_494.7, "unit": "M rows/s"})
+    >>> format_rate({"median": 2.5e6, "unit": "M rows/s"})
+    '2.50 M rows/s'
+    >>> format_rate({"median": 3, "unit": "gets/s"})
+    '3.0 gets/s'
+    >>> format_rate({"median": 58_494.7, "unit": "M rows/s"})
     '58,495 rows/s'
     """
     unit = result["unit"]
     shown = unit if _is_in_millions(result) else unit.removeprefix("M ")
-    return f"{_figure(result['median'], result)} {shown}"
+    return f"{_format_figure(result['median'], result)} {shown}"
 
 
-def _spread(result: dict[str, Any]) -> str:
-    return f"({_figure(result['min'], result)} – {_figure(result['max'], result)})"
+def _format_spread(result: dict[str, Any]) -> str:
+    return f"({_format_figure(result['min'], result)} – {_format_figure(result['max'], result)})"
 
 
-def _figure(value: float, result: dict[str, Any]) -> str:
-    """A rate as the median of its result is told."""
+def _format_figure(value: float, result: dict[str, Any]) -> str:
+    """Return a rate in the precision of the result's median."""
     if _is_in_millions(result):
         return f"{value / MILLION:.2f}"
     return f"{value:,.0f}" if result["median"] >= 1_000 else f"{value:.1f}"

@@ -1,4 +1,4 @@
-"""How things are timed here: in turn with their rival, after a warm-up, and told as ratios.
+"""Timing of benchmarks: in turn with their rival, after a warm-up, with ratios as results.
 
 Absolute figures move by a factor of two on a shared machine; what was measured in the same minute
 moves together.
@@ -23,7 +23,7 @@ REPEATS = 5
 
 @dataclass
 class Result:
-    """One thing measured.
+    """The result of one measurement.
 
     Args:
         name: what was measured.
@@ -31,8 +31,8 @@ class Result:
         rates: units a second of each repeat.
         rival: what it is compared with, or an empty string.
         rival_rates: the rival's units a second, each measured right after ours.
-        goal: what was aimed at, as a sentence.
-        met: whether it was reached; None where there is no goal.
+        goal: the goal, as a sentence.
+        met: whether it was reached; None without a goal.
         notes: what a reader should know.
     """
 
@@ -52,13 +52,13 @@ class Result:
 
     @property
     def ratio(self) -> float | None:
-        """The median of our rate over the rival's of the same repeat."""
+        """The median of our rates divided by the rival's rates of the same repeat."""
         if not self.rival_rates:
             return None
         return statistics.median(o / r for o, r in zip(self.rates, self.rival_rates, strict=True))
 
-    def document(self) -> dict[str, Any]:
-        """The result as JSON has it."""
+    def to_document(self) -> dict[str, Any]:
+        """Return the result for JSON."""
         return {
             "name": self.name,
             "unit": self.unit,
@@ -74,8 +74,8 @@ class Result:
         }
 
 
-def once(work: Callable[[], object], count: int) -> float:
-    """Units a second of one run, garbage collection held."""
+def time_once(work: Callable[[], object], count: int) -> float:
+    """Return the units per second of one run without garbage collection."""
     gc.collect()
     gc.disable()
     try:
@@ -86,25 +86,25 @@ def once(work: Callable[[], object], count: int) -> float:
         gc.enable()
 
 
-def alone(name: str, unit: str, count: int, work: Callable[[], object]) -> Result:
-    """Measure something by itself."""
+def measure_rate(name: str, unit: str, count: int, work: Callable[[], object]) -> Result:
+    """Measure the rate of some work."""
     work()
-    return Result(name, unit, [once(work, count) for _ in range(REPEATS)])
+    return Result(name, unit, [time_once(work, count) for _ in range(REPEATS)])
 
 
-def against(
+def measure_ratio(
     name: str,
     unit: str,
     ours: tuple[int, Callable[[], object]],
     rival: str,
     theirs: tuple[int, Callable[[], object]],
 ) -> Result:
-    """Measure ours and a rival's in turn.
+    """Measure the rates of our work and of a rival's, in turn.
 
     Args:
         name: what is measured.
         unit: what is counted.
-        ours: how many units, and the work.
+        ours: the number of units, and the work.
         rival: the rival's name.
         theirs: the same of the rival.
     """
@@ -112,13 +112,13 @@ def against(
     theirs[1]()
     rates, rival_rates = [], []
     for _ in range(REPEATS):
-        rates.append(once(ours[1], ours[0]))
-        rival_rates.append(once(theirs[1], theirs[0]))
+        rates.append(time_once(ours[1], ours[0]))
+        rival_rates.append(time_once(theirs[1], theirs[0]))
     return Result(name, unit, rates, rival, rival_rates)
 
 
-def machine() -> dict[str, Any]:
-    """What this was measured on."""
+def describe_machine() -> dict[str, Any]:
+    """Return the processor, system and versions of this machine."""
     model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:  # noqa: PTH123

@@ -25,8 +25,8 @@ from book_values import (
     normal,
     own_bytes,
 )
-from rowkey.errors import Refused as Unreadable
-from rowkey.schema import Call, Constant, Duration, FieldRef, Term, parse
+from rowkey.errors import InvalidArgument as Unreadable
+from rowkey.schema import Constant, Duration, FieldRef, FunctionCall, Term, parse_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,7 +61,7 @@ def encode(
     b'a\\x00\\x7f\\xff\\xff\\xff\\xff\\xff\\xff\\xfe'
     """
     try:
-        terms = parse(notation)
+        terms = parse_key(notation)
     except Unreadable as unreadable:
         raise Refused(str(unreadable)) from unreadable
     declared = {n: {"type": w} if isinstance(w, str) else dict(w) for n, w in fields.items()}
@@ -100,7 +100,7 @@ class _Page:
         """Whether a part carries a marker: a field, or what is made of one field alone."""
         if isinstance(term, FieldRef):
             return bool(self.words(term).get("nullable"))
-        if isinstance(term, Constant) or term.kind in {"bucket", "salt"}:
+        if isinstance(term, Constant) or term.name in {"bucket", "salt"}:
             return False
         return len(term.terms) == 1 and self.is_nullable(term.terms[0])
 
@@ -115,7 +115,7 @@ class _Page:
         """Whether a part has the encoding `tail`, which stands last only."""
         if isinstance(term, FieldRef):
             return term.encoding == "tail"
-        wrapped = isinstance(term, Call) and term.kind in {"desc", "reverse"}
+        wrapped = isinstance(term, FunctionCall) and term.name in {"desc", "reverse"}
         return wrapped and self.is_open(_inner(term))
 
     def words(self, term: FieldRef) -> Words:
@@ -128,15 +128,15 @@ class _Page:
             return term.value
         if isinstance(term, FieldRef):
             return encoded(self.words(term), term, self.value(term), ended)
-        check(term.kind in _KINDS, f"no transform {term.kind}")
-        made: bytes = _KINDS[term.kind](self, term, ended)
+        check(term.name in _KINDS, f"no transform {term.name}")
+        made: bytes = _KINDS[term.name](self, term, ended)
         return made
 
     def value(self, term: Term) -> Any:
         """The normal value of a field, or the start that time_bucket and time_slice make of it."""
         if isinstance(term, FieldRef):
             return normal(self.words(term), self.row[term.name])
-        assert isinstance(term, Call)
+        assert isinstance(term, FunctionCall)
         (duration,) = _scalars(term, 1)
         unit = TIMES.get(self.words(self.source(term))["type"], DAY_NS)
         check(isinstance(duration, Duration), f"{duration} has no unit")
@@ -146,14 +146,14 @@ class _Page:
 
     def source(self, term: Term) -> FieldRef:
         """The field whose value a term is, floored or not."""
-        while isinstance(term, Call) and term.kind in {"time_bucket", "time_slice"}:
+        while isinstance(term, FunctionCall) and term.name in {"time_bucket", "time_slice"}:
             term = _inner(term)
         check(isinstance(term, FieldRef), f"{term} is no field")
         assert isinstance(term, FieldRef)
         return term
 
     def is_value(self, term: Term) -> bool:
-        floored = isinstance(term, Call) and term.kind in {"time_bucket", "time_slice"}
+        floored = isinstance(term, FunctionCall) and term.name in {"time_bucket", "time_slice"}
         return floored or isinstance(term, FieldRef)
 
     def is_long_time(self, term: Term) -> bool:
@@ -169,7 +169,7 @@ class _Page:
             return own_bytes(self.words(self.source(term)), self.value(term))
         return self.body(term)
 
-    def desc(self, call: Call, ended: bool) -> bytes:
+    def desc(self, call: FunctionCall, ended: bool) -> bytes:
         _options(call)
         _scalars(call, 0)
         inner = _inner(call)
@@ -177,7 +177,7 @@ class _Page:
             return (LONG_MAX - int.from_bytes(self.body(inner))).to_bytes(8)
         return bytes(255 - byte for byte in self.body(inner, ended=True))
 
-    def bucket(self, call: Call, ended: bool) -> bytes:
+    def bucket(self, call: FunctionCall, ended: bool) -> bytes:
         options = _options(call, "hash", "as", "width", "over")
         kind = options.get("hash", "murmur3")
         n, *spread = _scalars(call, 1, 2)
@@ -189,7 +189,7 @@ class _Page:
             return number_bytes(hashed(kind, b"".join(map(self.part, call.terms)), n), n, options)
         return number_bytes(self.spread(call, kind, n, spread[0]), n, options)
 
-    def spread(self, call: Call, kind: str, n: int, m: int) -> int:
+    def spread(self, call: FunctionCall, kind: str, n: int, m: int) -> int:
         """The bucket of a bounded spread: heavy values of the first field go to m buckets."""
         first, *others = call.terms
         check(isinstance(first, FieldRef) and bool(others) and 1 <= m <= n, f"{call}")
@@ -201,21 +201,21 @@ class _Page:
         is_heavy = not self.is_null(first) and self.value(first) in heavy
         return (found + step) % n if is_heavy else found
 
-    def salted(self, call: Call, ended: bool) -> bytes:
+    def salted(self, call: FunctionCall, ended: bool) -> bytes:
         (n,) = _scalars(call, 1)
         check(not call.terms and self.salt is not None, f"{call} without a number")
         assert self.salt is not None
         check(0 <= self.salt < n, f"salt {self.salt}")
         return number_bytes(self.salt, n, _options(call, "as", "width"))
 
-    def mod(self, call: Call, ended: bool) -> bytes:
+    def mod(self, call: FunctionCall, ended: bool) -> bytes:
         (n,) = _scalars(call, 1)
         inner = _inner(call)
         type_ = self.words(self.source(inner))["type"]
         check(type_ in {*INTEGERS, *TIMES, "date"}, f"mod of {type_}")
         return number_bytes(self.value(inner) % n, n, _options(call, "as", "width"))
 
-    def digest(self, call: Call, ended: bool) -> bytes:
+    def digest(self, call: FunctionCall, ended: bool) -> bytes:
         options = _options(call, "hash", "as")
         (n,) = _scalars(call, 1)
         kind = options.get("hash", "md5")
@@ -228,7 +228,7 @@ class _Page:
         digest = digested(kind, told)[:n]
         return digest.hex().encode() if "as" in options else digest
 
-    def reverse(self, call: Call, ended: bool) -> bytes:
+    def reverse(self, call: FunctionCall, ended: bool) -> bytes:
         by = _options(call, "by").get("by")
         _scalars(call, 0)
         inner = _inner(call)
@@ -246,19 +246,19 @@ class _Page:
             return encoded(words, inner, value[::-1])
         return encoded(words, inner, value)[::-1]
 
-    def time_bucket(self, call: Call, ended: bool) -> bytes:
+    def time_bucket(self, call: FunctionCall, ended: bool) -> bytes:
         _options(call)
         source = self.source(call)
         words = self.words(source)
         check(words["type"] in {*TIMES, "date"}, f"{call} is over no time")
         return encoded(words, source, self.value(call), ended)
 
-    def truncate(self, call: Call, ended: bool) -> bytes:
+    def truncate(self, call: FunctionCall, ended: bool) -> bytes:
         _options(call)
         (n,) = _scalars(call, 1)
         return self.own(_inner(call))[:n].ljust(n, b"\0")
 
-    def pad(self, call: Call, ended: bool) -> bytes:
+    def pad(self, call: FunctionCall, ended: bool) -> bytes:
         _options(call)
         (n,) = _scalars(call, 1)
         value = self.value(self.source(_inner(call)))
@@ -267,7 +267,7 @@ class _Page:
         padded: str = value.rjust(n, "0")
         return padded.encode()
 
-    def code(self, call: Call, ended: bool) -> bytes:
+    def code(self, call: FunctionCall, ended: bool) -> bytes:
         width = _options(call, "width").get("width", 4)
         _scalars(call, 0)
         source = self.source(_inner(call))
@@ -276,7 +276,7 @@ class _Page:
         return big_endian(number, width)
 
 
-_KINDS: dict[str, Callable[[_Page, Call, bool], bytes]] = {
+_KINDS: dict[str, Callable[[_Page, FunctionCall, bool], bytes]] = {
     "desc": _Page.desc,
     "bucket": _Page.bucket,
     "salt": _Page.salted,
@@ -296,21 +296,21 @@ KINDS = (*TYPES, *_KINDS)
 
 
 def _inner(call: Term) -> Term:
-    check(isinstance(call, Call) and len(call.terms) == 1, f"{call} takes one argument")
-    assert isinstance(call, Call)
+    check(isinstance(call, FunctionCall) and len(call.terms) == 1, f"{call} takes one argument")
+    assert isinstance(call, FunctionCall)
     return call.terms[0]
 
 
-def _scalars(call: Call, *counts: int) -> tuple[Any, ...]:
+def _scalars(call: FunctionCall, *counts: int) -> tuple[Any, ...]:
     check(len(call.scalars) in counts, f"{call} has {len(call.scalars)} numbers")
-    timed = call.kind in {"time_bucket", "time_slice"}
+    timed = call.name in {"time_bucket", "time_slice"}
     for scalar in call.scalars:
         check(timed is isinstance(scalar, Duration), f"{scalar} in {call}")
         check(timed or scalar != 0, f"0 in {call}")
     return call.scalars
 
 
-def _options(call: Call, *known: str) -> dict[str, Any]:
+def _options(call: FunctionCall, *known: str) -> dict[str, Any]:
     check(set(call.options) <= set(known), f"{call} has an unknown option")
     return dict(call.options)
 

@@ -16,7 +16,7 @@ import hypothesis.strategies as st
 
 import book_row_values as values_of
 from book_values import Refused, encoded, normal
-from rowkey.schema import Call, Constant, Duration, FieldRef, Scalar, Term, print_key
+from rowkey.schema import Constant, Duration, FieldRef, FunctionCall, Scalar, Term, format_key
 
 TIMES = ("timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns")
 INTEGERS = ("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64")
@@ -52,7 +52,7 @@ def cases(draw: st.DrawFn) -> Case:
     terms = drawn.key()
     rows = [draw(values_of.rows(drawn.fields)) for _ in range(draw(st.integers(1, 6)))]
     salts = [draw(st.integers(0, max(drawn.salts - 1, 0))) for _ in rows]
-    return Case(print_key(terms), drawn.fields, rows, salts)
+    return Case(format_key(terms), drawn.fields, rows, salts)
 
 
 @st.composite
@@ -109,8 +109,8 @@ class _Drawn:
             is_last = index == count - 1
             if not is_last and not self.has_rest and self.often(8):
                 self.has_rest = True
-                call = Call("bucket", (), (self.count(),), {"over": "rest"} | self.hashed())
-                terms.append(call if self.often(2) else Call("desc", (call,)))
+                call = FunctionCall("bucket", (), (self.count(),), {"over": "rest"} | self.hashed())
+                terms.append(call if self.often(2) else FunctionCall("desc", (call,)))
             elif not self.salts and self.often(10):
                 terms.append(self.salt())
             else:
@@ -127,11 +127,11 @@ class _Drawn:
     def constant(self) -> Constant:
         return Constant(self.draw(st.binary(min_size=1, max_size=3)))
 
-    def salt(self) -> Call:
+    def salt(self) -> FunctionCall:
         self.salts = self.count()
-        return Call("salt", (), (self.salts,), self.written())
+        return FunctionCall("salt", (), (self.salts,), self.written())
 
-    def call(self, is_last: bool, depth: int = 0) -> Call:
+    def call(self, is_last: bool, depth: int = 0) -> FunctionCall:
         kinds = [self.desc, self.bucket, self.digest, self.reverse, self.truncate, self.code]
         if self.names(*TIMES, "date"):
             kinds += [self.time_bucket, self.time_bucket]
@@ -139,7 +139,7 @@ class _Drawn:
             kinds.append(self.mod)
         if self.names("text"):
             kinds.append(self.pad)
-        call: Call = self.one_of(*kinds)(is_last, depth)
+        call: FunctionCall = self.one_of(*kinds)(is_last, depth)
         return call
 
     def reference(self, is_last: bool, *types: str) -> FieldRef:
@@ -177,20 +177,20 @@ class _Drawn:
             return self.call(is_last, depth + 1)
         return self.reference(is_last)
 
-    def desc(self, is_last: bool, depth: int) -> Call:
+    def desc(self, is_last: bool, depth: int) -> FunctionCall:
         inner = self.inner(is_last, depth)
-        while isinstance(inner, Call) and inner.kind == "desc":
+        while isinstance(inner, FunctionCall) and inner.name == "desc":
             inner = inner.terms[0]
-        return Call("desc", (inner,))
+        return FunctionCall("desc", (inner,))
 
-    def bucket(self, is_last: bool, depth: int) -> Call:
+    def bucket(self, is_last: bool, depth: int) -> FunctionCall:
         n = self.count()
         options = self.hashed() | self.written(n)
         if self.often(2):
             others = tuple(self.inner(is_last, depth) for _ in range(self.one_of(1, 2)))
-            return Call("bucket", (self.spread(), *others), (n, self.one_of(1, n)), options)
+            return FunctionCall("bucket", (self.spread(), *others), (n, self.one_of(1, n)), options)
         terms = tuple(self.inner(is_last, depth) for _ in range(self.one_of(1, 1, 2, 3)))
-        return Call("bucket", terms, (n,), options)
+        return FunctionCall("bucket", terms, (n,), options)
 
     def spread(self) -> FieldRef:
         """A field with heavy values, in an encoding that has bytes for them."""
@@ -217,45 +217,45 @@ class _Drawn:
         )
         return dict(options)
 
-    def mod(self, is_last: bool, depth: int) -> Call:
+    def mod(self, is_last: bool, depth: int) -> FunctionCall:
         timed = self.names(*TIMES, "date")
         if timed and self.often(3):
             inner: Term = self.time_bucket(is_last, depth)
         else:
             inner = self.reference(is_last, *TIMES, *INTEGERS, "date")
-        return Call("mod", (inner,), (self.count(),), self.written())
+        return FunctionCall("mod", (inner,), (self.count(),), self.written())
 
-    def digest(self, is_last: bool, depth: int) -> Call:
+    def digest(self, is_last: bool, depth: int) -> FunctionCall:
         count = self.one_of(1, 1, 2, 3)
         terms = tuple(self.plain_inner(depth) for _ in range(count))
         if count == 1:
             terms = tuple(map(_owned, terms))
         options = {} if self.often(2) else {"hash": self.one_of(*MOST_DIGEST)}
         n = self.draw(st.integers(1, MOST_DIGEST[options.get("hash", "md5")]))
-        return Call("digest", terms, (n,), options | self.one_of({}, {"as": "hex"}))
+        return FunctionCall("digest", terms, (n,), options | self.one_of({}, {"as": "hex"}))
 
     def plain_inner(self, depth: int) -> Term:
         """A field in its default encoding, or a transform."""
         inner = self.inner(False, depth)
         return FieldRef(inner.name) if isinstance(inner, FieldRef) else inner
 
-    def reverse(self, is_last: bool, depth: int) -> Call:
+    def reverse(self, is_last: bool, depth: int) -> FunctionCall:
         if self.names("text") and self.often(3):
-            return Call("reverse", (self.reference(is_last, "text"),), (), {"by": "label"})
+            return FunctionCall("reverse", (self.reference(is_last, "text"),), (), {"by": "label"})
         if depth < 2 and self.often(4):
             makers = [self.digest, self.bucket]
             makers += [self.time_bucket] if self.names(*TIMES, "date") else []
-            return Call("reverse", (self.one_of(*makers)(is_last, depth + 1),))
+            return FunctionCall("reverse", (self.one_of(*makers)(is_last, depth + 1),))
         inner = self.reference(is_last)
         is_listed = self.fields[inner.name]["type"] == "choice"
-        return Call("reverse", (FieldRef(inner.name) if is_listed else inner,))
+        return FunctionCall("reverse", (FieldRef(inner.name) if is_listed else inner,))
 
-    def time_bucket(self, is_last: bool, depth: int) -> Call:
+    def time_bucket(self, is_last: bool, depth: int) -> FunctionCall:
         inner: Term = self.reference(is_last, *TIMES, "date")
         if depth < 2 and self.often(5):
             inner = self.time_bucket(is_last, depth + 1)
         source = inner
-        while isinstance(source, Call):
+        while isinstance(source, FunctionCall):
             source = source.terms[0]
         assert isinstance(source, FieldRef)
         tick = TICKS.get(self.fields[source.name]["type"], DAY_NS)
@@ -263,24 +263,26 @@ class _Drawn:
         fitting = [length for length in lengths if length.nanoseconds % tick == 0]
         kind = self.one_of("time_bucket", "time_bucket", "time_slice")
         numbers: tuple[Scalar, ...] = (self.one_of(*fitting),)
-        return Call(kind, (inner,), numbers)
+        return FunctionCall(kind, (inner,), numbers)
 
-    def truncate(self, is_last: bool, depth: int) -> Call:
+    def truncate(self, is_last: bool, depth: int) -> FunctionCall:
         inner = _owned(self.inner(is_last, depth))
-        return Call("truncate", (inner,), (self.one_of(1, 2, 4, 9),))
+        return FunctionCall("truncate", (inner,), (self.one_of(1, 2, 4, 9),))
 
-    def pad(self, is_last: bool, depth: int) -> Call:
-        return Call("pad", (FieldRef(self.one_of(*self.names("text"))),), (self.one_of(1, 6, 12),))
+    def pad(self, is_last: bool, depth: int) -> FunctionCall:
+        return FunctionCall(
+            "pad", (FieldRef(self.one_of(*self.names("text"))),), (self.one_of(1, 6, 12),)
+        )
 
-    def code(self, is_last: bool, depth: int) -> Call:
+    def code(self, is_last: bool, depth: int) -> FunctionCall:
         options = self.one_of({}, {"width": 1}, {"width": 3}, {"width": 8})
-        return Call("code", (FieldRef(self.one_of(*self.fields)),), (), dict(options))
+        return FunctionCall("code", (FieldRef(self.one_of(*self.fields)),), (), dict(options))
 
 
 def _owned(term: Term) -> Term:
     """The term without what would have no effect where its own bytes are taken."""
-    while isinstance(term, Call) and term.kind == "desc":
+    while isinstance(term, FunctionCall) and term.name == "desc":
         term = term.terms[0]
-    if isinstance(term, Call) and term.kind in {"time_bucket", "time_slice"}:
-        return Call(term.kind, (_owned(term.terms[0]),), term.scalars)
+    if isinstance(term, FunctionCall) and term.name in {"time_bucket", "time_slice"}:
+        return FunctionCall(term.name, (_owned(term.terms[0]),), term.scalars)
     return FieldRef(term.name) if isinstance(term, FieldRef) else term

@@ -1,4 +1,4 @@
-"""What all tests share: the plugin that starts the Java oracles, and how deep laws are tried."""
+"""The plugin that starts the Java oracles, and how many examples each property is tried with."""
 
 import os
 import signal

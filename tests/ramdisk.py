@@ -1,7 +1,7 @@
-"""Where laws put tables that need not last: a folder in memory, where the system has one.
+"""Where properties put tables that need not last: a folder in memory, where the system has one.
 
 A thousand small tables on a disk are a thousand times some forced writes, which is most of the time
-that such a law takes, and nothing of what it tells.
+that such a property takes, and nothing of what it tells.
 """
 
 from __future__ import annotations

@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING, Any
 import hypothesis.strategies as st
 from hypothesis import assume
 
-from rowkey.errors import DeclarationError, Mistakes, Refused
-from rowkey.keys import TRANSFORMS, TYPES, Count, Key, Pick, bind_fields, bind_key, bound_key
-from rowkey.keys.types import domains
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
+from rowkey.keys import (
+    TRANSFORMS,
+    TYPES,
+    EnumOption,
+    Key,
+    NumberArgument,
+    bind_fields,
+    bind_key,
+    build_key,
+)
+from rowkey.keys.base_types import domains
 from rowkey.schema import (
-    Call,
     Constant,
     Duration,
     Equal,
+    FieldDeclaration,
     FieldRef,
-    FieldWords,
+    FunctionCall,
     OneOf,
     Range,
     StartsWith,
@@ -53,15 +62,15 @@ def _words(name: str) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def field_words(draw: st.DrawFn, kind: str | None = None) -> FieldWords:
+def field_words(draw: st.DrawFn, kind: str | None = None) -> FieldDeclaration:
     """The words of a declared field of any type, or of the given one."""
     name = draw(st.sampled_from(sorted(TYPES))) if kind is None else kind
     words: dict[str, Any] = {"type": name}
     for option in sorted(TYPES[name].options):
-        if option in TYPES[name].required or draw(st.booleans()):
+        if option in TYPES[name].required_options or draw(st.booleans()):
             words[option] = draw(_words(option))
     words["nullable"] = draw(st.integers(0, 4)) == 0
-    return FieldWords(**words)
+    return FieldDeclaration(**words)
 
 
 @st.composite
@@ -72,7 +81,7 @@ def fields(draw: st.DrawFn, kinds: tuple[str, ...] = ()) -> dict[str, Field]:
     declared = {NAMES[i]: draw(field_words(kind)) for i, kind in enumerate(wanted)}
     mistakes = Mistakes()
     bound = bind_fields(declared, mistakes)
-    assume(len(bound) == len(declared) and not mistakes.found)
+    assume(len(bound) == len(declared) and not mistakes.mistakes)
     return bound
 
 
@@ -83,8 +92,8 @@ def values(field: Field) -> st.SearchStrategy[Any]:
 
 def _fits(field: Field, value: Any) -> bool:
     try:
-        field.type.hold(value)
-    except Refused:
+        field.type.to_internal(value)
+    except InvalidArgument:
         return False
     return True
 
@@ -92,30 +101,30 @@ def _fits(field: Field, value: Any) -> bool:
 def of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
     """Values of a domain."""
     match domain:
-        case domains.Integers(low, high, start):
+        case domains.IntegerDomain(low, high, start):
             near = st.integers(max(low, start - 3), min(high, start + 3_700))
             edges = st.sampled_from([low, min(low + 1, high), max(high - 1, low), high])
             return st.one_of(near, edges, st.integers(low, high))
-        case domains.Floats(bits):
+        case domains.FloatDomain(bits):
             return st.floats(allow_nan=False, width=32 if bits == 32 else 64)
-        case domains.Decimals(precision, scale):
+        case domains.DecimalDomain(precision, scale):
             top = 10**precision - 1
             return st.integers(-top, top).map(lambda n: Decimal(n).scaleb(-scale))
-        case domains.Texts(most, characters, width):
+        case domains.TextDomain(most, characters, width):
             if characters is not None:
                 return st.text(characters, min_size=width or 0, max_size=width or most)
             return _LETTERS.filter(lambda text: len(text.encode()) <= most)
-        case domains.HexTexts(width):
+        case domains.HexDomain(width):
             return st.text("0123456789abcdef", min_size=width, max_size=width)
-        case domains.Blobs(most, width):
+        case domains.BytesDomain(most, width):
             some = st.one_of(
                 st.lists(st.sampled_from([0, 1, 254, 255, 97]), max_size=most).map(bytes),
                 st.binary(max_size=most),
             )
             return st.binary(min_size=width, max_size=width) if width else some
-        case domains.Choices(listed):
+        case domains.ChoiceDomain(listed):
             return st.sampled_from(listed)
-        case domains.Through(base, release):
+        case domains.MappedDomain(base, release):
             return of_domain(base).map(release)
     raise AssertionError(domain)
 
@@ -128,20 +137,22 @@ def references(draw: st.DrawFn, field: Field) -> FieldRef:
     return FieldRef(field.name, word, tuple(draw(st.integers(1, 40)) for _ in arguments))
 
 
-def _scalar(asked: Count) -> st.SearchStrategy[Scalar]:
+def _scalar(asked: NumberArgument) -> st.SearchStrategy[Scalar]:
     if asked.unit == "time":
         return st.sampled_from(
             [Duration(n, u) for n, u in ((1, "s"), (90, "s"), (1, "h"), (1, "d"), (5, "ms"))]
         )
-    top = min(asked.most, 40)
-    return st.one_of(st.integers(asked.least, top), st.sampled_from([asked.least, asked.most]))
+    top = min(asked.maximum, 40)
+    return st.one_of(
+        st.integers(asked.minimum, top), st.sampled_from([asked.minimum, asked.maximum])
+    )
 
 
 @st.composite
-def calls(draw: st.DrawFn, bound: Mapping[str, Field], kind: str, depth: int) -> Call:
+def calls(draw: st.DrawFn, bound: Mapping[str, Field], kind: str, depth: int) -> FunctionCall:
     """A transform of the given kind over random terms."""
     transform: type[Transform] = TRANSFORMS[kind]
-    least, most = transform.terms
+    least, most = transform.term_limits
     count = draw(st.integers(least, min(most, 3)))
     inner = tuple(draw(terms(bound, depth=depth + 1, constants=False)) for _ in range(count))
     numbers = []
@@ -152,9 +163,13 @@ def calls(draw: st.DrawFn, bound: Mapping[str, Field], kind: str, depth: int) ->
     options: dict[str, Any] = {}
     for option in transform.options:
         if draw(st.integers(0, 2)) == 0:
-            words = st.sampled_from(option.words) if isinstance(option, Pick) else _scalar(option)
+            words = (
+                st.sampled_from(option.choices)
+                if isinstance(option, EnumOption)
+                else _scalar(option)
+            )
             options[option.name] = draw(words)
-    return Call(kind, inner, tuple(numbers), options)
+    return FunctionCall(kind, inner, tuple(numbers), options)
 
 
 @st.composite
@@ -176,10 +191,10 @@ def bind(listed: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | None:
     """The key of some terms, or None if they do not fit together."""
     mistakes = Mistakes()
     try:
-        key = bound_key(listed, bound, mistakes)
-    except DeclarationError:
+        key = build_key(listed, bound, mistakes)
+    except InvalidDesign:
         return None
-    return None if mistakes.found else key
+    return None if mistakes.mistakes else key
 
 
 @lru_cache
@@ -189,21 +204,22 @@ def _types_for(kind: str) -> list[str]:
         return [kind]
     transform = TRANSFORMS[kind]
     numbers = tuple(
-        Duration(1, "h") if scalar.unit == "time" else scalar.least for scalar in transform.scalars
+        Duration(1, "h") if scalar.unit == "time" else scalar.minimum
+        for scalar in transform.scalars
     )
-    terms = (FieldRef("a"),) * transform.terms[0]
+    terms = (FieldRef("a"),) * transform.term_limits[0]
     plain: dict[str, Any] = {"of": ("a",), "precision": 5, "width": 4}
     found = []
     for name, declared in sorted(TYPES.items()):
-        words = {option: plain[option] for option in declared.required}
-        bound = bind_fields({"a": FieldWords(type=name, **words)}, Mistakes())
-        if bind((Call(kind, terms, numbers, {}),), bound):
+        words = {option: plain[option] for option in declared.required_options}
+        bound = bind_fields({"a": FieldDeclaration(type=name, **words)}, Mistakes())
+        if bind((FunctionCall(kind, terms, numbers, {}),), bound):
             found.append(name)
     return found or sorted(TYPES)
 
 
 @st.composite
-def _fitting(draw: st.DrawFn, bound: Mapping[str, Field], kind: str) -> Call:
+def _fitting(draw: st.DrawFn, bound: Mapping[str, Field], kind: str) -> FunctionCall:
     """A transform of the given kind that binds, if one is found soon."""
     call = draw(calls(bound, kind, 0))
     for _ in range(6):
@@ -281,7 +297,7 @@ def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
     for name, field in key.fields.items():
         absent = field.nullable and draw(st.integers(0, 2)) == 0
         value = None if absent else draw(values(field))
-        row[name] = value if absent or not normal else field.normal(value)
+        row[name] = value if absent or not normal else field.normalize(value)
     return row
 
 
@@ -309,7 +325,7 @@ def bounds_around(draw: st.DrawFn, field: Field, value: Any) -> Bound:
     """A bound that a value satisfies."""
     if value is None:
         return Equal(None) if draw(st.booleans()) else OneOf((None,))
-    others = [field.normal(one) for one in draw(st.lists(values(field), max_size=3))]
+    others = [field.normalize(one) for one in draw(st.lists(values(field), max_size=3))]
     shape = draw(st.integers(0, 4))
     if shape == 0:
         return Equal(value)
@@ -322,7 +338,7 @@ def bounds_around(draw: st.DrawFn, field: Field, value: Any) -> Bound:
 
 
 def _range_around(draw: st.DrawFn, field: Field, value: Any, others: list[Any]) -> Range:
-    hold = field.type.hold
+    hold = field.type.to_internal
     below = [one for one in others if hold(one) < hold(value)]
     above = [one for one in others if hold(one) > hold(value)]
     low = draw(st.sampled_from([None, value, *below]))

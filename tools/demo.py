@@ -1,4 +1,4 @@
-"""Judges the designs that ship with rowkey on the recordings that ship with it, and runs one.
+"""Judge the designs that ship with rowkey with their recordings, and run one of them.
 
 Three keys for each recording: time first, the remainder of the time, a hashed bucket. Their
 verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder, and
@@ -22,16 +22,15 @@ from rich.table import Table
 from rich.text import Text
 
 from rowkey import Design, simulate
-from rowkey.advise import compare
+from rowkey.advise import compare_designs, judge_comparison
 from rowkey.engines import open_engine
 from rowkey.render import (
     Redaction,
-    judged_together,
+    build_report_document,
+    build_report_page,
+    build_simulation_document,
+    format_reasons,
     print_simulation,
-    reasons,
-    report_document,
-    report_page,
-    simulation_document,
 )
 from rowkey.table import drop_table, load_file, open_table
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from rowkey import Simulation
     from rowkey.advise import Comparison
-    from rowkey.simulate import ReadResult
+    from rowkey.simulate import ReadCost
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
@@ -51,133 +50,140 @@ PAGE_WIDTH = 120
 
 
 def main() -> None:
-    """Judge every example, print the verdicts, and write everything else down."""
+    """Judge every example, print the verdicts, and write texts, JSON and reports to a folder."""
     parser = ArgumentParser(description="Judge the example designs.")
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="for text and JSON")
     parser.add_argument("--examples", type=Path, default=EXAMPLES, help="where the designs lie")
-    given = parser.parse_args()
-    places = sorted({path.parent for path in given.examples.glob("*/*.toml")})
-    if not places:
-        parser.error(f"no designs below {given.examples}")
+    arguments = parser.parse_args()
+    folders = sorted({path.parent for path in arguments.examples.glob("*/*.toml")})
+    if not folders:
+        parser.error(f"no designs below {arguments.examples}")
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text("Will this row key run hot? Asked of real recordings.", "bold"))
-    for place in places:
-        compared = _compared(place)
-        found = {one.name: one.simulation for one in compared.designs}
-        _show(console, place.name, found)
-        _write(given.folder / place.name, found, compared)
-    runs = given.examples / "flights" / "hashed.toml"
+    for folder in folders:
+        compared = _compare_folder(folder)
+        simulations = {one.name: one.simulation for one in compared.designs}
+        _print_verdicts(console, folder.name, simulations)
+        _write_files(arguments.folder / folder.name, simulations, compared)
+    runs = arguments.examples / "flights" / "hashed.toml"
     if runs.exists():
-        _run(console, given.folder, runs)
-    _close(console, given.folder, max(places[-1].glob("*.toml"), key=lambda path: _rank(path.stem)))
+        _run_table(console, arguments.folder, runs)
+    _print_next_steps(
+        console,
+        arguments.folder,
+        max(folders[-1].glob("*.toml"), key=lambda path: _sort_position(path.stem)),
+    )
 
 
-def _compared(place: Path) -> Comparison:
-    """Every design of a folder on the second half of its recording, the plainest first."""
-    paths = sorted(place.glob("*.toml"), key=lambda path: (_rank(path.stem), path.stem))
+def _compare_folder(folder: Path) -> Comparison:
+    """Compare the designs of a folder on the second half of their recording."""
+    paths = sorted(folder.glob("*.toml"), key=lambda path: (_sort_position(path.stem), path.stem))
     designs = [Design.read(path) for path in paths]
     names = [path.stem for path in paths]
-    return compare(designs, names=names, second_half=True, clock=perf_counter)
+    return compare_designs(designs, names=names, second_half=True, clock=perf_counter)
 
 
-def _rank(name: str) -> int:
+def _sort_position(name: str) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def _show(console: Console, title: str, found: Mapping[str, Simulation]) -> None:
-    first = next(iter(found.values()))
+def _print_verdicts(console: Console, title: str, simulations: Mapping[str, Simulation]) -> None:
+    first = next(iter(simulations.values()))
     recording = Path(first.source.name).name
-    told = f"{first.operations:,} of {first.source.total:,} events in {recording}"
+    events = f"{first.operation_count:,} of {first.source.total_count:,} events in {recording}"
     console.print()
-    console.print(Text.assemble((title, "bold"), f": {told}, {len(first.regions)} regions on "
+    console.print(Text.assemble((title, "bold"), f": {events}, {len(first.regions)} regions on "
                                 f"{first.design.cluster.servers} servers"))  # fmt: skip
-    for name, one in found.items():
+    for name, one in simulations.items():
         verdict = one.verdict
         console.print()
-        console.print(Text.assemble((verdict.word.upper(), STYLES[verdict.word]),
+        console.print(Text.assemble((verdict.level.upper(), STYLES[verdict.level]),
                                     f"  {name}  ", (str(one.design.key), "cyan")))  # fmt: skip
-        for line in _why(one, min(console.width, PAGE_WIDTH)):
+        for line in _wrap_causes(one, min(console.width, PAGE_WIDTH)):
             console.print(Text(line))
     console.print()
-    console.print(_table(found))
+    console.print(_build_skew_table(simulations))
     console.print()
-    console.print(_reads(found))
+    console.print(_build_read_table(simulations))
     console.print()
-    console.print(_moral(found))
+    console.print(_describe_most_even(simulations))
 
 
-def _why(found: Simulation, width: int) -> Iterator[str]:
-    """The causes as lines that fit."""
-    for joint, reason in reasons(found):
+def _wrap_causes(simulations: Simulation, width: int) -> Iterator[str]:
+    """Yield the causes as lines of at most `width` characters."""
+    for joint, reason in format_reasons(simulations):
         text = f"{joint} {reason}"
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if not found.causes and found.verdict.word != "even":
+    if not simulations.causes and simulations.verdict.level != "even":
         yield "  no single cause explains it"
 
 
-def _table(found: Mapping[str, Simulation]) -> Table:
+def _build_skew_table(simulations: Mapping[str, Simulation]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("design", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     heads = ("skew", "even", "busiest region", "worst window", "written")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    for name, one in found.items():
+    for name, one in simulations.items():
         verdict, shares = one.verdict, one.region_shares
         table.add_row(
             name,
-            Text(verdict.word, STYLES[verdict.word]),
+            Text(verdict.level, STYLES[verdict.level]),
             f"{verdict.skew:.2f}×",
-            f"{verdict.even:.2f}×",
+            f"{verdict.even_skew:.2f}×",
             f"{shares.total:.0%}",
             f"{shares.worst:.0%}",
-            f"{len(one.regions) - one.dead} of {len(one.regions)}",
+            f"{len(one.regions) - one.empty_region_count} of {len(one.regions)}",
         )
     return table
 
 
-def _reads(found: Mapping[str, Simulation]) -> Table:
-    """What each declared read has to open, design by design."""
+def _build_read_table(simulations: Mapping[str, Simulation]) -> Table:
+    """Return a table of the ranges that each declared read opens, by design."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("a read opens", no_wrap=True)
-    for name in found:
+    for name in simulations:
         table.add_column(name, justify="right", no_wrap=True)
-    for costs in zip(*(one.reads for one in found.values()), strict=True):
-        table.add_row(costs[0].name, *map(_opens, costs))
+    for costs in zip(*(one.reads for one in simulations.values()), strict=True):
+        table.add_row(costs[0].name, *map(_format_ranges, costs))
     return table
 
 
-def _opens(read: ReadResult) -> Text:
+def _format_ranges(read: ReadCost) -> Text:
     if read.is_full_scan:
         return Text("the whole table", "bold red")
     ranges = f"{read.fan_out[0]:.3g}"
     return Text("1 range" if ranges == "1" else f"{ranges} ranges")
 
 
-def _moral(found: Mapping[str, Simulation]) -> Text:
-    """Which design lies most evenly here."""
-    best = min(found, key=lambda name: found[name].verdict.skew / found[name].verdict.even)
+def _describe_most_even(simulations: Mapping[str, Simulation]) -> Text:
+    """Return a sentence that names the most even design."""
+    best = min(
+        simulations,
+        key=lambda name: simulations[name].verdict.skew / simulations[name].verdict.even_skew,
+    )
     return Text(f"Most even on this recording: {best}.")
 
 
-def _write(folder: Path, found: Mapping[str, Simulation], compared: Comparison) -> None:
-    """The whole text and the JSON of each simulation, and one report that compares all."""
+def _write_files(folder: Path, simulations: Mapping[str, Simulation], compared: Comparison) -> None:
+    """Write the text and the JSON of each simulation, and one report that compares all."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, one in found.items():
+    for name, one in simulations.items():
         text = StringIO()
         print_simulation(one, Console(file=text, width=PAGE_WIDTH, highlight=False))
         (folder / f"{name}.txt").write_text(text.getvalue(), encoding="utf-8")
-        document = json.dumps(simulation_document(one), indent=2, ensure_ascii=False)
+        document = json.dumps(build_simulation_document(one), indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
-    told = report_document(judged_together(compared), Redaction(), compared)
-    (folder / "report.html").write_text(report_page(told), encoding="utf-8")
+    report = build_report_document(judge_comparison(compared), Redaction(), compared)
+    (folder / "report.html").write_text(build_report_page(report), encoding="utf-8")
 
 
-def _run(console: Console, folder: Path, path: Path) -> None:
-    """The same design as a table: loaded, read in order, and its regions counted."""
+def _run_table(console: Console, folder: Path, path: Path) -> None:
+    """Load a design's recording into a table, read it, and compare the regions' counts."""
     design = Design.read(path)
     url = f"rocks:{folder / 'data'}"
-    if design.table in _tables(url):
+    if design.table in _list_tables(url):
         drop_table(design.table, url)
     with open_table(design, url) as table:
         loaded = load_file(table, design.sample_path or path)
@@ -186,30 +192,30 @@ def _run(console: Console, folder: Path, path: Path) -> None:
         departures = table.count("carrier = ?", "UA")
     predicted = [region.writes for region in simulate.run(design).regions]
     console.print()
-    console.print(Text.assemble(("the same design as a table", "bold"), f" on {_near_url(url)}"))
-    console.print(f"{loaded.rows:,} rows written; {departures:,} of them are departures of UA")
+    console.print(Text.assemble(("the same design as a table", "bold"), f" on {_shorten_url(url)}"))
+    console.print(f"{loaded.row_count:,} rows written; {departures:,} of them are departures of UA")
     words = "as simulated" if counts == predicted else "NOT AS SIMULATED"
     spread = f"{min(counts):,} to {max(counts):,}"
     console.print(f"each of its {len(counts)} regions counted its writes, {words}: {spread}")
     console.print("the latest departures of UA 15, one range read backwards:")
     for row in latest[:3]:
-        time = design.fields["time"].type.show(row["time"])
+        time = design.fields["time"].type.format_value(row["time"])
         console.print(f"  {time}  {row['origin']} to {row['dest']}  {row['tailnum']}")
 
 
-def _tables(url: str) -> list[str]:
+def _list_tables(url: str) -> list[str]:
     with open_engine(url) as engine:
-        return engine.tables()
+        return engine.list_tables()
 
 
-def _near_url(url: str) -> str:
-    scheme, _, place = url.partition(":")
-    return f"{scheme}:{_near(Path(place))}"
+def _shorten_url(url: str) -> str:
+    scheme, _, folder = url.partition(":")
+    return f"{scheme}:{_shorten_path(Path(folder))}"
 
 
-def _close(console: Console, folder: Path, design: Path) -> None:
-    """Where everything is, and what to do next."""
-    command = _near(Path(sys.executable).with_name("rowkey"))
+def _print_next_steps(console: Console, folder: Path, design: Path) -> None:
+    """Print the paths of the files and the next steps."""
+    command = _shorten_path(Path(sys.executable).with_name("rowkey"))
     lines = (
         "",
         "skew: load of the fullest server over its fair share; even: what chance alone would show;",
@@ -217,19 +223,19 @@ def _close(console: Console, folder: Path, design: Path) -> None:
         "written: regions that got a write. Even writes have a price: what a read has to open.",
         "Only the second half is replayed: boundaries may be taken from the first half alone.",
         "",
-        f"Open in a browser, compared side by side: {_near(folder)}/*/report.html",
-        f"Heat maps, reads and all figures: {_near(folder)}/*/*.txt, the same as JSON: *.json",
+        f"Open in a browser, compared side by side: {_shorten_path(folder)}/*/report.html",
+        f"Heat maps, reads and figures: {_shorten_path(folder)}/*/*.txt, the same as JSON: *.json",
         f"The command is {command}, for instance:",
-        f"  {command} simulate {_near(design)} --second-half",
-        f"  {command} check {_near(design)}",
+        f"  {command} simulate {_shorten_path(design)} --second-half",
+        f"  {command} check {_shorten_path(design)}",
         "Read next: docs/tutorial.md, then docs/guides/reading-a-verdict.md",
     )
     for line in lines:
         console.print(Text(line))
 
 
-def _near(path: Path) -> str:
-    """A path as short as it is from here."""
+def _shorten_path(path: Path) -> str:
+    """Return a path relative to the current folder if it is below it."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 

@@ -1,9 +1,9 @@
-"""Writes the reference, the page on the books and the command's help from classes and data.
+"""Write the reference, the page on the books and the command's help from classes and data.
 
 `docs.py` writes, `docs.py --check` compares,
-`docs.py --outside` prints a page of the kinds that other installed packages offer.
+`docs.py --outside` prints a page of the plugins of other installed packages.
 
-No page holds a date or the state of a machine, so the same code gives the same bytes.
+No page depends on a date or a machine, so the same code gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,34 +19,45 @@ FOLDER = DOCS / "reference"
 HELP = ROOT / "src" / "rowkey" / "cli" / "pages" / "help.txt"
 sys.path.insert(0, str(ROOT))
 
-from tools.reference import beside, command_help, outside, written  # noqa: E402
+from tools.reference import (  # noqa: E402
+    build_data_pages,
+    build_external_plugins_page,
+    build_pages,
+    format_command_help,
+)
 
 
 def main() -> int:
-    """Write or compare the pages; the exit code is 1 where one is stale."""
+    """Write or compare the pages; the exit code is 1 if one is stale."""
     parser = ArgumentParser(description="Write the reference from the classes.")
-    parser.add_argument("--check", action="store_true", help="only tell what is stale")
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where it stands")
-    parser.add_argument("--outside", action="store_true", help="print kinds of other packages")
-    given = parser.parse_args()
-    if given.outside:
-        print(outside(), end="")
+    parser.add_argument("--check", action="store_true", help="only report stale pages")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=FOLDER, help="folder of the reference"
+    )
+    parser.add_argument(
+        "--outside", action="store_true", help="print the plugins of other packages"
+    )
+    arguments = parser.parse_args()
+    if arguments.outside:
+        print(build_external_plugins_page(), end="")
         return 0
-    if given.check:
-        stale = "\n".join(filter(None, (differences(given.folder), stale_beside(), stale_help())))
-        print(stale or "the reference is what the classes say")
+    if arguments.check:
+        stale = "\n".join(
+            filter(None, (diff_pages(arguments.folder), diff_data_pages(), check_help()))
+        )
+        print(stale or "the reference is up to date")
         return 1 if stale else 0
-    write(given.folder)
-    for name, text in beside().items():
+    write_pages(arguments.folder)
+    for name, text in build_data_pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
-    HELP.write_text(command_help(), encoding="utf-8")
+    HELP.write_text(format_command_help(), encoding="utf-8")
     return 0
 
 
-def write(folder: Path) -> None:
-    """Write every page, and remove those that are none any more."""
+def write_pages(folder: Path) -> None:
+    """Write every page, and remove pages that no longer exist."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = written()
+    pages = build_pages()
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     for path in folder.glob("*.md"):
@@ -54,32 +65,34 @@ def write(folder: Path) -> None:
             path.unlink()
 
 
-def differences(folder: Path) -> str:
-    """What stands in a folder against what should, as a diff; empty if nothing is stale."""
-    pages = written()
+def diff_pages(folder: Path) -> str:
+    """Return a diff between the pages of a folder and the expected ones, empty if equal."""
+    pages = build_pages()
     names = sorted({*pages, *(path.name for path in folder.glob("*.md"))})
-    lines = [line for name in names for line in _diff(folder / name, pages.get(name, ""))]
+    lines = [line for name in names for line in _diff_page(folder / name, pages.get(name, ""))]
     return "\n".join([*lines, "Run `make docs`."]) if lines else ""
 
 
-def stale_beside() -> str:
-    """The same of the pages that stand beside the reference."""
-    lines = [line for name, text in beside().items() for line in _diff(DOCS / name, text)]
+def diff_data_pages() -> str:
+    """Return a diff between the pages that are built from data and the expected ones."""
+    lines = [
+        line for name, text in build_data_pages().items() for line in _diff_page(DOCS / name, text)
+    ]
     return "\n".join([*lines, "Run `make docs`."]) if lines else ""
 
 
-def stale_help() -> str:
-    """What is to be said of the command's help, if it is stale."""
-    is_fresh = HELP.read_text(encoding="utf-8") == command_help()
-    return "" if is_fresh else f"{HELP.name} is not what the command says. Run `make docs`."
+def check_help() -> str:
+    """Return a sentence if the command's help is stale, else an empty string."""
+    is_fresh = HELP.read_text(encoding="utf-8") == format_command_help()
+    return "" if is_fresh else f"{HELP.name} is stale. Run `make docs`."
 
 
-def _diff(path: Path, made: str) -> list[str]:
-    """What stands in a file against what should; no line if they are the same."""
-    stands = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if stands == made:
+def _diff_page(path: Path, expected: str) -> list[str]:
+    """Return the diff of a file and its expected text, empty if equal."""
+    current = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if current == expected:
         return []
-    old, new = stands.splitlines(), made.splitlines()
+    old, new = current.splitlines(), expected.splitlines()
     name = f"docs/reference/{path.name}" if path.parent != DOCS else f"docs/{path.name}"
     return list(difflib.unified_diff(old, new, name, "the classes", lineterm=""))
 

@@ -1,8 +1,8 @@
-"""Resolves the dependencies anew: requirements/run.lock for users, requirements/dev.lock for us.
+"""Resolve the dependencies and write requirements/*.lock.
 
 The files name every package with its version and the hashes of its files, for all platforms and
-all Pythons from the oldest supported one on, and never where packages come from: that is the
-setting of whoever installs them.
+all Pythons from the oldest supported one on, and never an index: each
+machine has its own.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "requirements"
 OPTIONS = ("--universal", "--generate-hashes", "--no-emit-index-url", "--no-header", "--quiet")
 LOCKS = {
-    "run.lock": (),
+    "run.lock": ("--group", "build"),
     "dev.lock": ("--group", "dev"),
     "bench.lock": ("--group", "dev", "--group", "bench"),
+    "site.lock": ("--group", "site"),
 }
 """What each file holds beside the package's own dependencies."""
 
 
 def main() -> None:
-    """Write both files, with a resolver that is installed for the occasion and thrown away."""
+    """Write all files with a resolver that is installed into a temporary environment."""
     with TemporaryDirectory() as place:
         resolver = _resolver(Path(place))
         for name, more in LOCKS.items():

@@ -69,7 +69,7 @@ def picture() -> str:
 
 
 def _title(found: dict[str, Simulation]) -> str:
-    told = (f"{PANELS[name]}: {one.verdict.word}" for name, one in found.items())
+    told = (f"{PANELS[name]}: {one.verdict.level}" for name, one in found.items())
     return f"Writes by region over time, three keys on the same recording. {'; '.join(told)}."
 
 
@@ -80,7 +80,7 @@ def _text(x: float, y: float, text: str, size: float, **more: str) -> str:
 
 
 def _head(found: Simulation, title: str, left: int) -> Iterator[str]:
-    word = found.verdict.word
+    word = found.verdict.level
     said = f"{word.upper()}  {found.verdict.skew:.2f}×"
     key = str(found.design.key)
     room = COLUMNS * CELL_W / 0.61
@@ -112,8 +112,8 @@ def _levels(found: Simulation) -> list[list[int]]:
     """The colour of every cell: a list for each region, from left to right."""
     import numpy as np
 
-    assert found.heat is not None
-    counts = found.heat[2]
+    assert found.load_map is not None
+    counts = found.load_map[2]
     edges = [len(counts) * column // COLUMNS for column in range(COLUMNS)]
     cells = np.add.reduceat(counts, edges, axis=0).T
     fair = np.maximum(cells.sum(axis=0) / len(found.regions), 1e-9)
@@ -123,8 +123,8 @@ def _levels(found: Simulation) -> list[list[int]]:
 
 def _foot(found: Simulation, left: int) -> Iterator[str]:
     """When the columns begin and end, and how much the busiest region took."""
-    assert found.heat is not None
-    start_s, width_s, counts = found.heat
+    assert found.load_map is not None
+    start_s, width_s, counts = found.load_map
     y = TOP + len(found.regions) * CELL_H + 18
     panel = COLUMNS * CELL_W
     yield _text(left, y, _day(start_s), 11, fill="#a9a9c4")

@@ -1,4 +1,4 @@
-"""Proves the designs of `examples/proof` on a real cluster, and writes `docs/proof.md`.
+"""Prove the designs of `examples/proof` on a real cluster, and write `docs/proof.md`.
 
 Every recording that ships with rowkey is written by four designs into a cluster of three region
 servers, in twenty phases. After each of them every region is asked what it counted. What was
@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-from timing import machine  # noqa: E402
+from timing import describe_machine  # noqa: E402
 
 from cluster import Cluster  # noqa: E402 - it stands beside the tests
 from cluster.files import stored_files  # noqa: E402
 from rowkey import Design  # noqa: E402
 from rowkey.hbase import connect  # noqa: E402
-from rowkey.observe import prove  # noqa: E402
-from rowkey.simulate import cut_by_source, source_of  # noqa: E402
+from rowkey.observe import prove_design  # noqa: E402
+from rowkey.simulate import choose_source_splits, open_source  # noqa: E402
 from rowkey.table import drop_table  # noqa: E402
 from rowkey.workload import open_sample  # noqa: E402
 
@@ -43,23 +43,23 @@ MEASURED = ROOT / "benchmarks" / "proof.json"
 PAGE = ROOT / "docs" / "proof.md"
 PHASES = 20
 FIRST = 1_000
-"""Rows of a recording whose cells tell whether they are still written as they were."""
+"""The number of rows whose cells are part of a fingerprint."""
 PLAIN, GOAL = "NONE, NONE", 0.03
-"""Encoding and compression of cells that are as predicted, and how near the bytes should be."""
+"""The encoding and compression with exact predictions, and the allowed deviation of bytes."""
 RECORDINGS = {
     "flights": "departures from New York in 2013",
     "nab": "measurements of 47 streams, from the Numenta Anomaly Benchmark",
     "orders": "purchases of 23,570 customers of CDNOW",
     "apache": "requests to a web server",
 }
-"""What is written, by the folder of the designs, the largest first."""
+"""The recordings by the folder of their designs, the largest first."""
 KINDS = {
     "time_first": "time first",
     "advised": "as the guides advise",
     "hashed": "hashed bucket",
     "best": "ours",
 }
-"""Designs of each recording, by their files."""
+"""The designs of each recording, by file name."""
 HEAD = """# Proof
 
 <!-- Written by `make proof` from benchmarks/proof.json. Do not edit. -->
@@ -118,34 +118,36 @@ takes.
 
 Run it yourself: `make proof` in a clone, some minutes on two cores; or `rowkey prove` with a
 design and a recording of your own, on [your
-cluster](guides/what-a-running-table-says.md#is-the-prediction-true).
+cluster](guides/running-tables.md#is-the-prediction-true).
 """
 
 
 def main() -> None:
-    """Measure what is not measured yet, and write the page."""
+    """Measure all designs without a current measurement, and write the page."""
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--again", action="store_true", help="measure all of them anew")
+    parser.add_argument("--again", action="store_true", help="measure all designs again")
     parser.add_argument("--page", action="store_true", help="write the page alone")
-    given = parser.parse_args()
-    found = {} if given.again or not MEASURED.exists() else json.loads(MEASURED.read_text("utf-8"))
-    if not given.page:
-        found = _measured(found)
-    PAGE.write_text(page(found), encoding="utf-8")
+    arguments = parser.parse_args()
+    measurements = (
+        {} if arguments.again or not MEASURED.exists() else json.loads(MEASURED.read_text("utf-8"))
+    )
+    if not arguments.page:
+        measurements = _measure_missing(measurements)
+    PAGE.write_text(build_page(measurements), encoding="utf-8")
 
 
-def designs() -> Iterator[tuple[str, Path]]:
-    """The design files, each with its name among the measured ones."""
+def iter_designs() -> Iterator[tuple[str, Path]]:
+    """Yield the name and the file of each design."""
     for recording in RECORDINGS:
         for kind in KINDS:
             yield f"{recording}/{kind}", DESIGNS / recording / f"{kind}.toml"
 
 
-def fingerprint(path: Path) -> dict[str, str]:
-    """What a measurement stands for: with any of it changed, it was of something else.
+def compute_fingerprint(path: Path) -> dict[str, str]:
+    """Return hashes of everything that a measurement depends on.
 
-    That is the design's file, the recording, where the regions begin and the cells of the first
-    rows as both are made now, and the versions of rowkey and HBase.
+    That is the design's file, the recording, the boundaries of the regions and the cells of the
+    first rows as they are computed now, and the versions of rowkey and HBase.
 
     Args:
         path: the design file.
@@ -153,114 +155,139 @@ def fingerprint(path: Path) -> dict[str, str]:
     design = Design.read(path)
     data = design.sample_path
     assert data is not None
-    source = source_of(design, None, None, second_half=False, seed=0, fields=design.fields)
-    boundaries = cut_by_source(design, source, seed=0).boundaries
+    source = open_source(design, None, None, second_half=False, seed=0, fields=design.fields)
+    boundaries = choose_source_splits(design, source, seed=0).boundaries
     return {
-        "design": _hashed(path.read_bytes()),
-        "data": _hashed(data.read_bytes()),
-        "boundaries": _hashed(repr(boundaries.splits).encode()),
-        "cells": _hashed(repr(list(_written(design, data))).encode()),
+        "design": _hash(path.read_bytes()),
+        "data": _hash(data.read_bytes()),
+        "boundaries": _hash(repr(boundaries.splits).encode()),
+        "cells": _hash(repr(list(_iter_first_rows(design, data))).encode()),
         "rowkey": version("rowkey"),
-        "hbase": hbase_version(),
+        "hbase": read_hbase_version(),
     }
 
 
-def _hashed(data: bytes) -> str:
+def _hash(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]
 
 
-def _written(design: Design, data: Path) -> Iterator[tuple[bytes, list[tuple[str, bytes, bytes]]]]:
-    """The first rows of a recording: row key, and family, qualifier and value of each cell."""
-    sample = open_sample(data, design.fields, None, design.sample_format).fitted()
-    first = next(iter(sample.events())).rows.slice(0, FIRST)
+def _iter_first_rows(
+    design: Design, data: Path
+) -> Iterator[tuple[bytes, list[tuple[str, bytes, bytes]]]]:
+    """Yield the first rows: row key, and family, qualifier and value of each cell."""
+    sample = open_sample(data, design.fields, None, design.sample_format).match_columns()
+    first = next(iter(sample.read_events())).rows.slice(0, FIRST)
     for row in first.to_pylist():
-        written = design.layout.write({name: row[name] for name in row if row[name] is not None})
+        written = design.layout.encode_event(
+            {name: row[name] for name in row if row[name] is not None}
+        )
         yield written.row, [(cell.family, cell.qualifier, cell.value) for cell in written.cells]
 
 
-def hbase_version() -> str:
-    """The HBase that the cluster of the tests runs, if no other is asked for."""
+def read_hbase_version() -> str:
+    """Return the default HBase version of the tests' cluster."""
     pom = (ROOT / "tests" / "cluster" / "pom.xml").read_text(encoding="utf-8")
-    found = re.search(r"<hbase.version>([^<]+)<", pom)
-    assert found is not None
-    return found[1]
+    proof = re.search(r"<hbase.version>([^<]+)<", pom)
+    assert proof is not None
+    return proof[1]
 
 
-def _measured(found: dict[str, Any]) -> dict[str, Any]:
-    """What was measured before, with what was missing or is not what it was."""
-    proofs = found.get("proofs", {})
-    known = {name: proofs[name] for name, path in designs() if _stands(proofs.get(name), path)}
-    left = [(name, path) for name, path in designs() if name not in known]
+def _measure_missing(measurements: dict[str, Any]) -> dict[str, Any]:
+    """Return all measurements, after measuring designs that are missing or have changed."""
+    proofs = measurements.get("proofs", {})
+    known = {
+        name: proofs[name] for name, path in iter_designs() if _is_current(proofs.get(name), path)
+    }
+    left = [(name, path) for name, path in iter_designs() if name not in known]
     if not left:
-        print("all of them are measured; --again measures them anew")
-        return found
+        print("all designs are measured; --again measures them again")
+        return measurements
     with Cluster.start(patience_s=600) as cluster, connect(cluster.url) as client:
-        client.admin.balancer(False)
-        client.admin.splits_and_merges(False)
-        status = client.admin.status()
+        client.admin.set_balancer(False)
+        client.admin.set_splits_and_merges(False)
+        status = client.admin.get_cluster_status()
         for number, (name, path) in enumerate(left, 1):
             print(f"{number} of {len(left)}: {name}", flush=True)
-            known[name] = {**fingerprint(path), **_proved(cluster, path)}
-            about = {**machine(), "hbase": status.version, "servers": len(status.servers)}
-            found = {"machine": about, "phases": PHASES, "proofs": known}
-            text = json.dumps(found, indent=1, ensure_ascii=False)
+            known[name] = {**compute_fingerprint(path), **_prove(cluster, path)}
+            about = {**describe_machine(), "hbase": status.version, "servers": len(status.servers)}
+            measurements = {"machine": about, "phases": PHASES, "proofs": known}
+            text = json.dumps(measurements, indent=1, ensure_ascii=False)
             MEASURED.write_text(text + "\n", encoding="utf-8")
-    return found
+    return measurements
 
 
-def _stands(proof: dict[str, Any] | None, path: Path) -> bool:
+def _is_current(proof: dict[str, Any] | None, path: Path) -> bool:
     if proof is None:
         return False
-    return all(proof.get(word) == said for word, said in fingerprint(path).items())
+    return all(proof.get(word) == value for word, value in compute_fingerprint(path).items())
 
 
-def _proved(cluster: Cluster, path: Path) -> dict[str, Any]:
-    """A design, proved on a cluster, as it is kept."""
+def _prove(cluster: Cluster, path: Path) -> dict[str, Any]:
+    """Prove a design on a cluster and return the result for the file of measurements."""
     design = Design.read(path)
-    found = prove(design, cluster.url, phases=PHASES, keep=True)
+    proof = prove_design(design, cluster.url, phases=PHASES, keep_table=True)
     try:
-        files = stored_files(cluster, found.table)
+        files = stored_files(cluster, proof.table)
     finally:
-        drop_table(found.table, cluster.url)
-    return {"key": str(design.key), **_writes(found), **_reads(found), **_bytes(found, files)}
-
-
-def _writes(found: Proof) -> dict[str, Any]:
-    servers = [both for phase in found.phases for both in phase.servers.values()]
-    regions = [region for phase in found.phases for region in phase.regions]
+        drop_table(proof.table, cluster.url)
     return {
-        "events": found.operations,
-        "regions": len(regions),
-        "regions_apart": found.difference,
-        "regions_unknown": found.unknown,
-        "servers": len(servers),
-        "servers_apart": sum(abs(predicted - counted) for predicted, counted in servers),
-        "skew": _skew(found),
+        "key": str(design.key),
+        **_summarize_writes(proof),
+        **_summarize_reads(proof),
+        **_summarize_bytes(proof, files),
     }
 
 
-def _skew(found: Proof) -> float:
-    """The fullest server's load over its fair share, as counted: the median over the phases."""
+def _summarize_writes(proof: Proof) -> dict[str, Any]:
+    servers = [both for phase in proof.phases for both in phase.writes_by_server.values()]
+    regions = [region for phase in proof.phases for region in phase.regions]
+    return {
+        "events": proof.operation_count,
+        "regions": len(regions),
+        "regions_apart": proof.difference,
+        "regions_unknown": proof.unknown_count,
+        "servers": len(servers),
+        "servers_apart": sum(abs(predicted - counted) for predicted, counted in servers),
+        "skew": _compute_skew(proof),
+    }
+
+
+def _compute_skew(proof: Proof) -> float:
+    """Return the median over the phases of the busiest server's load over its fair share."""
     skews = []
-    for phase in found.phases:
-        loads = [counted for _, counted in phase.servers.values()]
+    for phase in proof.phases:
+        loads = [counted for _, counted in phase.writes_by_server.values()]
         skews.append(max(loads) * len(loads) / sum(loads))
     return round(sorted(skews)[len(skews) // 2], 3)
 
 
-def _reads(found: Proof) -> dict[str, Any]:
-    words = ("name", "asked", "fan_out", "predicted", "counted", "most", "wrong", "why")
-    more = ("regions_predicted", "regions_counted")
-    return {"reads": [{one: getattr(r, one) for one in (*words, *more)} for r in found.reads]}
+def _summarize_reads(proof: Proof) -> dict[str, Any]:
+    return {
+        "reads": [
+            {
+                "name": read.name,
+                "asked": read.trial_count,
+                "fan_out": read.fan_out,
+                "predicted": read.predicted_rows,
+                "counted": read.counted_reads,
+                "most": read.max_reads,
+                "wrong": read.wrong_regions,
+                "why": read.reason,
+                "regions_predicted": read.predicted_regions,
+                "regions_counted": read.counted_regions,
+            }
+            for read in proof.reads
+        ]
+    }
 
 
-def _bytes(found: Proof, files: list[int]) -> dict[str, Any]:
-    size = found.size
-    families = found.design.families.values()
+def _summarize_bytes(proof: Proof, files: list[int]) -> dict[str, Any]:
+    size = proof.size
+    families = proof.design.families.values()
     made = sorted({f"{one.encoding}, {one.compression}" for one in families})
     return {
         "bytes": {
-            "predicted": None if size is None else size.predicted,
+            "predicted": None if size is None else size.predicted_bytes,
             "on_disk": sum(files),
             "files": len(files),
             "made": "; ".join(made),
@@ -268,24 +295,29 @@ def _bytes(found: Proof, files: list[int]) -> dict[str, Any]:
     }
 
 
-def page(found: dict[str, Any]) -> str:
-    """The page of what was measured."""
-    about, proofs = found["machine"], found["proofs"]
+def build_page(measurements: dict[str, Any]) -> str:
+    """Return the page of the measurements."""
+    about, proofs = measurements["machine"], measurements["proofs"]
     packages = about["packages"]
     lines = [
-        HEAD.format(phases=found["phases"], **{"rowkey": packages.get("rowkey", "")} | about),
+        HEAD.format(
+            phases=measurements["phases"], **{"rowkey": packages.get("rowkey", "")} | about
+        ),
         WRITES,
-        *(_row(name, *_write_cells(proof, found["phases"])) for name, proof in proofs.items()),
+        *(
+            _format_row(name, *_format_write_cells(proof, measurements["phases"]))
+            for name, proof in proofs.items()
+        ),
         "",
         READS,
         *(
-            _row(name, *_read_cells(read))
+            _format_row(name, *_format_read_cells(read))
             for name, proof in proofs.items()
             for read in proof["reads"]
         ),
         "",
-        BYTES.format(missed=_missed(proofs)),
-        *(_row(name, *_byte_cells(proof["bytes"])) for name, proof in proofs.items()),
+        BYTES.format(missed=_describe_missed_goals(proofs)),
+        *(_format_row(name, *_format_byte_cells(proof["bytes"])) for name, proof in proofs.items()),
         "",
         "## What was written",
         "",
@@ -299,19 +331,19 @@ def page(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _row(name: str, *cells: str) -> str:
+def _format_row(name: str, *cells: str) -> str:
     recording, kind = name.split("/")
     return f"| {recording} | {KINDS[kind]} | {' | '.join(cells)} |"
 
 
-def _write_cells(proof: dict[str, Any], phases: int) -> list[str]:
+def _format_write_cells(proof: dict[str, Any], phases: int) -> list[str]:
     # The designs have one family, so that each region that was written to has one file.
     not_zero = {**proof, "not_zero": phases * proof["bytes"]["files"]}
     counts = ("events", "regions", "not_zero", "regions_apart", "servers", "servers_apart")
     return [*(f"{not_zero[one]:,}" for one in counts), f"{proof['skew']:.2f}"]
 
 
-def _read_cells(read: dict[str, Any]) -> list[str]:
+def _format_read_cells(read: dict[str, Any]) -> list[str]:
     if read["why"]:
         return [read["name"], f"not asked: {read['why']}", "", "", "", "", ""]
     each = read["fan_out"] / read["asked"]
@@ -320,34 +352,34 @@ def _read_cells(read: dict[str, Any]) -> list[str]:
     return [read["name"], f"{each:g}", *counts, regions]
 
 
-def _byte_cells(size: dict[str, Any]) -> list[str]:
+def _format_byte_cells(size: dict[str, Any]) -> list[str]:
     predicted, on_disk = size["predicted"], size["on_disk"]
-    told = "not predicted" if predicted is None else f"{predicted:,}"
-    apart = f"{100 * deviation(size):+.1f} %" if predicted else ""
+    parts = "not predicted" if predicted is None else f"{predicted:,}"
+    apart = f"{100 * compute_deviation(size):+.1f} %" if predicted else ""
     missed = ", missed" if is_missed(size) else ""
-    return [size["made"], told, f"{on_disk:,}", f"{size['files']}", f"{apart}{missed}"]
+    return [size["made"], parts, f"{on_disk:,}", f"{size['files']}", f"{apart}{missed}"]
 
 
-def deviation(size: dict[str, Any]) -> float:
-    """How far bytes on disk are from those predicted, as a share of these; 0 if there are none."""
+def compute_deviation(size: dict[str, Any]) -> float:
+    """Return the relative deviation of bytes on disk from the prediction; 0 without one."""
     return float(size["on_disk"] / size["predicted"] - 1) if size["predicted"] else 0.0
 
 
 def is_missed(size: dict[str, Any]) -> bool:
-    """Whether bytes are further from those predicted than they should be."""
-    return size["made"] == PLAIN and abs(deviation(size)) > GOAL
+    """Return whether the deviation of bytes exceeds the goal."""
+    return size["made"] == PLAIN and abs(compute_deviation(size)) > GOAL
 
 
-def _missed(proofs: dict[str, Any]) -> str:
-    """The sentence that says where the goal is missed, and by how much."""
+def _describe_missed_goals(proofs: dict[str, Any]) -> str:
+    """Return the sentence that lists the missed goals."""
     plain = {name: one["bytes"] for name, one in proofs.items() if one["bytes"]["made"] == PLAIN}
-    told = [
-        f"{recording}, {KINDS[kind]}: {100 * deviation(size):+.1f} %"
+    parts = [
+        f"{recording}, {KINDS[kind]}: {100 * compute_deviation(size):+.1f} %"
         for name, size in plain.items()
         if is_missed(size)
         for recording, kind in [name.split("/")]
     ]
-    return fill(f"Missed by {len(told)} of {len(plain)}: {'; '.join(told)}.", 100)
+    return fill(f"Missed by {len(parts)} of {len(plain)}: {'; '.join(parts)}.", 100)
 
 
 if __name__ == "__main__":

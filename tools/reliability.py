@@ -1,4 +1,4 @@
-"""Writes `docs/reliability.md` from what the long tests measured.
+"""Write `docs/reliability.md` from the measurements of the long tests.
 
 `make test-long` runs it last. Each long test leaves its figures in `build/reliability`; they take
 the place of older ones in `benchmarks/reliability.json`, from which the page is made.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks")]
 
-from timing import machine  # noqa: E402
+from timing import describe_machine  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -135,24 +135,24 @@ TAIL = """\
 
 
 def main() -> None:
-    """Take in what was measured, and write the page."""
+    """Read the measurements and write the page."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--page", action="store_true", help="write the page alone")
-    given = parser.parse_args()
-    found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {"figures": {}}
-    if not given.page:
+    arguments = parser.parse_args()
+    measurements = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {"figures": {}}
+    if not arguments.page:
         for path in sorted(FIGURES.glob("*.json")):
-            told = json.loads(path.read_text("utf-8"))
-            found["figures"][told["name"]] = told["figures"]
-        found["figures"] = dict(sorted(found["figures"].items()))
-        found["machine"] = machine()
-        MEASURED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    PAGE.write_text(page(found), "utf-8")
+            measurement = json.loads(path.read_text("utf-8"))
+            measurements["figures"][measurement["name"]] = measurement["figures"]
+        measurements["figures"] = dict(sorted(measurements["figures"].items()))
+        measurements["machine"] = describe_machine()
+        MEASURED.write_text(json.dumps(measurements, indent=1) + "\n", "utf-8")
+    PAGE.write_text(build_page(measurements), "utf-8")
 
 
-def page(found: Mapping[str, Any]) -> str:
-    """Return the page of what was measured."""
-    figures, about = found["figures"], found["machine"]
+def build_page(measurements: Mapping[str, Any]) -> str:
+    """Return the page of the measurements."""
+    figures, about = measurements["figures"], measurements["machine"]
     head = HEAD.format(rowkey=about["packages"].get("rowkey", ""), python=about["python"])
     parts = [head]
     for begin, section in SECTIONS.items():
@@ -162,8 +162,10 @@ def page(found: Mapping[str, Any]) -> str:
     return "\n".join([*parts, TAIL])
 
 
-def _files(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
-    outcomes = [one for outcomes in found.values() for one in outcomes]
+def _format_damaged_files(
+    figures_by_name: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[str]:
+    outcomes = [one for outcomes in figures_by_name.values() for one in outcomes]
     cells: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(
         lambda: defaultdict(Counter)
     )
@@ -174,37 +176,45 @@ def _files(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
             of_fault = cells.setdefault((one["file"], one["fault"]), defaultdict(Counter))
             of_fault[probe].update(verdicts)
             totals.update(verdicts)
-    yield _table_head(AT_REST, totals, PROBES, faults=faults, **_faults_of_one_file(outcomes))
-    for (file, fault), verdicts in sorted(cells.items(), key=lambda one: _place_of(*one[0])):
-        yield _row(f"`{file.removeprefix('t/')}`", FAULTS[fault], *map(_cell, _ordered(verdicts)))
+    yield _format_table_head(
+        AT_REST, totals, PROBES, faults=faults, **_count_descriptor_faults(outcomes)
+    )
+    for (file, fault), verdicts in sorted(cells.items(), key=lambda one: _sort_position(*one[0])):
+        yield _format_row(
+            f"`{file.removeprefix('t/')}`",
+            FAULTS[fault],
+            *map(_format_cell, _iter_in_probe_order(verdicts)),
+        )
     yield ""
 
 
-def _faults_of_one_file(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many faults of each kind a file has had of which there is one."""
+def _count_descriptor_faults(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the number of faults of each type for the table's descriptor."""
     return {one["fault"]: one["faults"] for one in outcomes if one["file"] == "t/descriptor.json"}
 
 
-def _place_of(file: str, fault: str) -> tuple[str, int]:
+def _sort_position(file: str, fault: str) -> tuple[str, int]:
     return file, list(FAULTS).index(fault)
 
 
-def _disk(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    outcomes = sorted(found.values(), key=lambda one: (one["what"], one["sticky"]))
+def _format_disk_faults(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    outcomes = sorted(figures_by_name.values(), key=lambda one: (one["what"], one["sticky"]))
     totals = Counter[str]()
     for one in outcomes:
         for verdicts in one["verdicts"].values():
             totals.update(verdicts)
     probes = list(outcomes[0]["verdicts"])
-    yield _table_head(FAILING, totals, probes)
+    yield _format_table_head(FAILING, totals, probes)
     for one in outcomes:
         lasts = "from then on" if one["sticky"] == "sticky" else "once"
-        cells = [_cell(Counter(one["verdicts"].get(probe, {}))) for probe in probes]
-        yield _row(one["what"], lasts, *cells)
+        cells = [_format_cell(Counter(one["verdicts"].get(probe, {}))) for probe in probes]
+        yield _format_row(one["what"], lasts, *cells)
     yield ""
 
 
-def _table_head(text: str, totals: Counter[str], probes: Iterable[str], **figures: int) -> str:
+def _format_table_head(
+    text: str, totals: Counter[str], probes: Iterable[str], **figures: int
+) -> str:
     names = [probe.replace("_", " ") for probe in probes]
     verdicts = {one: totals[one] for one in ("right", "refused", "wrong", "crashed")}
     return text.format(
@@ -216,17 +226,17 @@ def _table_head(text: str, totals: Counter[str], probes: Iterable[str], **figure
     ).rstrip("\n")
 
 
-def _ordered(verdicts: Mapping[str, Counter[str]]) -> Iterator[Counter[str]]:
+def _iter_in_probe_order(verdicts: Mapping[str, Counter[str]]) -> Iterator[Counter[str]]:
     return (Counter(verdicts.get(probe, {})) for probe in PROBES)
 
 
-def _cell(verdicts: Counter[str]) -> str:
-    told = f"{verdicts['right']:,} / {verdicts['refused']:,}"
+def _format_cell(verdicts: Counter[str]) -> str:
+    measurement = f"{verdicts['right']:,} / {verdicts['refused']:,}"
     bad = verdicts["wrong"] + verdicts["crashed"]
-    return f"{told} / **{bad} wrong**" if bad else told
+    return f"{measurement} / **{bad} wrong**" if bad else measurement
 
 
-def _kills(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _format_kills(figures_by_name: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     yield KILLS.rstrip("\n")
     doing = {
         "of a stopped writer": "stopped before, at any point",
@@ -235,57 +245,59 @@ def _kills(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         "care": "flushing, compacting and splitting",
         "care with sync": "flushing, compacting and splitting with `sync`",
     }
-    for name, one in found.items():
+    for name, one in figures_by_name.items():
         what = name.removeprefix("kills amid ").removeprefix("kills ")
-        yield _row(doing.get(what, what), f"{one['kills']:,}", f"{one['changes']:,}", "0")
+        yield _format_row(doing.get(what, what), f"{one['kills']:,}", f"{one['changes']:,}", "0")
     yield ""
 
 
-def _forks(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _format_forks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield FORKS.rstrip("\n")
-    for one in found.values():
-        yield _row(one["arrangement"].replace("_", " "), f"{one['forks']:,}", "0")
+    for one in figures_by_name.values():
+        yield _format_row(one["arrangement"].replace("_", " "), f"{one['forks']:,}", "0")
     yield ""
 
 
-def _clocks(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _format_clocks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield CLOCKS.rstrip("\n")
-    for one in found["clocks"]["jumps"]:
+    for one in figures_by_name["clocks"]["jumps"]:
         counts = f"{one['writes']:,}", f"{one['without_effect']:,}"
-        yield _row(one["jump"], one["when"], one["engine"], *counts)
+        yield _format_row(one["jump"], one["when"], one["engine"], *counts)
     yield ""
 
 
-def _linear(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _format_linearizability(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield LINEAR.rstrip("\n")
-    for name, one in found.items():
+    for name, one in figures_by_name.items():
         engine = name.removeprefix("linearizability ").split(" ")[0]
         counts = ("operations", "rows", "bucket changes", "violations")
-        yield _row(engine, *(f"{one[count]:,}" for count in counts), f"{one['seconds']:,.0f}")
+        yield _format_row(
+            engine, *(f"{one[count]:,}" for count in counts), f"{one['seconds']:,.0f}"
+        )
     yield ""
 
 
-def _synced(found: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
+def _format_synced(figures_by_name: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
     yield SYNCED
-    for step, lines in found["synced"].items():
+    for step, lines in figures_by_name["synced"].items():
         yield f"* **{step}**: {'; '.join(lines) if lines else 'nothing'}"
     yield ""
 
 
-def _row(*cells: str) -> str:
+def _format_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 SECTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
-    "files ": _files,
-    "disk ": _disk,
-    "kills ": _kills,
-    "forks ": _forks,
-    "clocks": _clocks,
-    "linearizability ": _linear,
-    "synced": _synced,
+    "files ": _format_damaged_files,
+    "disk ": _format_disk_faults,
+    "kills ": _format_kills,
+    "forks ": _format_forks,
+    "clocks": _format_clocks,
+    "linearizability ": _format_linearizability,
+    "synced": _format_synced,
 }
-"""How figures are told, by how their names begin; what was not measured has no section."""
+"""The section builder of figures, by the prefix of their names."""
 
 
 if __name__ == "__main__":

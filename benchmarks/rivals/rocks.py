@@ -1,4 +1,4 @@
-"""The same table kept by hand in rocksdict: a script that knows its one key and its three columns.
+"""The same table written by hand with rocksdict, for one key and three columns.
 
 One entry a cell, as HBase stores it: row key, column, newest version first. Reading takes the
 newest version of each column. It knows no other design, no deletes and no time to live.
@@ -25,7 +25,7 @@ COLUMNS = (b"b", b"m", b"s")
 AT_ONCE = 1_000
 
 
-class ByHand:
+class RocksTable:
     """`[bucket(host, n)][host][ts]` with the columns status, bytes and message.
 
     Args:
@@ -40,8 +40,8 @@ class ByHand:
         self.buckets = buckets
         self.start = 1 if buckets else 0
 
-    def row_key(self, host: str, ts: int) -> bytes:
-        """The row key."""
+    def encode_row_key(self, host: str, ts: int) -> bytes:
+        """Return the row key."""
         packed = host.encode() + b"\0"
         if not self.buckets:
             return packed + LONG.pack(ts)
@@ -57,7 +57,7 @@ class ByHand:
         ]
         waiting, count = WriteBatch(raw_mode=True), 0
         for host, ts, status, size, message in zip(*columns, strict=True):
-            key = self.row_key(host, ts)
+            key = self.encode_row_key(host, ts)
             waiting.put(key + b, INT.pack(size))
             waiting.put(key + m, message.encode())
             waiting.put(key + s, SHORT.pack(status))
@@ -68,12 +68,12 @@ class ByHand:
         self.db.write(waiting)
 
     def rows(self, start: bytes, stop: bytes) -> Iterator[dict[str, Any]]:
-        """The rows of a range, decoded."""
+        """Yield the rows of a range, decoded."""
         for key, cells in self.cells(start, stop):
-            yield decoded(key, cells, self.start)
+            yield decode_row(key, cells, self.start)
 
     def cells(self, start: bytes, stop: bytes) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-        """Row keys and the newest value of each column."""
+        """Yield row keys with the newest value of each column."""
         options = ReadOptions()
         options.set_iterate_upper_bound(stop)
         items = cast(
@@ -86,18 +86,18 @@ class ByHand:
             yield key, newest
 
     def get(self, host: str, ts: int) -> dict[str, Any] | None:
-        """One row."""
-        key = self.row_key(host, ts)
+        """Return one row, or None."""
+        key = self.encode_row_key(host, ts)
         return next(self.rows(key, key + b"\xff"), None)
 
-    def merged(self, limit: int) -> list[dict[str, Any]]:
-        """The first rows of all buckets in the order of host and time."""
+    def read_merged(self, limit: int) -> list[dict[str, Any]]:
+        """Return the first rows of all buckets in the order of host and time."""
         runs = [self.cells(bytes([n]), bytes([n, 255, 255, 255])) for n in range(self.buckets)]
         found = heapq.merge(*runs, key=lambda item: item[0][1:])
-        return [decoded(key, cells, 1) for key, cells in islice(found, limit)]
+        return [decode_row(key, cells, 1) for key, cells in islice(found, limit)]
 
     def to_arrow(self) -> pa.Table:
-        """All rows as columns, in the order of the stored keys."""
+        """Return all rows as columns, in the order of the stored keys."""
         rows = [(key, c[b"b"], c[b"m"], c[b"s"]) for key, c in self.cells(b"\0", b"\xff" * 64)]
         keys, sizes, messages, statuses = zip(*rows, strict=True)
         return pa.table(
@@ -115,8 +115,8 @@ class ByHand:
         self.db.close()
 
 
-def decoded(key: bytes, cells: dict[bytes, bytes], start: int) -> dict[str, Any]:
-    """A row of values; the host begins at `start`."""
+def decode_row(key: bytes, cells: dict[bytes, bytes], start: int) -> dict[str, Any]:
+    """Return a row of values; the host begins at byte `start`."""
     return {
         "host": key[start:-9].decode(),
         "ts": LONG.unpack(key[-8:])[0],

@@ -3,7 +3,7 @@
 >>> import rowkey
 >>> design = rowkey.Design("logs", "[bucket(host, 16)][host][ts]",
 ...     fields={"host": "text", "ts": "timestamp_ms"}, splits="per_bucket")
->>> rowkey.simulate.run(design).verdict.word
+>>> rowkey.simulate.run(design).verdict.level
 'even'
 """
 
@@ -11,27 +11,30 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# A room is reached as an attribute too: rowkey.simulate.run(design).
-_DOORS = (
-    "advise", "cells", "design", "heat", "keys", "lint", "observe", "plan", "regions", "simulate",
-    "table", "workload",
+# A package is reached as an attribute too: rowkey.simulate.run(design).
+_PACKAGES = (
+    "advise", "cells", "design", "hotspots", "keys", "lint", "observe", "plan", "regions",
+    "simulate", "table", "workload",
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from rowkey.design import Design, json_schema, properties_of
+    from rowkey.design import Design, build_json_schema, derive_properties
     from rowkey.errors import (
         BatchError,
+        CatalogMismatch,
+        Closed,
         Conflict,
-        DeclarationError,
         DesignRefused,
-        DriftError,
-        Incomparable,
+        IncomparableDesigns,
+        InvalidArgument,
+        InvalidDesign,
         Mistake,
+        NotSupported,
         ReadError,
         RowError,
         RowkeyError,
         SampleError,
-        Unsupported,
+        Unavailable,
     )
     from rowkey.keys import Key, bind_key
     from rowkey.render import show
@@ -39,14 +42,17 @@ if TYPE_CHECKING:
     from rowkey.table import Table
     from rowkey.table import open_table as open  # noqa: A004 - as gzip.open and shelve.open
 
-_ROOMS = {
+_EXPORTS = {
     "BatchError": "errors",
+    "Closed": "errors",
     "Conflict": "errors",
-    "DeclarationError": "errors",
+    "InvalidDesign": "errors",
     "Design": "design",
     "DesignRefused": "errors",
-    "DriftError": "errors",
-    "Incomparable": "errors",
+    "CatalogMismatch": "errors",
+    "IncomparableDesigns": "errors",
+    "InvalidArgument": "errors",
+    "NotSupported": "errors",
     "Key": "keys",
     "Mistake": "errors",
     "ReadError": "errors",
@@ -55,58 +61,61 @@ _ROOMS = {
     "SampleError": "errors",
     "Simulation": "simulate",
     "Table": "table",
-    "Unsupported": "errors",
+    "Unavailable": "errors",
     "bind_key": "keys",
-    "json_schema": "design",
-    "properties_of": "design",
+    "build_json_schema": "design",
+    "derive_properties": "design",
     "show": "render",
 }
-_NAMED = {"open": ("table", "open_table")}
-"""What has another name in its room; there it would hide Python's own."""
-_SHOWN = (
+_RENAMED_EXPORTS = {"open": ("table", "open_table")}
+"""Names that would hide a builtin in their own package: package and name there."""
+_RICH_DISPLAY_CLASSES = (
     ("rowkey.advise.comparison", "Comparison"),
     ("rowkey.design.design", "Design"),
-    ("rowkey.lint.run", "Findings"),
+    ("rowkey.lint.checker", "LintResult"),
     ("rowkey.simulate.simulation", "Simulation"),
 )
 """What IPython shows as `show` does, each by its module, for none of them is loaded yet."""
 
 __all__ = [
     "BatchError",
+    "CatalogMismatch",
+    "Closed",
     "Conflict",
-    "DeclarationError",
     "Design",
     "DesignRefused",
-    "DriftError",
-    "Incomparable",
+    "IncomparableDesigns",
+    "InvalidArgument",
+    "InvalidDesign",
     "Key",
     "Mistake",
+    "NotSupported",
     "ReadError",
     "RowError",
     "RowkeyError",
     "SampleError",
     "Simulation",
     "Table",
-    "Unsupported",
+    "Unavailable",
     "bind_key",
-    "json_schema",
+    "build_json_schema",
+    "derive_properties",
     "open",
-    "properties_of",
     "show",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """What the package offers, its room loaded when it is first asked for."""
-    if name in _DOORS:
-        return _import(f"rowkey.{name}")
-    room, named = _NAMED.get(name) or (_ROOMS.get(name), name)
-    if room is None:
+    """Return a public name; its package is imported when it is first asked for."""
+    if name in _PACKAGES:
+        return _import_module(f"rowkey.{name}")
+    package, named = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
+    if package is None:
         raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
-    return getattr(_import(f"rowkey.{room}"), named)
+    return getattr(_import_module(f"rowkey.{package}"), named)
 
 
-def _import(module: str) -> Any:
+def _import_module(module: str) -> Any:
     try:
         return import_module(module)
     except (OSError, ImportError) as problem:
@@ -127,19 +136,19 @@ def load_ipython_extension(shell: Any) -> None:
         shell: the running shell, as `%load_ext rowkey` gives it.
     """
     formatters = shell.display_formatter.formatters
-    for module, name in _SHOWN:
-        formatters["text/html"].for_type_by_name(module, name, _as_html)
-        formatters["text/plain"].for_type_by_name(module, name, _as_text)
+    for module, name in _RICH_DISPLAY_CLASSES:
+        formatters["text/html"].for_type_by_name(module, name, _format_html)
+        formatters["text/plain"].for_type_by_name(module, name, _print_text)
 
 
-def _as_html(found: Any) -> str:
-    return str(import_module("rowkey.render").show(found)._repr_html_())
+def _format_html(result: Any) -> str:
+    return str(import_module("rowkey.render").show(result)._repr_html_())
 
 
-def _as_text(found: Any, printer: Any, _cycle: bool) -> None:
-    printer.text(repr(import_module("rowkey.render").show(found)))
+def _print_text(result: Any, printer: Any, _cycle: bool) -> None:
+    printer.text(repr(import_module("rowkey.render").show(result)))
 
 
-_running = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-if _running is not None:
-    load_ipython_extension(_running)
+_running_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+if _running_shell is not None:
+    load_ipython_extension(_running_shell)

@@ -1,8 +1,8 @@
-"""Too many open files: recognized in whatever error shows it, and told with its remedy.
+"""Errors of a process that has too many open files, in one clear form.
 
-Most modules are imported when they are first needed, and an import opens a file. Where a process
-has used up its file descriptors, for tables or connections say, any call may therefore fail, with
-an `OSError` of Python or an `ImportError` of the dynamic linker that names a file of a library.
+Most modules are imported at their first use, and an import opens a file. A process that has used up
+its file descriptors, such as for tables or connections, can therefore fail in any call, with an
+`OSError` of Python or an `ImportError` of the dynamic linker that names a file of a library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import wraps
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SHORTAGE_TEXT = os.strerror(errno.EMFILE)
-"""What the system says in the texts of libraries; for `ENFILE` it says more behind it."""
+"""The text of the system's error, which libraries repeat; that of `ENFILE` starts with it."""
 
 
 def is_shortage(problem: BaseException) -> bool:
@@ -37,8 +37,8 @@ def is_shortage(problem: BaseException) -> bool:
     return False
 
 
-def build_shortage_error(subject: object) -> Unsupported:
-    """Return the error that says what to do.
+def build_shortage_error(subject: object) -> Unavailable:
+    """Return the error of a process that has too many open files.
 
     Args:
         subject: what needed one more descriptor: a file, a directory, a table.
@@ -47,43 +47,43 @@ def build_shortage_error(subject: object) -> Unsupported:
     rows.csv: too many open files. Raise the limit with ulimit -n, or close what is open.
     """
     remedy = "Raise the limit with ulimit -n, or close what is open."
-    return Unsupported(str(subject), "too many open files", remedy=remedy)
+    return Unavailable(str(subject), "too many open files", remedy=remedy)
 
 
 def raise_shortage(problem: BaseException, subject: object = "") -> None:
-    """Raise `Unsupported` in place of an error that shows a lack of file descriptors.
+    """Raise `Unavailable` in place of an error that shows a lack of file descriptors.
 
     Args:
-        problem: the error; where it is another one, or `Unsupported` already, nothing happens.
+        problem: the error; where it is another one, or `Unavailable` already, nothing happens.
         subject: what needed the descriptor; the file that the error names if empty.
 
     Raises:
-        Unsupported: the process has too many open files.
+        Unavailable: the process has too many open files.
     """
-    if not isinstance(problem, Unsupported) and is_shortage(problem):
-        named = getattr(problem, "filename", None) or getattr(problem, "path", None)
-        raise build_shortage_error(subject or named or "this process") from problem
+    if not isinstance(problem, Unavailable) and is_shortage(problem):
+        path = getattr(problem, "filename", None) or getattr(problem, "path", None)
+        raise build_shortage_error(subject or path or "this process") from problem
 
 
-def explains_shortage(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, or generator function, with a lack of file descriptors explained.
+def explain_shortage(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function, or generator function, that raises `Unavailable` at the open file limit.
 
     Raises:
-        Unsupported: from the function that is returned: the process has too many open files.
+        Unavailable: from the function that is returned: the process has too many open files.
     """
 
     @wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return function(*given, **named)
+            return function(*args, **kwargs)
         except Exception as problem:
             raise_shortage(problem)
             raise
 
     @wraps(function)
-    def generate(*given: P.args, **named: P.kwargs) -> Iterator[Any]:
+    def generate(*args: P.args, **kwargs: P.kwargs) -> Iterator[Any]:
         try:
-            yield from cast("Any", function(*given, **named))
+            yield from cast("Any", function(*args, **kwargs))
         except Exception as problem:
             raise_shortage(problem)
             raise

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rowkey.advise import MOST_DESIGNS, Comparison, Figure, Measure, compare
+from rowkey.advise import MAX_DESIGNS, Comparison, Figure, Measure, compare_designs
 from rowkey.design import Design
-from rowkey.errors import Incomparable
-from rowkey.lint import check, look
-from rowkey.render import comparison_lines
+from rowkey.errors import IncomparableDesigns
+from rowkey.lint import check_design, summarize_sample
+from rowkey.render import format_comparison
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -55,16 +55,16 @@ def design(key: str, splits: Any = None, **words: Any) -> Design:
 
 def figures(found: Comparison, at: int) -> dict[tuple[str, str | None], tuple[float, Figure]]:
     """The figures of one design by the measure, with what counts as equal there."""
-    return {(one.name, one.read): (one.within, one.figures[at]) for one in found.measures}
+    return {(one.name, one.read_name): (one.tolerance, one.figures[at]) for one in found.measures}
 
 
 def test_every_width_of_window_has_a_figure(sample: Path) -> None:
     """The laws below are tried on skews too, and those are the simulator's."""
-    found = compare([design(KEYS[0]), design(KEYS[3], "per_bucket")], sample)
+    found = compare_designs([design(KEYS[0]), design(KEYS[3], "per_bucket")], sample)
     for number, width in enumerate((1, 10)):
-        skews = [run(one.design, sample).skews[number].servers for one in found.designs]
+        skews = [run(one.design, sample).skews[number].server_skew for one in found.designs]
         assert None not in skews
-        assert skews == [one.value for one in found.measure(f"skew_{width}s").figures]
+        assert skews == [one.value for one in found.find_measure(f"skew_{width}s").figures]
 
 
 drawn = st.tuples(st.sampled_from(KEYS), st.sampled_from(SPLITS))
@@ -79,22 +79,22 @@ def test_the_order_of_designs_does_not_matter(
     order = list(range(len(chosen)))
     chance.shuffle(order)
     designs = [design(*words) for words in chosen]
-    found = compare(designs, sample)
-    other = compare([designs[number] for number in order], sample)
+    found = compare_designs(designs, sample)
+    other = compare_designs([designs[number] for number in order], sample)
     for place, number in enumerate(order):
         assert figures(found, number) == figures(other, place)
     for one in found.measures:
-        same = other.measure(one.name, one.read)
-        assert set(one.best) == {order[place] for place in same.best}
+        same = other.find_measure(one.name, one.read_name)
+        assert set(one.best_designs) == {order[place] for place in same.best_designs}
 
 
 @settings(max_examples=5)
 @given(drawn)
 def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> None:
     """In every measure, the time to make a key among them, which a clock takes."""
-    found = compare([design(*words), design(*words)], sample, clock=time.perf_counter)
+    found = compare_designs([design(*words), design(*words)], sample, clock=time.perf_counter)
     assert figures(found, 0) == figures(found, 1)
-    assert [] == [one.name for one in found.measures if one.best]
+    assert [] == [one.name for one in found.measures if one.best_designs]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_designs_of_one_name_are_called_apart(
     names: list[str] | None, expected: tuple[str, ...], sample: Path
 ) -> None:
     """Else nobody could say which of two columns is whose."""
-    found = compare([design(KEYS[0])] * 3, sample, names=names)
+    found = compare_designs([design(KEYS[0])] * 3, sample, names=names)
     assert expected == tuple(one.name for one in found.designs)
 
 
@@ -117,57 +117,61 @@ def test_designs_of_one_name_are_called_apart(
 @given(st.lists(drawn, min_size=2, max_size=3))
 def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
     """Writes of all regions and of the whole map are the events; bytes are those of each event."""
-    found = compare([design(*words) for words in chosen], sample)
+    found = compare_designs([design(*words) for words in chosen], sample)
     half = any(splits and splits["algorithm"] == "sample" for _, splits in chosen)
-    assert (EVENTS, EVENTS // 2 if half else EVENTS) == (found.events, found.operations)
-    each, total = found.measure("event_bytes"), found.measure("total_bytes")
+    assert (EVENTS, EVENTS // 2 if half else EVENTS) == (found.event_count, found.operation_count)
+    each, total = found.find_measure("event_bytes"), found.find_measure("total_bytes")
     for number, one in enumerate(found.designs):
-        assert found.operations == sum(region.writes for region in one.simulation.regions)
-        assert one.simulation.heat is not None
-        assert found.operations == one.simulation.heat[2].sum()
+        assert found.operation_count == sum(region.writes for region in one.simulation.regions)
+        assert one.simulation.load_map is not None
+        assert found.operation_count == one.simulation.load_map[2].sum()
         mean, whole = each.figures[number].value, total.figures[number].value
         assert mean is not None
-        assert pytest.approx(whole) == mean * found.operations
+        assert pytest.approx(whole) == mean * found.operation_count
 
 
 def test_reads_are_weighed_by_their_rates(sample: Path) -> None:
     """Thirty reads of one range and ten of eight open 2.75 ranges each, on the mean."""
-    found = compare([design(KEYS[3], "per_bucket"), design(KEYS[0])], sample)
-    assert ({"tail": 0.75, "range": 0.25}, True) == (found.weights, found.has_rates)
-    assert 0.75 * 1 + 0.25 * 8 == found.measure("fan_out").figures[0].value
+    found = compare_designs([design(KEYS[3], "per_bucket"), design(KEYS[0])], sample)
+    assert ({"tail": 0.75, "range": 0.25}, True) == (found.read_weights, found.has_rates)
+    assert 0.75 * 1 + 0.25 * 8 == found.find_measure("fan_out").figures[0].value
     results = found.designs[0].simulation.reads
-    read = sum(share * one.read for share, one in zip((3, 1), results, strict=True))
-    returned = sum(share * one.returned for share, one in zip((3, 1), results, strict=True))
-    assert pytest.approx(read / returned) == found.measure("read_per_returned").figures[0].value
+    read = sum(share * one.read_rows for share, one in zip((3, 1), results, strict=True))
+    returned = sum(share * one.returned_rows for share, one in zip((3, 1), results, strict=True))
+    assert (
+        pytest.approx(read / returned) == found.find_measure("read_per_returned").figures[0].value
+    )
 
 
 def test_reads_without_all_rates_are_weighed_alike(sample: Path) -> None:
     """A missing rate is not zero, and not guessed."""
     reads = [TAIL, {**RANGE, "rate": None}]
-    found = compare([design(key, reads=reads) for key in KEYS[:2]], sample)
-    assert ({"tail": 0.5, "range": 0.5}, False) == (found.weights, found.has_rates)
+    found = compare_designs([design(key, reads=reads) for key in KEYS[:2]], sample)
+    assert ({"tail": 0.5, "range": 0.5}, False) == (found.read_weights, found.has_rates)
 
 
 def test_findings_are_those_of_the_rules(sample: Path) -> None:
     """Of the design as it was declared, with the sample."""
-    found = compare([design(KEYS[2]), design(KEYS[0])], sample)
+    found = compare_designs([design(KEYS[2]), design(KEYS[0])], sample)
     for number, one in enumerate(found.designs):
-        said = check(one.design, look(one.design, sample)).found
-        counts = [found.measure(n).figures[number].value for n in ("errors", "warnings", "remarks")]
-        assert said == one.findings.found
+        said = check_design(one.design, summarize_sample(one.design, sample)).findings
+        counts = [
+            found.find_measure(n).figures[number].value for n in ("errors", "warnings", "remarks")
+        ]
+        assert said == one.lint_result.findings
         assert len(said) == sum(count or 0 for count in counts)
 
 
 def test_throughput_needs_a_capacity(sample: Path) -> None:
     """What one server bears, times their number, over the skew; none without a capacity."""
-    plain = compare([design(KEYS[0]), design(KEYS[3])], sample)
+    plain = compare_designs([design(KEYS[0]), design(KEYS[3])], sample)
     assert [] == [one for one in plain.measures if one.name == "throughput"]
     told = design(KEYS[3], "per_bucket", cluster={"servers": 2, "capacity": "1000/s"})
-    found = compare([design(KEYS[0]), told], sample)
+    found = compare_designs([design(KEYS[0]), told], sample)
     skews = [one.simulation.verdict.skew for one in found.designs]
-    bears = found.measure("throughput")
+    bears = found.find_measure("throughput")
     assert [2_000 / skew for skew in skews] == [one.value for one in bears.figures]
-    assert (1,) == bears.best
+    assert (1,) == bears.best_designs
 
 
 def test_a_clock_is_given(sample: Path) -> None:
@@ -178,21 +182,21 @@ def test_a_clock_is_given(sample: Path) -> None:
         design(KEYS[1]),
         design(KEYS[0], {"algorithm": "hex_string", "regions": 2}),
     ]
-    timed = compare(designs, sample, clock=lambda: next(ticks) / 1_000)
+    timed = compare_designs(designs, sample, clock=lambda: next(ticks) / 1_000)
     assert 2 * 2 * 7 == next(ticks)
     assert [0.5, 0.5, 0.5] == pytest.approx([one.encode_us for one in timed.designs])
-    plain = compare(designs, sample).measure("encode_us")
-    assert {(None, "no clock was given")} == {(one.value, one.reason) for one in plain.figures}
+    plain = compare_designs(designs, sample).find_measure("encode_us")
+    assert {(None, "encoding was not timed")} == {(one.value, one.reason) for one in plain.figures}
 
 
 def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path) -> None:
     """Of all designs then, for measured and guessed figures stand on no common scale."""
     more = design(KEYS[0], fields={**FIELDS, "body": {"type": "text", "mean_bytes": 100}})
-    found = compare([design(KEYS[0]), more], sample)
-    each = found.measure("event_bytes")
+    found = compare_designs([design(KEYS[0]), more], sample)
+    each = found.find_measure("event_bytes")
     assert [False, False] == [one.is_exact for one in each.figures]
     first, second = (one.value for one in each.figures)
-    key = found.measure("key_bytes").figures[1].value
+    key = found.find_measure("key_bytes").figures[1].value
     assert first is not None
     assert key is not None
     assert pytest.approx(first + 20 + key + len("d") + len("body") + 100) == second
@@ -201,9 +205,12 @@ def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path)
 def test_rows_that_are_meant_to_be_shared_are_not_overwritten(sample: Path) -> None:
     """Versions of a row and events in its qualifiers have no figure, and the reason beside it."""
     fields = {**FIELDS, "ts": {"type": "timestamp_ms", "at": "timestamp"}}
-    found = compare([design("[host]", fields=fields), design(KEYS[0])], sample)
-    first, second = found.measure("overwritten").figures
-    assert (None, "events of one row are its versions, apart by ts") == (first.value, first.reason)
+    found = compare_designs([design("[host]", fields=fields), design(KEYS[0])], sample)
+    first, second = found.find_measure("overwritten").figures
+    assert (None, "events of one row are its versions and differ by ts") == (
+        first.value,
+        first.reason,
+    )
     assert 0 == second.value
 
 
@@ -226,20 +233,20 @@ def test_best(
 ) -> None:
     """Those within chance of the least, or the most; nobody where all are equal."""
     figures = tuple(Figure(value) for value in values)
-    assert best == Measure("m", "", figures, better, within).best
+    assert best == Measure("m", "", figures, better, within).best_designs
 
 
 @pytest.mark.parametrize("splits", [["h-4"], {"algorithm": "sample", "regions": 4}])
 def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, splits: Any) -> None:
     """Of three keys two narrow the read: the better of them is best, and the third is said so."""
     keys = ("[bucket(host, 4)][host][ts]", "[bucket(ts, 4)][host][ts]", "[ts][host]")
-    found = compare([design(key, splits) for key in keys], sample)
-    one = found.measure("fan_out", "tail")
+    found = compare_designs([design(key, splits) for key in keys], sample)
+    one = found.find_measure("fan_out", "tail")
     assert [1.0, 4.0, 1.0] == [figure.value for figure in one.figures]
-    assert [False, False, True] == [figure.is_whole for figure in one.figures]
-    assert (0,) == one.best
-    assert (0,) == found.measure("read_per_returned", "tail").best
-    lines = list(comparison_lines(found))
+    assert [False, False, True] == [figure.is_full_scan for figure in one.figures]
+    assert (0,) == one.best_designs
+    assert (0,) == found.find_measure("read_per_returned", "tail").best_designs
+    lines = list(format_comparison(found))
     assert any(line.split() == ["ranges", "1*", "4", "all"] for line in lines), lines
     assert [True] == [line.startswith("all: ") for line in lines if "the whole table" in line]
 
@@ -247,7 +254,7 @@ def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, s
 GOOD = design(KEYS[0])
 WRONG: dict[str, tuple[list[Design], list[str]]] = {
     "one": ([GOOD], ["designs: 1 given; expected 2..8."]),
-    "too many": ([GOOD] * (MOST_DESIGNS + 1), ["designs: 9 given; expected 2..8."]),
+    "too many": ([GOOD] * (MAX_DESIGNS + 1), ["designs: 9 given; expected 2..8."]),
     "servers": (
         [GOOD, design(KEYS[0], cluster={"servers": 4})],
         ["logs#2: cluster.servers: 4; expected 2, as in logs."],
@@ -276,8 +283,8 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
 def test_what_is_not_on_one_scale_is_refused(name: str, sample: Path) -> None:
     """With the design, the value, and what it should be."""
     designs, said = WRONG[name]
-    with pytest.raises(Incomparable) as refused:
-        compare(designs, sample)
+    with pytest.raises(IncomparableDesigns) as refused:
+        compare_designs(designs, sample)
     lines = str(refused.value).splitlines()
     assert len(said) == len(lines), lines
     assert [] == [one for one, line in zip(said, lines, strict=True) if not line.startswith(one)]
@@ -287,8 +294,8 @@ def test_all_mistakes_are_told_at_once(sample: Path) -> None:
     """Those of the scale, of the reads, and of the sample."""
     other = design("[id][ts]", fields={"id": "u32", "ts": "timestamp_ms"}, cluster={"servers": 4},
                    reads=[])  # fmt: skip
-    with pytest.raises(Incomparable) as refused:
-        compare([GOOD, other, design(KEYS[1], cluster={"servers": 3})], sample, names="abc")
+    with pytest.raises(IncomparableDesigns) as refused:
+        compare_designs([GOOD, other, design(KEYS[1], cluster={"servers": 3})], sample, names="abc")
     paths = [mistake.path for mistake in refused.value.mistakes]
     assert ["b: cluster.servers", "c: cluster.servers", "b: read tail, where"] == paths[:3]
     assert paths[-1].startswith(f"b: {sample}")
@@ -300,16 +307,22 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
     rows = [f"h-{n},{n},{'x' * (12 if n == 5 else 3)}" for n in range(40)]
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
     narrow = {**FIELDS, "note": {"type": "text", "max_bytes": 20}}
-    with pytest.raises(Incomparable, match="1 event that others take is none of this design"):
-        compare([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
+    with pytest.raises(
+        IncomparableDesigns, match="1 event that others take is none of this design"
+    ):
+        compare_designs([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
 
 
 def test_the_sample_may_be_declared(sample: Path) -> None:
     """If all declare one and the same; else who does not is told."""
     own = {"sample": {"path": str(sample)}}
-    found = compare([design(key, **own) for key in KEYS[:2]])
-    assert (sample, EVENTS) == (found.path, found.events)
-    with pytest.raises(Incomparable, match="b: sample: there is none; expected a file"):
-        compare([design(KEYS[0], **own), GOOD], names="ab")
-    with pytest.raises(Incomparable, match=r"b: sample.path: .*other\.csv; expected .*events\.csv"):
-        compare([design(KEYS[0], **own), design(KEYS[1], sample={"path": "other.csv"})], names="ab")
+    found = compare_designs([design(key, **own) for key in KEYS[:2]])
+    assert (sample, EVENTS) == (found.path, found.event_count)
+    with pytest.raises(IncomparableDesigns, match="b: sample: there is none; expected a file"):
+        compare_designs([design(KEYS[0], **own), GOOD], names="ab")
+    with pytest.raises(
+        IncomparableDesigns, match=r"b: sample.path: .*other\.csv; expected .*events\.csv"
+    ):
+        compare_designs(
+            [design(KEYS[0], **own), design(KEYS[1], sample={"path": "other.csv"})], names="ab"
+        )

@@ -14,10 +14,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given, settings
 
-from rowkey.advise import Draft, first_draft
+from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, SampleError
-from rowkey.lint import check, look
+from rowkey.errors import InvalidDesign, SampleError
+from rowkey.lint import check_design, summarize_sample
 from rowkey.simulate import run
 from rowkey.workload import open_sample
 
@@ -91,8 +91,8 @@ def written(folder: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -
 def records(design: Design, path: Path) -> list[dict[str, Any]]:
     """The rows of a sample as a design has them."""
     sample = open_sample(path, design.fields, None, design.sample_format)
-    found = [row for events in sample.events() for row in events.rows.to_pylist()]
-    assert 0 == sample.left_out.count
+    found = [row for events in sample.read_events() for row in events.rows.to_pylist()]
+    assert 0 == sample.skipped_rows.count
     return found
 
 
@@ -105,8 +105,8 @@ def with_reads(text: str) -> str:
 def found_wrong(draft: Draft, path: Path) -> list[str]:
     """What is told of a draft as `check --sample` tells it."""
     design = Design.loads(draft.text)
-    seen = look(design, path, design.sample_format)
-    return [str(one) for one in check(design, seen).at_least("warning")]
+    seen = summarize_sample(design, path, design.sample_format)
+    return [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
 
 
 def laws(draft: Draft, path: Path) -> None:
@@ -132,7 +132,7 @@ def test_every_draft_keeps_the_laws(table: tuple[list[str], list[list[str]]]) ->
     """Any draft loads, no rule warns, every row has a key, and different rows different ones."""
     with tempfile.TemporaryDirectory() as folder:
         path = written(Path(folder), *table)
-        laws(first_draft(path, folder=folder), path)
+        laws(draft_design(path, folder=folder), path)
 
 
 def events(count: int, hosts: int, busiest: float = 0.0) -> list[list[str]]:
@@ -153,18 +153,18 @@ LOG = ("time", "host", "level", "message")
 def test_many_entities_share_no_fate(tmp_path: Path) -> None:
     """Of many hosts, none busy, a bucket of the host and the time behind it are the key."""
     path = written(tmp_path, LOG, events(8_000, 400))
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(host, 16)][host][time]" == draft.design.declaration.key
-    assert "even" == draft.simulated.verdict.word
+    assert "even" == draft.simulation.verdict.level
     laws(draft, path)
 
 
 def test_a_busy_value_is_spread(tmp_path: Path) -> None:
     """A host with half of all rows is listed as heavy, and the sample is not hot."""
     path = written(tmp_path, LOG, events(8_000, 400, 0.5))
-    draft = first_draft(path)
-    assert ("web-0",) == draft.design.fields["host"].heavy
-    assert not draft.simulated.verdict.is_hot
+    draft = draft_design(path)
+    assert ("web-0",) == draft.design.fields["host"].heavy_values
+    assert not draft.simulation.verdict.is_hot
     assert "web-0" in draft.text
     laws(draft, path)
 
@@ -172,12 +172,12 @@ def test_a_busy_value_is_spread(tmp_path: Path) -> None:
 def test_few_entities_are_spread_by_more(tmp_path: Path) -> None:
     """Three hosts cannot fill sixteen buckets: the time spreads them, and the file says so."""
     path = written(tmp_path, LOG, events(8_000, 3))
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(host, time, 16)][host][time]" == draft.design.declaration.key
-    [(refused, why)] = draft.tried
+    [(refused, why)] = draft.rejected_keys
     assert "[bucket(host, 16)][host][time]" == refused
     assert f"refused ({why})" in " ".join(draft.text.replace("#", "").split())
-    assert "even" == draft.simulated.verdict.word
+    assert "even" == draft.simulation.verdict.level
     laws(draft, path)
 
 
@@ -185,7 +185,7 @@ def test_an_identity_by_itself_is_the_key(tmp_path: Path) -> None:
     """Where every row has an id of its own and nothing else groups rows, the id is the key."""
     rows = [[f"{n * 7919:08d}", str(n % 97)] for n in range(2_000)]
     path = written(tmp_path, ("order_id", "amount"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(order_id, 16)][order_id]" == draft.design.declaration.key
     assert "digits" == draft.design.fields["order_id"].type.name
     laws(draft, path)
@@ -195,9 +195,9 @@ def test_an_identity_by_itself_is_the_key(tmp_path: Path) -> None:
 def test_the_buckets_follow_from_the_servers(servers: int, tmp_path: Path) -> None:
     """Two buckets a server, which the file names."""
     path = written(tmp_path, LOG, events(4_000, 400))
-    design = first_draft(path, servers=servers).design
+    design = draft_design(path, servers=servers).design
     assert servers == design.cluster.servers
-    assert 2 * servers == len(design.cut.boundaries(design.key))
+    assert 2 * servers == len(design.splits.compute_boundaries(design.key))
 
 
 def test_rows_of_one_moment_are_told_apart(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_rows_of_one_moment_are_told_apart(tmp_path: Path) -> None:
         for n in range(4_000)
     ]
     path = written(tmp_path, ("time", "host", "seq"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[host][time][seq]" in draft.design.declaration.key
     assert "without it 2,000 rows of the sample overwrite another" in draft.text
     laws(draft, path)
@@ -217,7 +217,7 @@ def test_copies_of_a_row_are_allowed_and_told(tmp_path: Path) -> None:
     """Rows that stand twice, equal in all, are one row: the file says how many, and allows it."""
     rows = events(2_000, 100)
     path = written(tmp_path, LOG, [*rows, *rows[:10]])
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "10 rows (0.5%) stand in the sample twice" in draft.text
     assert "# rowkey: allow overwritten-rows - " in draft.text
     laws(draft, path)
@@ -241,9 +241,9 @@ def test_chinese_headings_are_understood(
         for n in range(rows)
     ]
     path = written(tmp_path, names, [list(map(str, row)) for row in found])
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert key == draft.design.declaration.key
-    assert draft.design.fields[names[2]].type.tick is None
+    assert draft.design.fields[names[2]].type.unit_ns is None
     laws(draft, path)
 
 
@@ -258,7 +258,7 @@ def test_no_bucket_of_the_time_alone(places: int, tmp_path: Path) -> None:
         for n in range(3_000)
     ]
     path = written(tmp_path, ("ts", "humidity"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert ("ts",) != draft.design.key.parts[0].fields
     assert "No column was seen to name what rows belong to" in draft.text
     laws(draft, path)
@@ -268,7 +268,7 @@ def test_a_text_spreads_where_nothing_is_named(tmp_path: Path) -> None:
     """A message that always differs spreads the rows and keeps two of one moment apart."""
     rows = [[at, level, said] for at, _, level, said in events(3_000, 9)]
     path = written(tmp_path, ("time", "level", "message"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(message, 16)][time][digest(message, 8)]" == draft.design.declaration.key
     laws(draft, path)
 
@@ -277,14 +277,14 @@ def test_one_row_of_each_member_still_names_them(tmp_path: Path) -> None:
     """A short stretch of a large service shows each member about once: rows belong to it."""
     rows = [[(START + timedelta(seconds=n)).isoformat(), f"m{min(n, 2_997)}"] for n in range(3_000)]
     path = written(tmp_path, ("ts", "member"), rows)
-    assert "[bucket(member, 16)][member][ts]" == first_draft(path).design.declaration.key
+    assert "[bucket(member, 16)][member][ts]" == draft_design(path).design.declaration.key
 
 
 @pytest.mark.parametrize("count", [1, 10, 99, 100])
 def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
     """Below 100 rows the draft says that they tell little, and not how even its key is."""
     path = written(tmp_path, LOG, events(count, 5))
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert draft.is_thin == (count < 100)
     assert draft.is_thin == (
         "tell" in draft.text and "from 100 on a sample says more" in draft.text
@@ -296,24 +296,24 @@ def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
 def test_the_same_sample_gives_the_same_draft(tmp_path: Path) -> None:
     """Two drafts of a file are equal to the letter."""
     path = written(tmp_path, LOG, events(3_000, 50))
-    assert first_draft(path).text == first_draft(path).text
+    assert draft_design(path).text == draft_design(path).text
 
 
 def test_the_verdict_is_that_of_simulate(tmp_path: Path) -> None:
     """What the draft says of its heat is what simulating the written file says."""
     path = written(tmp_path, LOG, events(6_000, 300, 0.2))
-    draft = first_draft(path, folder=tmp_path)
+    draft = draft_design(path, folder=tmp_path)
     (tmp_path / "log.toml").write_text(draft.text, encoding="utf-8")
-    assert run(Design.read(tmp_path / "log.toml")).verdict == draft.simulated.verdict
+    assert run(Design.read(tmp_path / "log.toml")).verdict == draft.simulation.verdict
 
 
 def test_a_table_may_be_named(tmp_path: Path) -> None:
     """The name is the one that is given, the file's otherwise; a wrong one is refused."""
     path = written(tmp_path, LOG, events(200, 10))
-    assert "ns:log" == first_draft(path, table="ns:log").design.table
-    assert "events" == first_draft(path).design.table
-    with pytest.raises(DeclarationError, match="table: "):
-        first_draft(path, table="a b")
+    assert "ns:log" == draft_design(path, table="ns:log").design.table
+    assert "events" == draft_design(path).design.table
+    with pytest.raises(InvalidDesign, match="table: "):
+        draft_design(path, table="a b")
 
 
 @pytest.mark.parametrize(
@@ -331,4 +331,4 @@ def test_what_is_no_sample_is_refused(text: str, said: str, tmp_path: Path) -> N
     path = tmp_path / "events.csv"
     path.write_text(text)
     with pytest.raises(SampleError, match=re.escape(said)):
-        first_draft(path)
+        draft_design(path)

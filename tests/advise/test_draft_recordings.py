@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rowkey.advise import Draft, first_draft
+from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
-from rowkey.lint import check, look
+from rowkey.lint import check_design, summarize_sample
 from rowkey.workload import open_sample
 from table.recordings import SHARED
 
@@ -40,7 +40,7 @@ class Recording:
         """The draft; skips, and says so, where the recording is not there."""
         if not self.path.exists():
             pytest.skip(f"NOT LOADED: {self.path.name}, to be drafted, is not beside rowkey")
-        return first_draft(self.path, format_words=self.format, folder=self.path.parent)
+        return draft_design(self.path, format_options=self.format, folder=self.path.parent)
 
 
 RECORDINGS = [
@@ -99,12 +99,12 @@ def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
     key = list(dict.fromkeys(name for part in design.key.parts[1:] for name in part.fields))
     assert recording.key == tuple(key)
     assert design.sample_path == recording.path
-    assert not draft.simulated.verdict.is_hot
-    seen = look(design, recording.path, design.sample_format)
-    assert [] == [str(one) for one in check(design, seen).at_least("warning")]
-    assert 0 == seen.left_out
-    assert seen.repeats is not None
-    lost = seen.repeats - copies_of(design, recording.path)
+    assert not draft.simulation.verdict.is_hot
+    seen = summarize_sample(design, recording.path, design.sample_format)
+    assert [] == [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
+    assert 0 == seen.left_out_count
+    assert seen.repeat_count is not None
+    lost = seen.repeat_count - copies_of(design, recording.path)
     told = re.findall("# ([0-9,]+) rows? of the sample differ", draft.text)
     assert [lost] * (lost > 0) == [int(one.replace(",", "")) for one in told]
 
@@ -114,7 +114,7 @@ def copies_of(design: Design, path: Path) -> int:
     sample = open_sample(path, design.fields, None, design.sample_format)
     rows: set[tuple[Any, ...]] = set()
     count = 0
-    for events in sample.events():
+    for events in sample.read_events():
         lists = (column.to_pylist() for column in events.rows.columns)
         rows.update(zip(*lists, strict=True))
         count += len(events)

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from advise.test_draft import found_wrong, laws, written
-from rowkey.advise import first_draft
+from rowkey.advise import draft_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_p
     """It stands in no key, rises for nobody, and the draft says what to write instead."""
     moments = [START + timedelta(seconds=7 * n) for n in range(2_000)]
     rows = [[shown(at), f"d{n * 7919 % 300}", f"{n % 90}.5"] for n, at in enumerate(moments)]
-    draft = first_draft(written(tmp_path, ("time", "device", "temp_c"), rows))
+    draft = draft_design(written(tmp_path, ("time", "device", "temp_c"), rows))
     assert "[bucket(device, 16)][device]" == key_of(draft)
     assert f"The column 'time' looks like a time ({shown(moments[0])})" in joined(draft)
     assert "write it as ISO 8601" in joined(draft)
@@ -58,14 +58,14 @@ def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_p
     assert ", rises" not in draft.text
     assert "no column tells when" not in draft.text
     assert "latest of one" not in draft.text
-    assert ["The column 'time' looks like a time"] == [one[:35] for one in draft.unread]
+    assert ["The column 'time' looks like a time"] == [one[:35] for one in draft.missing_data]
 
 
 def test_what_a_missing_time_hides_is_not_allowed(tmp_path: Path) -> None:
     """Rows that overwrite others until the time is read are still warned of."""
     rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
     path = written(tmp_path, ("time", "device"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "810 rows of the sample overwrite another until then" in joined(draft)
     [warned] = found_wrong(draft, path)
     assert "overwritten-rows" in warned
@@ -77,16 +77,16 @@ def test_seconds_of_a_float_column_are_no_number(tmp_path: Path) -> None:
     times = [1_709_539_200.75 + 7 * n for n in range(900)]
     hosts = [f"h{n % 90}" for n in range(900)]
     parquet.write_table(pa.table({"ts": times, "host": hosts, "load": times}), path)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(host, 16)][host]" == key_of(draft)
-    assert ["The column 'ts'"] == [one[:15] for one in draft.unread]
+    assert ["The column 'ts'"] == [one[:15] for one in draft.missing_data]
 
 
 @pytest.mark.parametrize("values", [["1.5", "2.25"], ["1709539200.5", "12.5"], ["web-1", "web-2"]])
 def test_other_values_are_no_times(values: list[str], tmp_path: Path) -> None:
     """What only sometimes looks like a time, or never, is not told of."""
     rows = [[values[n % 2], f"h{n}"] for n in range(200)]
-    assert () == first_draft(written(tmp_path, ("time", "host"), rows)).unread
+    assert () == draft_design(written(tmp_path, ("time", "host"), rows)).missing_data
 
 
 def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
     ]
     rows += [[car, at, str(int(far) + 1), speed] for car, at, far, speed in rows[:40]]
     path = written(tmp_path, ("车牌号", "采集时间", "里程", "速度"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert {"车牌号", "采集时间"} == {one for part in draft.design.key.parts for one in part.fields}
     assert "40 rows of the sample differ from another of the same" in joined(draft)
     assert 1 == draft.text.count("rowkey: allow")
@@ -113,7 +113,7 @@ def test_one_finding_is_allowed_once(tmp_path: Path) -> None:
     """Where nothing but readings can tell rows apart, the file says so in one comment."""
     rows = [[f"{n}.25", f"{n * 7919 % 3_001}.5"] for n in range(3_000)]
     path = written(tmp_path, ("temp_c", "pressure"), [[*row] for row in rows] + [["1.25", "9.5"]])
-    draft = first_draft(path)
+    draft = draft_design(path)
     lines = [one for one in draft.text.split("\n") if one.startswith("# rowkey: allow")]
     assert len(set(lines)) == len(lines) > 0
 
@@ -130,7 +130,7 @@ def test_members_are_read_by_their_id(tmp_path: Path) -> None:
         for n in range(3_000)
     ]
     path = written(tmp_path, ("user_id", "email", "country", "created"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(user_id, 16)][user_id]" == key_of(draft)
     assert '# where = "user_id = ?"' in draft.text
     laws(draft, path)
@@ -143,7 +143,7 @@ def test_a_phone_number_tells_no_rows_apart(tmp_path: Path) -> None:
         for n in range(3_000)
     ]
     path = written(tmp_path, ("手机号", "用户编号", "数量", "订单号"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(用户编号, 16)][用户编号][订单号]" == key_of(draft)
     assert "手机号 never repeats" not in draft.text
     laws(draft, path)
@@ -160,7 +160,7 @@ def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
         for n in range(4_000)
     ]
     path = written(tmp_path, ("Date", "Logger", "Message"), rows)
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert "[bucket(Logger, Date, 16)][Logger][Date][digest(Message, 8)]" == key_of(draft)
     laws(draft, path)
 
@@ -172,8 +172,10 @@ def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
         for n in range(4_000)
     ]
     path = written(tmp_path, ("time", "customer", "path"), rows)
-    draft = first_draft(path)
-    assert draft.tried
-    assert f"refused ({draft.tried[-1][1].rstrip('.')})" in joined(draft).replace("\n#     ", " ")
+    draft = draft_design(path)
+    assert draft.rejected_keys
+    assert f"refused ({draft.rejected_keys[-1][1].rstrip('.')})" in joined(draft).replace(
+        "\n#     ", " "
+    )
     assert "too much for a server" not in draft.text
     laws(draft, path)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from rowkey.advise import first_draft
+from rowkey.advise import draft_design
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def drafted(folder: Path, name: str, values: list[str]) -> Design:
     path = folder / "rows.csv"
     lines = [f"{number},{value}" for number, value in enumerate(values)]
     path.write_text("\n".join([f"n,{name}", *lines, ""]), encoding="utf-8")
-    return first_draft(path).design
+    return draft_design(path).design
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_few_numbers_do_not_tell_how_large_they_get(
     path = tmp_path / "rows.csv"
     lines = [f"{least + n % 5},{1_706_659_200 + n}" for n in range(count)]
     path.write_text("\n".join(["user,ts", *lines, ""]))
-    draft = first_draft(path)
+    draft = draft_design(path)
     assert (wide if count < 100 else narrow) == words_of(draft.design, "user")["type"]
     said = "1 number does not" if count == 1 else f"{count} numbers do not"
     assert (count < 100) == (f"{said} tell how large they get" in draft.text)
@@ -104,7 +104,7 @@ def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
     """A column of 32 bits holds no larger number, however few were seen."""
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.table({"user": pa.array([4, 5], pa.int32()), "v": ["a", "b"]}), path)
-    assert {"type": "u32"} == words_of(first_draft(path).design, "user")
+    assert {"type": "u32"} == words_of(draft_design(path).design, "user")
 
 
 def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_json_may_nest_and_lack_values(tmp_path: Path) -> None:
     del rows[7]["tag"]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    design = first_draft(path).design
+    design = draft_design(path).design
     assert {"type": "timestamp_ms", "from": "at.ms"} == words_of(design, "at_ms")
     assert design.fields["tag"].nullable
 
@@ -150,7 +150,7 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
         }
     )
     parquet.write_table(table, tmp_path / "rows.parquet")
-    draft = first_draft(tmp_path / "rows.parquet")
+    draft = draft_design(tmp_path / "rows.parquet")
     types = {name: field.type.name for name, field in draft.design.fields.items()}
     assert {
         "at": "timestamp_us", "day": "date", "host": "text", "price": "decimal",

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from rowkey.advise import compare
+from rowkey.advise import compare_designs
 from rowkey.design import Design
 
 if TYPE_CHECKING:
-    from rowkey.advise import Compared, Comparison
+    from rowkey.advise import ComparedDesign, Comparison
 
 EXAMPLES = files("rowkey") / "examples"
 SAMPLE = str(EXAMPLES / "flights.parquet")
@@ -137,18 +137,22 @@ def flights() -> Flights:
 def found() -> Comparison:
     """The three shipped designs and one that loses rows, compared."""
     shipped = [Design.read(str(EXAMPLES / "flights" / f"{name}.toml")) for name in NAMES[:3]]
-    return compare([*shipped, Design.loads(LOSSY)], SAMPLE, names=NAMES)
+    return compare_designs([*shipped, Design.loads(LOSSY)], SAMPLE, names=NAMES)
 
 
 def values(found: Comparison, name: str, read: str | None = None) -> list[Any]:
     """The figures of a measure."""
-    return [figure.value for figure in found.measure(name, read).figures]
+    return [figure.value for figure in found.find_measure(name, read).figures]
 
 
 def test_all_are_replayed_the_second_half(found: Comparison, flights: Flights) -> None:
     """One takes its boundaries from the first half, so none is judged by it."""
-    assert (336_776, 168_388, 168_388) == (found.events, found.first, found.operations)
-    assert {len(flights)} == {one.simulation.operations for one in found.designs}
+    assert (336_776, 168_388, 168_388) == (
+        found.event_count,
+        found.first_event,
+        found.operation_count,
+    )
+    assert {len(flights)} == {one.simulation.operation_count for one in found.designs}
 
 
 def test_writes_of_each_region(found: Comparison, flights: Flights) -> None:
@@ -158,10 +162,10 @@ def test_writes_of_each_region(found: Comparison, flights: Flights) -> None:
         assert writes == [region.writes for region in one.simulation.regions], one.name
 
 
-def by_column(one: Compared, flights: Flights) -> list[list[int]]:
+def by_column(one: ComparedDesign, flights: Flights) -> list[list[int]]:
     """Events by column of the heat map and region, by hand."""
-    assert one.simulation.heat is not None
-    start, width, heat = one.simulation.heat
+    assert one.simulation.load_map is not None
+    start, width, heat = one.simulation.load_map
     columns = (flights.seconds - start) // width
     cells = np.bincount(columns * REGIONS + flights.regions[one.name], minlength=heat.size)
     return list(cells.reshape(heat.shape).tolist())
@@ -170,8 +174,8 @@ def by_column(one: Compared, flights: Flights) -> list[list[int]]:
 def test_writes_of_each_region_in_each_window(found: Comparison, flights: Flights) -> None:
     """Counted by hand, column by column of the heat map."""
     for one in found.designs:
-        assert one.simulation.heat is not None
-        assert by_column(one, flights) == one.simulation.heat[2].tolist(), one.name
+        assert one.simulation.load_map is not None
+        assert by_column(one, flights) == one.simulation.load_map[2].tolist(), one.name
 
 
 def test_skew(found: Comparison, flights: Flights) -> None:
@@ -180,14 +184,14 @@ def test_skew(found: Comparison, flights: Flights) -> None:
     assert most.max() < 200 * SERVERS
     assert {None} == {v for w in (1, 10, 60, 600) for v in values(found, f"skew_{w}s")}
     assert pytest.approx([flights.skew(name) for name in NAMES]) == values(found, "skew_equal")
-    assert (2,) == found.measure("skew_equal").best
+    assert (2,) == found.find_measure("skew_equal").best_designs
 
 
 def test_rows_overwritten(found: Comparison, flights: Flights) -> None:
     """A key without the time keeps the last departure of each flight."""
     assert 160_000 < flights.repeats
     assert [0, 0, 0, flights.repeats] == values(found, "overwritten")
-    assert (0, 1, 2) == found.measure("overwritten").best
+    assert (0, 1, 2) == found.find_measure("overwritten").best_designs
 
 
 def test_bytes(found: Comparison, flights: Flights) -> None:
@@ -198,7 +202,7 @@ def test_bytes(found: Comparison, flights: Flights) -> None:
     assert keys == values(found, "key_bytes")
     assert totals == values(found, "total_bytes")
     assert [total / len(flights) for total in totals] == values(found, "event_bytes")
-    assert all(figure.is_exact for figure in found.measure("total_bytes").figures)
+    assert all(figure.is_exact for figure in found.find_measure("total_bytes").figures)
 
 
 def test_reads(found: Comparison) -> None:
@@ -209,7 +213,7 @@ def test_reads(found: Comparison) -> None:
     assert [1, 16, 8.5, 1] == values(found, "fan_out")
     assert [1, 1] == values(found, "read_per_returned", day)[:2]
     assert [1, 1] == values(found, "read_per_returned", history)[2:]
-    assert (0, 1) == found.measure("read_per_returned", day).best
+    assert (0, 1) == found.find_measure("read_per_returned", day).best_designs
 
 
 def test_ranges_of_a_read(found: Comparison, flights: Flights) -> None:
@@ -250,7 +254,7 @@ def test_what_one_does_not_declare_it_is_asked_too(found: Comparison, flights: F
 
 def test_findings(found: Comparison) -> None:
     """The rules say of each what they say of it by itself."""
-    said = [[one.name for one in compared.findings.found] for compared in found.designs]
+    said = [[one.name for one in compared.lint_result.findings] for compared in found.designs]
     assert ["monotone-lead"] == said[0]
     assert ["time-only-bucket"] == said[1]
     assert [] == said[2]

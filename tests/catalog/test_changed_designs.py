@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.errors import DriftError
+from rowkey.errors import CatalogMismatch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str)
         table.delete(rows[4])
         rows = [*rows[:3], {**rows[3], "note": "replaced"}, *rows[5:], more]
         read_back(table, rows)
-    with pytest.raises(DriftError):
+    with pytest.raises(CatalogMismatch):
         rowkey.open(design(key), url)
     with rowkey.open("logs", url) as table:
         read_back(table, rows)
@@ -203,7 +203,7 @@ def test_other_changes_are_refused_with_the_difference(
     with rowkey.open(design(), url) as table, table.batch() as batch:
         for row in ROWS:
             batch.put(row)
-    with pytest.raises(DriftError) as refused:
+    with pytest.raises(CatalogMismatch) as refused:
         rowkey.open(changed, url)
     told = [str(one) for one in refused.value.differences]
     assert [] == [one for one, start in zip(told, said, strict=True) if not one.startswith(start)]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.writers import DESIGN
-from rowkey.catalog import CatalogDictionary, Entry, Generation, open_catalog
-from rowkey.errors import Refused, RowError, Unsupported
+from rowkey.catalog import CatalogDictionary, CatalogEntry, Generation, open_catalog
+from rowkey.errors import InvalidArgument, RowError, Unavailable
 from strategies import fields as any_fields
 from strategies import values
 
@@ -33,7 +33,7 @@ class Counting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.catalog, name)
 
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+    def write(self, table: str, entry: CatalogEntry, expected: int | None) -> int:
         """Write, and count."""
         self.writes += 1
         return self.catalog.write(table, entry, expected)
@@ -48,64 +48,64 @@ def known(catalog: Any, fields: Mapping[str, Field] = DESIGN.fields) -> CatalogD
 def catalog() -> Counting:
     """A catalog that remembers the table."""
     made = open_catalog("memory:")
-    made.write("logs", Entry.of(DESIGN, (), 0), None)
+    made.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
     return Counting(made)
 
 
 def test_ids_begin_at_one_and_stay(catalog: Counting) -> None:
     """Values get their ids in the order of their coming, and everyone sees the same."""
     here, there = known(catalog), known(catalog)
-    assert [1, 2, 1] == [here.id_of("host", value) for value in ("a", "b", "a")]
-    assert [2, 3, 1] == [there.id_of("host", value) for value in ("b", "c", "a")]
-    assert ("c", 3) == (here.value_of("host", 3), here.known_id("host", "c"))
+    assert [1, 2, 1] == [here.assign_id("host", value) for value in ("a", "b", "a")]
+    assert [2, 3, 1] == [there.assign_id("host", value) for value in ("b", "c", "a")]
+    assert ("c", 3) == (here.find_value("host", 3), here.find_id("host", "c"))
     assert catalog.writes == 3
 
 
 def test_many_values_take_one_write(catalog: Counting) -> None:
     """Values learnt together are numbered in their order; those that have an id keep it."""
     here = known(catalog)
-    here.id_of("host", "b")
-    here.learn({"host": ["a", "b", "c", "a"]})
-    assert [2, 1, 3] == [here.id_of("host", value) for value in ("a", "b", "c")]
+    here.assign_id("host", "b")
+    here.assign_ids({"host": ["a", "b", "c", "a"]})
+    assert [2, 1, 3] == [here.assign_id("host", value) for value in ("a", "b", "c")]
     assert catalog.writes == 2
 
 
 def test_asking_gives_no_id(catalog: Counting) -> None:
     """What has no id is not known, its number is refused, and nothing is written."""
     here = known(catalog)
-    assert here.known_id("host", "a") is None
+    assert here.find_id("host", "a") is None
     for number in (0, 1, -1):
-        with pytest.raises(Refused, match=f"no value of host has the id {number}"):
-            here.value_of("host", number)
+        with pytest.raises(InvalidArgument, match=f"no value of host has the id {number}"):
+            here.find_value("host", number)
     assert catalog.writes == 0
 
 
 def test_a_snapshot_stands_still(catalog: Counting) -> None:
     """It knows what was given before it was taken, gives no id, and hears of none."""
     here = known(catalog)
-    here.id_of("host", "a")
-    then = here.snapshot()
-    here.id_of("host", "b")
+    here.assign_id("host", "a")
+    then = here.take_snapshot()
+    here.assign_id("host", "b")
     assert (1, "a", None) == (
-        then.id_of("host", "a"), then.value_of("host", 1), then.known_id("host", "b")
+        then.assign_id("host", "a"), then.find_value("host", 1), then.find_id("host", "b")
     )  # fmt: skip
     with pytest.raises(RowError, match="'b' has no id"):
-        then.id_of("host", "b")
-    with pytest.raises(Refused, match="has the id 2"):
-        then.value_of("host", 2)
+        then.assign_id("host", "b")
+    with pytest.raises(InvalidArgument, match="has the id 2"):
+        then.find_value("host", 2)
 
 
-def test_a_table_made_anew_is_noticed(catalog: Counting) -> None:
-    """Ids of a table that was dropped are not mixed with those of the next of its name."""
+def test_a_recreated_table_is_noticed(catalog: Counting) -> None:
+    """Ids of a dropped table are not mixed with those of the next table of its name."""
     here = known(catalog)
-    here.id_of("host", "a")
+    here.assign_id("host", "a")
     catalog.remove("logs")
-    with pytest.raises(Unsupported, match="the catalog does not know it"):
-        here.id_of("host", "b")
-    catalog.write("logs", Entry.of(DESIGN, (), 1), None)
-    known(catalog).id_of("host", "z")
-    with pytest.raises(Unsupported, match="The table was made anew: open it again"):
-        here.id_of("host", "b")
+    with pytest.raises(Unavailable, match="the catalog does not know it"):
+        here.assign_id("host", "b")
+    catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 1), None)
+    known(catalog).assign_id("host", "z")
+    with pytest.raises(Unavailable, match="The table was created again: open it again"):
+        here.assign_id("host", "b")
 
 
 def test_threads_share_a_dictionary(catalog: Counting) -> None:
@@ -115,7 +115,7 @@ def test_threads_share_a_dictionary(catalog: Counting) -> None:
 
     def ask(dictionary: CatalogDictionary, start: int) -> None:
         names = [f"v{number}" for number in range(start, start + 60)]
-        found.extend((name, dictionary.id_of("host", name)) for name in names)
+        found.extend((name, dictionary.assign_id("host", name)) for name in names)
 
     clients = [here] * 4 + [known(catalog) for _ in range(4)]
     threads = [Thread(target=ask, args=(one, 20 * n)) for n, one in enumerate(clients)]
@@ -134,22 +134,22 @@ def test_values_of_every_type_come_back(data: st.DataObject) -> None:
     fields = data.draw(any_fields())
     name = data.draw(st.sampled_from(sorted(fields)))
     field = fields[name]
-    given_ = data.draw(st.lists(values(field).map(field.normal), min_size=1, max_size=5))
+    given_ = data.draw(st.lists(values(field).map(field.normalize), min_size=1, max_size=5))
     catalog = open_catalog("memory:")
-    catalog.write("logs", Entry("", (Generation(1, {}, (), 0),)), None)
+    catalog.write("logs", CatalogEntry("", (Generation(1, {}, (), 0),)), None)
     first = known(catalog, fields)
-    ids = [first.id_of(name, value) for value in given_]
+    ids = [first.assign_id(name, value) for value in given_]
     second = known(catalog, fields)
-    assert ids == [second.known_id(name, value) for value in given_]
-    assert given_ == [second.value_of(name, number) for number in ids]
+    assert ids == [second.find_id(name, value) for value in given_]
+    assert given_ == [second.find_value(name, number) for number in ids]
 
 
 def test_keys_are_written_and_read_by_the_ids_of_the_catalog(tmp_path: Path) -> None:
     """A design in use writes ids of the catalog, and another process reads its keys."""
     where = f"file:{tmp_path}"
-    open_catalog(where).write("logs", Entry.of(DESIGN, (), 0), None)
-    writer = DESIGN.in_use(known(open_catalog(where)), 1)
+    open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
+    writer = DESIGN.copy_with_dictionary(known(open_catalog(where)))
     key = writer.key.encode({"host": "web-1", "n": 7})
-    reader = DESIGN.in_use(known(open_catalog(where)), 2)
+    reader = DESIGN.copy_with_dictionary(known(open_catalog(where)))
     assert "000000010000000000000007" == key.hex()
     assert {"host": "web-1", "n": 7} == reader.key.decode(key)

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from rowkey.catalog import (
-    Entry,
-    compare,
-    counts_of,
-    differences,
+    CatalogEntry,
+    apply_stored_counts,
+    find_differences,
+    find_drift,
+    find_part_counts,
     open_catalog,
-    remember,
-    standing,
+    register_design,
 )
 from rowkey.design import Design
-from rowkey.errors import DriftError
+from rowkey.errors import CatalogMismatch
 
 WORDS: dict[str, Any] = {
     "table": "logs",
@@ -66,9 +66,9 @@ HARMLESS: list[tuple[str, Design]] = [
 @pytest.mark.parametrize("new", [new for _, new in HARMLESS], ids=[why for why, _ in HARMLESS])
 def test_what_no_row_depends_on_opens_the_table(new: Design) -> None:
     """Counts are the catalog's, and cluster, reads, writes, samples and splits are of no row."""
-    assert compare(new, OLD) is None
-    assert {0: 16} == counts_of(standing(new, OLD))
-    assert new.declaration.reads == standing(new, OLD).declaration.reads
+    assert find_drift(new, OLD) is None
+    assert {0: 16} == find_part_counts(apply_stored_counts(new, OLD))
+    assert new.declaration.reads == apply_stored_counts(new, OLD).declaration.reads
 
 
 DRIFT: list[tuple[Design, list[str]]] = [
@@ -111,11 +111,11 @@ DRIFT: list[tuple[Design, list[str]]] = [
 @pytest.mark.parametrize(("new", "expected"), DRIFT)
 def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None:
     """Each difference says where it stands, what is declared and what is remembered."""
-    found = compare(new, OLD)
-    assert isinstance(found, DriftError)
+    found = find_drift(new, OLD)
+    assert isinstance(found, CatalogMismatch)
     assert expected == [str(one) for one in found.differences]
-    back = compare(OLD, new)
-    assert isinstance(back, DriftError)
+    back = find_drift(OLD, new)
+    assert isinstance(back, CatalogMismatch)
     assert sorted(one.path for one in found.differences) == sorted(
         one.path for one in back.differences
     )
@@ -123,7 +123,7 @@ def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None
 
 def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
     """Its first line says of which table, each further line one difference."""
-    found = compare(with_field("host", max_bytes=None, normalize="nfc"), OLD)
+    found = find_drift(with_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
         "logs was made otherwise than declared:",
         "  fields.host.max_bytes: declared nothing, remembered 40.",
@@ -138,8 +138,8 @@ def test_values_that_are_spread_are_part_of_the_bytes() -> None:
     old = design(key=key, fields=fields)
     turned = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["b", "a"]}})
     more = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["a", "b", "c"]}})
-    assert compare(turned, old) is None
-    (found,) = differences(more, old)
+    assert find_drift(turned, old) is None
+    (found,) = find_differences(more, old)
     assert ("fields.host.heavy", "[a, b, c]", "[a, b]", False) == (
         found.path, found.declared, found.remembered, found.is_safe
     )  # fmt: skip
@@ -150,7 +150,7 @@ def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
     fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a"]}}
     old = design(key="[bucket(host, ts, 4, 2)][host][ts]", fields=fields)
     new = design(key="[bucket(host, ts, 16, 8)][host][ts]", fields=fields)
-    found = compare(new, old)
+    found = find_drift(new, old)
     assert found is not None
     assert ["key"] == [one.path for one in found.differences]
 
@@ -158,8 +158,8 @@ def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
 def test_a_new_table_is_remembered_once() -> None:
     """Its declaration, counts, splits and when it was made; not again by who comes later."""
     catalog = open_catalog("memory:")
-    first = remember(catalog, OLD, opened_ms=5, splits=[b"\1"])
-    again = remember(catalog, OLD, opened_ms=9, splits=[b"\2"])
+    first = register_design(catalog, OLD, opened_ms=5, splits=[b"\1"])
+    again = register_design(catalog, OLD, opened_ms=9, splits=[b"\2"])
     (generation,) = first.generations
     assert (1, {0: 16}, (b"\1",), 5) == (
         generation.number, generation.counts, generation.splits, generation.opened_ms
@@ -181,12 +181,15 @@ SAFE: list[tuple[str, Design]] = [
 def test_safe_changes_are_taken(new: Design) -> None:
     """The catalog then remembers the new words, the counts of the table, and its ids."""
     catalog = open_catalog("memory:")
-    remember(catalog, OLD, opened_ms=5)
-    taken = remember(catalog, new, opened_ms=9)
-    assert (2, Entry.of(OLD, (), 5).generations) == (taken.version, taken.generations)
+    register_design(catalog, OLD, opened_ms=5)
+    taken = register_design(catalog, new, opened_ms=9)
+    assert (2, CatalogEntry.from_design(OLD, (), 5).generations) == (
+        taken.version,
+        taken.generations,
+    )
     assert catalog.read("logs") == taken
-    assert compare(new, taken.design) is None
-    assert {0: 16} == counts_of(taken.design)
+    assert find_drift(new, taken.design) is None
+    assert {0: 16} == find_part_counts(taken.design)
     assert new.declaration.fields == taken.design.declaration.fields
     assert new.declaration.reads == taken.design.declaration.reads
 
@@ -211,9 +214,9 @@ UNSAFE: list[tuple[str, Design, list[str]]] = [
 def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
     """They are named, those that would be safe are not, and the catalog stays as it was."""
     catalog = open_catalog("memory:")
-    before = remember(catalog, OLD, opened_ms=5)
-    with pytest.raises(DriftError) as caught:
-        remember(catalog, new, opened_ms=9)
+    before = register_design(catalog, OLD, opened_ms=5)
+    with pytest.raises(CatalogMismatch) as caught:
+        register_design(catalog, new, opened_ms=9)
     assert paths == [one.path for one in caught.value.differences]
     assert before == catalog.read("logs")
 
@@ -222,6 +225,8 @@ def test_a_field_is_not_dropped_in_silence() -> None:
     """A field that the table has and the design has not is told, and refused."""
     fields = {name: words for name, words in WORDS["fields"].items() if name != "price"}
     catalog = open_catalog("memory:")
-    remember(catalog, OLD, opened_ms=5)
-    with pytest.raises(DriftError, match=r"fields\.price: declared nothing, remembered decimal"):
-        remember(catalog, design(fields=fields), opened_ms=9)
+    register_design(catalog, OLD, opened_ms=5)
+    with pytest.raises(
+        CatalogMismatch, match=r"fields\.price: declared nothing, remembered decimal"
+    ):
+        register_design(catalog, design(fields=fields), opened_ms=9)

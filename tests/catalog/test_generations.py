@@ -9,33 +9,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey import Design
-from rowkey.catalog import Entry, check_stale, restored
-from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
-from rowkey.errors import Refused, Unsupported
+from rowkey.catalog import CatalogEntry, check_max_stale, restore_entry
+from rowkey.catalog.entry_document import (
+    format_checksummed,
+    format_entry,
+    parse_checksummed,
+    parse_entry,
+)
+from rowkey.errors import InvalidArgument, Unavailable
 
 DESIGN = Design("logs", "[bucket(id, 16)][id]", fields={"id": "u64"})
-FIRST = Entry.of(DESIGN, (b"\1",), 1_000)
-ANNOUNCED = FIRST.announcing({0: 32}, (b"\1", b"\2"), 2_000)
-RULED = ANNOUNCED.ruled()
+FIRST = CatalogEntry.from_design(DESIGN, (b"\1",), 1_000)
+ANNOUNCED = FIRST.announce_generation({0: 32}, (b"\1", b"\2"), 2_000)
+RULED = ANNOUNCED.activate_generation()
 
 
 def test_a_new_generation_is_announced_and_then_rules() -> None:
     """Until it rules the old one is written; both are live all the while."""
     states = [FIRST, ANNOUNCED, RULED]
-    assert [16, 16, 32] == [entry.ruling.counts[0] for entry in states]
-    assert [None, 2, None] == [entry.announced and entry.announced.number for entry in states]
-    assert [[16], [16, 32], [32, 16]] == [[one.counts[0] for one in entry.live] for entry in states]
-    third = RULED.announcing({0: 8}, (), 3_000)
-    assert [32, 8, 16] == [one.counts[0] for one in third.live]
-    assert [8, 32, 16] == [one.counts[0] for one in third.ruled().live]
+    assert [16, 16, 32] == [entry.active_generation.counts[0] for entry in states]
+    assert [None, 2, None] == [
+        entry.announced_generation and entry.announced_generation.number for entry in states
+    ]
+    assert [[16], [16, 32], [32, 16]] == [
+        [one.counts[0] for one in entry.live_generations] for entry in states
+    ]
+    third = RULED.announce_generation({0: 8}, (), 3_000)
+    assert [32, 8, 16] == [one.counts[0] for one in third.live_generations]
+    assert [8, 32, 16] == [one.counts[0] for one in third.activate_generation().live_generations]
     assert (3, 3_000, ()) == (
         third.generations[-1].number, third.generations[-1].opened_ms, third.generations[-1].splits
     )  # fmt: skip
 
 
-def test_the_words_of_a_table_follow_what_rules() -> None:
-    """What is only announced is none of them; where rows stand under several counts all are."""
-    assert FIRST.words == ANNOUNCED.words
+def test_attributes_follow_the_active_generation() -> None:
+    """A table's attributes list the active generation, and all live counts if there are several."""
+    assert FIRST.table_attributes == ANNOUNCED.table_attributes
     expected = {
         "rowkey.generation": "2",
         "rowkey.counts": "0=32",
@@ -43,36 +52,40 @@ def test_the_words_of_a_table_follow_what_rules() -> None:
         "rowkey.declaration": FIRST.hash,
         "rowkey.design": FIRST.declaration,
     }
-    assert expected == RULED.words
+    assert expected == RULED.table_attributes
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))
-def test_the_words_of_a_table_give_its_entry_back(times: list[float]) -> None:
-    """What rules, under which counts, and for how long clients may go on is what it was."""
-    entry = Entry.of(DESIGN, (), 0, round(times[0], 1))
+def test_attributes_restore_the_entry(times: list[float]) -> None:
+    """A table's attributes restore its generations, counts and times."""
+    entry = CatalogEntry.from_design(DESIGN, (), 0, round(times[0], 1))
     for number, stale_s in enumerate(times[1:]):
-        entry = entry.announcing({0: number + 2}, (), 0, round(stale_s, 1)).ruled()
-    found = restored("logs", entry.words, ())
+        entry = entry.announce_generation(
+            {0: number + 2}, (), 0, round(stale_s, 1)
+        ).activate_generation()
+    found = restore_entry("logs", entry.table_attributes, ())
     timed = (replace(one, opened_ms=0) for one in found.generations)
     assert {None} == {one.opened_ms for one in found.generations}
     assert entry == replace(found, generations=tuple(timed))
 
 
 @pytest.mark.parametrize("told", ["x", "-1", "nan", "", "1e9"])
-def test_a_word_that_is_no_time_is_told(told: str) -> None:
-    """What was changed by hand is not gone by."""
-    with pytest.raises(Unsupported, match=r"rowkey\.stale is"):
-        restored("logs", {**FIRST.words, "rowkey.stale": told}, ())
+def test_a_wrong_time_in_attributes_is_reported(told: str) -> None:
+    """A time that was changed by hand is reported and not used."""
+    with pytest.raises(Unavailable, match=r"rowkey\.stale is"):
+        restore_entry("logs", {**FIRST.table_attributes, "rowkey.stale": told}, ())
 
 
-def test_an_entry_without_the_new_words_is_read() -> None:
-    """One that was written before there was a second generation rules, with the usual time."""
-    document = read_checksummed(text_of(FIRST, "logs", 1).encode(), "f")
+def test_an_entry_without_optional_keys_is_read() -> None:
+    """Without the optional keys a generation is active, with the default time."""
+    document = parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f")
     for word in ("max_stale_s", "longest_s"):
         del document[word]
     for generation in document["generations"]:
-        del generation["rules"]
-    assert replace(FIRST, version=1) == entry_of(checksummed_text(document).encode(), "logs", "f")
+        del generation["is_active"]
+    assert replace(FIRST, version=1) == parse_entry(
+        format_checksummed(document).encode(), "logs", "f"
+    )
 
 
 WRONG = [
@@ -83,14 +96,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("word", "value"), WRONG)
-def test_each_new_word_is_checked(word: str, value: object) -> None:
-    """No time is below or above what can be meant; only the last of several may not rule yet."""
-    document = read_checksummed(text_of(FIRST, "logs", 1).encode(), "f")
+def test_each_optional_key_is_checked(word: str, value: object) -> None:
+    """Times must be in range, and only the last of several generations may be announced."""
+    document = parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f")
     if isinstance(value, list):
         (one,) = document["generations"]
-        value = [{**one, "rules": rules} for rules in value]
-    with pytest.raises(Unsupported, match=r"^f: "):
-        entry_of(checksummed_text({**document, word: value}).encode(), "logs", "f")
+        value = [{**one, "is_active": is_active} for is_active in value]
+    with pytest.raises(Unavailable, match=r"^f: "):
+        parse_entry(format_checksummed({**document, word: value}).encode(), "logs", "f")
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=6), st.integers(0, 6))
@@ -98,25 +111,25 @@ def test_a_setter_waits_for_the_longest_time_of_any_client(times: list[float], d
     """Whatever times a table has had, and wherever a setter died, no client outlives the wait."""
     # A client goes on for as long as the entry it read says. When a generation comes to rule, those
     # that read an entry before it was announced must be at their end.
-    entry = Entry.of(DESIGN, (), 0, times[0])
+    entry = CatalogEntry.from_design(DESIGN, (), 0, times[0])
     held = [entry.max_stale_s]  # of clients that have read some entry, and may not have read others
     for number, stale_s in enumerate(times[1:]):
-        entry = entry.announcing({0: number + 2}, (), 0, stale_s)
-        assert entry.longest_s >= max(held)
+        entry = entry.announce_generation({0: number + 2}, (), 0, stale_s)
+        assert entry.longest_stale_s >= max(held)
         if number == dies:
-            assert entry.longest_s >= max(held)  # another setter reads it, and waits as long
+            assert entry.longest_stale_s >= max(held)  # another setter reads it, and waits as long
         held = [entry.max_stale_s]
-        entry = entry.ruled()
-        assert entry.longest_s == entry.max_stale_s == stale_s
+        entry = entry.activate_generation()
+        assert entry.longest_stale_s == entry.max_stale_s == stale_s
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, "60", None, float("nan"), 10**6])
 def test_no_other_time_is_taken(wrong: object) -> None:
     """A time is a number of seconds above 0, of a day at most."""
     with pytest.raises(
-        Refused,
+        InvalidArgument,
         match=r"max_stale: .* is (no length of time|too short|too long); expected seconds, above",
     ):
-        check_stale(wrong)
+        check_max_stale(wrong)
     for right in (0.1, 1, 86_400):
-        check_stale(right)
+        check_max_stale(right)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey import Design
-from rowkey.catalog import Entry, Lease, open_catalog
-from rowkey.catalog.stores.memory import Memory
-from rowkey.errors import Unsupported
+from rowkey.catalog import CatalogEntry, Lease, open_catalog
+from rowkey.catalog.stores.memory import MemoryCatalog
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ENTRY = Entry.of(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"}), (), 0)
-NEXT = ENTRY.announcing({0: 8}, (), 1)
+ENTRY = CatalogEntry.from_design(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"}), (), 0)
+NEXT = ENTRY.announce_generation({0: 8}, (), 1)
 
 
-class Shelf(Memory):
+class Shelf(MemoryCatalog):
     """A catalog that counts what it is asked, and may be out of reach or slow."""
 
     def __init__(self) -> None:
@@ -32,15 +32,15 @@ class Shelf(Memory):
         self.gate.set()
         self.changed: Callable[[], None] = lambda: None
 
-    def read(self, table: str) -> Entry | None:
+    def read(self, table: str) -> CatalogEntry | None:
         self.reads += 1
         self.gate.wait(10)
         if self.is_lost:
-            raise Unsupported("shelf", "nobody answers")
+            raise Unavailable("shelf", "nobody answers")
         return super().read(table)
 
-    def watch(self, table: str, changed: Callable[[], None]) -> None:
-        self.changed = changed
+    def watch(self, table: str, callback: Callable[[], None]) -> None:
+        self.changed = callback
 
 
 class Held:
@@ -59,7 +59,7 @@ class Held:
         if thread is not None:
             thread.join()
 
-    def change(self) -> Entry:
+    def change(self) -> CatalogEntry:
         """Somebody else changes the table."""
         found = self.shelf.read("t")
         assert found is not None
@@ -73,19 +73,19 @@ def test_a_fresh_entry_is_not_read_again() -> None:
     reads = held.shelf.reads
     for now in (0.0, 10.0, 19.9):
         held.now = now
-        assert held.known == held.lease.entry()
+        assert held.known == held.lease.get_entry()
     held.settle()
     assert reads == held.shelf.reads
 
 
-def test_an_older_one_is_read_behind_those_who_ask() -> None:
-    """From a third of its time on it is read in the background; the next to ask has the change."""
+def test_an_older_entry_is_read_in_the_background() -> None:
+    """After a third of its time an entry is read again in the background."""
     held = Held()
     changed = held.change()
     held.now = 20.0
-    assert held.known == held.lease.entry()
+    assert held.known == held.lease.get_entry()
     held.settle()
-    assert changed == held.lease.entry()
+    assert changed == held.lease.get_entry()
     assert 0.0 == held.lease.age_s
 
 
@@ -96,27 +96,27 @@ def test_one_thread_reads_at_a_time_and_not_again_at_once() -> None:
     held.shelf.gate.clear()
     before = held.shelf.reads
     for _ in range(50):
-        assert held.known == held.lease.entry()
+        assert held.known == held.lease.get_entry()
     held.shelf.gate.set()
     held.settle()
     for _ in range(50):
-        assert held.known == held.lease.entry()
+        assert held.known == held.lease.get_entry()
     held.settle()
     assert before + 1 == held.shelf.reads
     held.now = 22.0
-    assert held.known == held.lease.entry()
+    assert held.known == held.lease.get_entry()
     held.settle()
     assert before + 2 == held.shelf.reads
 
 
-def test_at_its_end_it_is_read_before_anyone_goes_on() -> None:
-    """A client that slept, whose clock went on, goes by nothing that it has not read since."""
+def test_an_expired_entry_is_read_before_use() -> None:
+    """A client that was suspended uses no entry that it has not read since."""
     held = Held()
     changed = held.change()
     held.now = 3_600.0
-    assert held.lease.is_over
-    assert changed == held.lease.entry()
-    assert not held.lease.is_over
+    assert held.lease.is_expired
+    assert changed == held.lease.get_entry()
+    assert not held.lease.is_expired
 
 
 def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
@@ -125,39 +125,41 @@ def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
     held.shelf.is_lost = True
     for now in (1.0, 30.0, 59.9):
         held.now = now
-        assert held.known == held.lease.entry()
+        assert held.known == held.lease.get_entry()
         held.settle()
     held.now = 60.0
     for _ in range(2):
-        with pytest.raises(Unsupported) as refused:
-            held.lease.entry()
+        with pytest.raises(Unavailable) as refused:
+            held.lease.get_entry()
         assert str(refused.value) == (
             "table t: its catalog has not answered for 60 s: shelf: nobody answers; "
             "expected an answer within 60 s. It goes on by itself once the catalog answers."
         )
     held.shelf.is_lost = False
-    assert held.known == held.lease.entry()
+    assert held.known == held.lease.get_entry()
 
 
 def test_a_table_that_is_gone_or_older_is_refused() -> None:
     """An entry that was removed, or is a former one, is no answer."""
     held = Held()
     changed = held.change()
-    held.lease.took(changed)
+    held.lease.adopt_entry(changed)
     held.shelf.remove("t")
     held.now = 60.0
-    with pytest.raises(Unsupported, match="does not know it any more"):
-        held.lease.entry()
+    with pytest.raises(Unavailable, match="does not know it any more"):
+        held.lease.get_entry()
     held.shelf.write("t", ENTRY, None)
-    with pytest.raises(Unsupported, match="version 1 of it, not the last one"):
-        held.lease.entry()
+    with pytest.raises(Unavailable, match="version 1 of it, not the last one"):
+        held.lease.get_entry()
 
 
-BORN_A, BORN_B = replace(ENTRY, born="a"), replace(ENTRY, born="b")
-OTHER_COUNTS = Entry.of(Design("t", "[bucket(id, 9)][id]", fields={"id": "u64"}), (), 0)
+BORN_A, BORN_B = replace(ENTRY, table_id="a"), replace(ENTRY, table_id="b")
+OTHER_COUNTS = CatalogEntry.from_design(
+    Design("t", "[bucket(id, 9)][id]", fields={"id": "u64"}), (), 0
+)
 OTHER_KEY = replace(ENTRY, declaration=OTHER_COUNTS.declaration)
 LATER = replace(ENTRY, generations=(replace(ENTRY.generations[0], opened_ms=5),))
-RULED = replace(NEXT.ruled(), version=2)
+RULED = replace(NEXT.activate_generation(), version=2)
 
 
 @pytest.mark.parametrize(
@@ -172,24 +174,24 @@ RULED = replace(NEXT.ruled(), version=2)
         (BORN_A, BORN_B),
         (BORN_A, replace(BORN_B, version=7)),
         (replace(NEXT, version=2), replace(ENTRY, version=7)),  # the announcement is lost
-        (replace(NEXT, version=2), replace(ENTRY.announcing({0: 8}, (), 9), version=7)),
+        (replace(NEXT, version=2), replace(ENTRY.announce_generation({0: 8}, (), 9), version=7)),
         (RULED, replace(NEXT, version=7)),
         (RULED, replace(NEXT, version=2)),
     ],
 )
-def test_what_does_not_follow_is_refused_at_once(known: Entry, found: Entry) -> None:
-    """A catalog that was put back, and a table that was made anew, count versions from 1 on."""
+def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: CatalogEntry) -> None:
+    """A catalog that was put back, and a table that was created again, count versions from 1 on."""
     held = Held()
-    held.lease._keep(replace(known, version=max(1, known.version)))
+    held.lease._set_entry(replace(known, version=max(1, known.version)))
     held.shelf._entries["t"] = replace(found, version=max(1, found.version))
-    for ask in (held.lease.renew, held.lease.entry, held.lease.entry):
-        with pytest.raises(Unsupported, match=r"put back, or it was made anew; expected its") as no:
+    for ask in (held.lease.renew_entry, held.lease.get_entry, held.lease.get_entry):
+        with pytest.raises(Unavailable, match="or it was created again; expected its") as no:
             ask()
     assert no.value.mistake.remedy.startswith("Open the table again")
-    with pytest.raises(Unsupported, match="put back, or it was made anew"):
-        held.lease.took(held.shelf._entries["t"])
-    held.shelf._entries["t"] = held.lease.known
-    assert held.lease.known == held.lease.entry()
+    with pytest.raises(Unavailable, match="put back, or it was created again"):
+        held.lease.adopt_entry(held.shelf._entries["t"])
+    held.shelf._entries["t"] = held.lease.last_entry
+    assert held.lease.last_entry == held.lease.get_entry()
 
 
 @pytest.mark.parametrize("known", [ENTRY, BORN_A, replace(BORN_A, version=3)])
@@ -200,25 +202,27 @@ def test_what_does_not_follow_is_refused_at_once(known: Entry, found: Entry) -> 
         replace(BORN_A, version=8, declaration="description = 'more'"),
         replace(NEXT, version=8),
         RULED,
-        replace(NEXT.ruled().announcing({0: 2}, (), 3), version=8, born="a"),
+        replace(
+            NEXT.activate_generation().announce_generation({0: 2}, (), 3), version=8, table_id="a"
+        ),
     ],
 )
-def test_what_follows_is_gone_by(known: Entry, found: Entry) -> None:
+def test_what_follows_is_gone_by(known: CatalogEntry, found: CatalogEntry) -> None:
     """Whatever was done to the table since: ids, safe changes of its design, other numbers."""
     held = Held()
-    held.lease._keep(replace(known, version=1))
+    held.lease._set_entry(replace(known, version=1))
     held.shelf._entries["t"] = found
-    assert found == held.lease.renew() == held.lease.entry()
+    assert found == held.lease.renew_entry() == held.lease.get_entry()
 
 
 def test_one_that_lost_its_times_with_the_catalog_is_the_same() -> None:
     """A table that never changed is put back as it was, but for when it was made."""
     held = Held()
     (first,) = ENTRY.generations
-    back = replace(held.known, generations=(replace(first, opened_ms=None),), born="a")
+    back = replace(held.known, generations=(replace(first, opened_ms=None),), table_id="a")
     held.shelf._entries["t"] = back
     held.now = 70.0
-    assert held.known == held.lease.entry()
+    assert held.known == held.lease.get_entry()
     assert 0.0 == held.lease.age_s
 
 
@@ -228,15 +232,15 @@ def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
     held.now = 10.0
     read = held.shelf.read
 
-    def late(table: str) -> Entry | None:
+    def late(table: str) -> CatalogEntry | None:
         found = read(table)
         held.shelf.read = read  # type: ignore[method-assign]
-        held.lease.took(held.change())
+        held.lease.adopt_entry(held.change())
         return found
 
     held.shelf.read = late  # type: ignore[method-assign]
-    assert 2 == held.lease.renew().version
-    assert (0.0, 2) == (held.lease.age_s, held.lease.entry().version)
+    assert 2 == held.lease.renew_entry().version
+    assert (0.0, 2) == (held.lease.age_s, held.lease.get_entry().version)
 
 
 def test_good_news_that_came_while_it_failed_is_believed() -> None:
@@ -245,14 +249,14 @@ def test_good_news_that_came_while_it_failed_is_believed() -> None:
     changed, held.now = held.change(), 61.0
     read = held.shelf.read
 
-    def fails(_: str) -> Entry | None:
+    def fails(_: str) -> CatalogEntry | None:
         held.shelf.read = read  # type: ignore[method-assign]
         held.shelf.changed()
         held.settle()
-        raise Unsupported("shelf", "the answer was lost")
+        raise Unavailable("shelf", "the answer was lost")
 
     held.shelf.read = fails  # type: ignore[method-assign, assignment]
-    assert changed == held.lease.entry()
+    assert changed == held.lease.get_entry()
 
 
 def test_good_news_that_came_while_others_waited_is_believed() -> None:
@@ -263,37 +267,37 @@ def test_good_news_that_came_while_others_waited_is_believed() -> None:
     @contextmanager
     def waiting() -> Iterator[None]:
         held.shelf.is_lost = True
-        with pytest.raises(Unsupported, match="nobody answers"):
-            held.lease.renew()
+        with pytest.raises(Unavailable, match="nobody answers"):
+            held.lease.renew_entry()
         held.shelf.is_lost = False
-        held.lease.renew()
+        held.lease.renew_entry()
         yield
 
-    held.lease._waiting = waiting()  # type: ignore[assignment]
-    assert changed == held.lease.entry()
+    held.lease._renewal_lock = waiting()  # type: ignore[assignment]
+    assert changed == held.lease.get_entry()
 
 
 def test_what_the_client_wrote_itself_holds_at_once() -> None:
     """It goes by it; an older one that a thread was just reading changes nothing."""
     held = Held()
     changed = held.change()
-    held.lease.took(changed)
-    assert changed == held.lease.entry()
-    held.lease.took(held.known)
-    assert changed == held.lease.entry()
+    held.lease.adopt_entry(changed)
+    assert changed == held.lease.get_entry()
+    held.lease.adopt_entry(held.known)
+    assert changed == held.lease.get_entry()
 
 
-def test_a_change_that_is_told_is_read_at_once() -> None:
-    """Where the catalog can tell, nobody waits for a third of the time."""
+def test_a_notified_change_is_read_at_once() -> None:
+    """A change that the catalog notifies is read at once."""
     held = Held()
     changed = held.change()
     held.shelf.changed()
     held.settle()
-    assert changed == held.lease.entry()
+    assert changed == held.lease.get_entry()
 
 
-def test_a_change_that_is_told_amid_a_read_is_read_again() -> None:
-    """What was asked before the change may not hold it."""
+def test_a_change_notified_during_a_read_is_read_again() -> None:
+    """A read that began before a notified change is repeated."""
     held = Held()
     held.shelf.gate.clear()
     held.shelf.changed()
@@ -310,7 +314,7 @@ def test_the_time_is_the_table_s_or_a_shorter_one_of_the_client() -> None:
     assert 2.0 == Held(2.0).lease.max_stale_s
     held = Held(600.0)
     assert 60.0 == held.lease.max_stale_s
-    held.lease.took(replace(ENTRY.announcing({0: 8}, (), 1, 5.0), version=9))
+    held.lease.adopt_entry(replace(ENTRY.announce_generation({0: 8}, (), 1, 5.0), version=9))
     assert 5.0 == held.lease.max_stale_s
 
 
@@ -318,11 +322,11 @@ def test_a_closed_one_asks_no_more() -> None:
     """What is being read is waited for, and nothing is read after."""
     held = Held()
     held.now = 20.0
-    held.lease.entry()
+    held.lease.get_entry()
     held.lease.close()
     reads = held.shelf.reads
     held.now = 50.0
-    held.lease.entry()
+    held.lease.get_entry()
     held.shelf.changed()
     held.lease.close()
     assert reads == held.shelf.reads
@@ -334,8 +338,8 @@ def test_many_threads_at_its_end_ask_once() -> None:
     changed = held.change()
     before, held.now = held.shelf.reads, 90.0
     held.shelf.gate.clear()
-    found: list[Entry] = []
-    threads = [Thread(target=lambda: found.append(held.lease.entry())) for _ in range(8)]
+    found: list[CatalogEntry] = []
+    threads = [Thread(target=lambda: found.append(held.lease.get_entry())) for _ in range(8)]
     for thread in threads:
         thread.start()
     held.shelf.gate.set()
@@ -353,8 +357,8 @@ def test_a_real_clock_and_a_real_thread() -> None:
     catalog.write("t", NEXT, version)
     pause = Event()
     for _ in range(2_000):
-        if lease.entry().announced is not None:
+        if lease.get_entry().announced_generation is not None:
             break
         pause.wait(0.005)
-    assert NEXT.generations == lease.entry().generations
+    assert NEXT.generations == lease.get_entry().generations
     lease.close()

@@ -22,9 +22,9 @@ from catalog.outages import way_to, within
 from catalog.wires import black_hole
 from catalog.writers import DESIGN
 from catalog.zookeepers import ZooKeeper, held
-from rowkey.catalog import Entry, open_catalog
-from rowkey.catalog.keeper import link
-from rowkey.errors import Conflict, CorruptionError, RowkeyError, Unsupported
+from rowkey.catalog import CatalogEntry, open_catalog
+from rowkey.errors import Conflict, CorruptionError, RowkeyError, Unavailable
+from rowkey.zookeeper import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rowkey.catalog import Catalog
 
 T = TypeVar("T")
-FIRST = Entry.of(DESIGN, (b"a",), 1_000)
+FIRST = CatalogEntry.from_design(DESIGN, (b"a",), 1_000)
 DEADLINE_S = 0.5
 OUTAGES = ("killed", "paused", "held")
 BACK_S = 10.0
@@ -58,9 +58,9 @@ CALLS: dict[str, Callable[[Catalog], object]] = {
     "write": lambda catalog: catalog.write("logs", FIRST, 1),
     "create": lambda catalog: catalog.write("new", FIRST, None),
     "remove": lambda catalog: catalog.remove("logs", 1),
-    "notes": lambda catalog: catalog.notes("logs"),
-    "note": lambda catalog: catalog.note("logs", "load", "1"),
-    "tables": lambda catalog: catalog.tables(),
+    "notes": lambda catalog: catalog.read_notes("logs"),
+    "note": lambda catalog: catalog.write_note("logs", "load", "1"),
+    "tables": lambda catalog: catalog.list_tables(),
 }
 CHANGES = ("write", "create", "remove", "note")
 
@@ -82,7 +82,7 @@ def told_at_once(catalog: Catalog) -> dict[str, str]:
 
 def told_by(catalog: Catalog, name: str) -> str:
     """What one call says that fails, as it must, within its time."""
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(Unavailable) as caught:
         within(DEADLINE_S, partial(CALLS[name], catalog))
     return str(caught.value)
 
@@ -94,10 +94,10 @@ def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_conne
     """Whether there was a connection before or not, and so does closing; nothing is changed."""
     with closing(open_catalog(way.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
-        catalog.note("logs", "load", "0")
+        catalog.write_note("logs", "load", "0")
     catalog = open_catalog(way.url(root, "500ms"))
     if is_connected:
-        assert ["logs"] == catalog.tables()
+        assert ["logs"] == catalog.list_tables()
     with way.outage(kind):
         told = told_by_each(catalog) if is_connected else told_at_once(catalog)
     assert all("ZooKeeper does not answer within 0.5 s: " in said for said in told.values())
@@ -107,16 +107,19 @@ def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_conne
         found = catalog.read("logs")
         assert found is not None
         assert (1, ["logs"], {"load": "0"}) == (
-            found.version, catalog.tables(), catalog.notes("logs")
+            found.version, catalog.list_tables(), catalog.read_notes("logs")
         )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("hosts", "said"),
     [
-        ("no-such-host.invalid", "no-such-host.invalid: "),
-        ("127.0.0.1:1", "Connection refused"),
-        ("127.0.0.1:1,no-such-host.invalid", "(no-such-host.invalid: |Connection refused)"),
+        ("no-such-host.invalid", "the name no-such-host.invalid cannot be resolved: "),
+        ("127.0.0.1:1", "it does not accept connections: Connection refused"),
+        (
+            "127.0.0.1:1,no-such-host.invalid",
+            "(the name no-such-host.invalid cannot|it does not accept)",
+        ),
     ],
 )
 def test_servers_that_are_not_there(hosts: str, said: str) -> None:
@@ -128,13 +131,13 @@ def test_servers_that_are_not_there(hosts: str, said: str) -> None:
 @pytest.mark.usefixtures("zookeeper")
 def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that has seen more than the server has is refused by it; another one is begun."""
-    monkeypatch.setattr(link, "RENEWED_S", 1.0)
+    monkeypatch.setattr(connection, "RENEW_AFTER_S", 1.0)
     with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
         for version in range(9):
             catalog.write("logs", FIRST, version or None)
         with server.killed():
             server.wipe()
-        assert [] == once_answered(catalog.tables)
+        assert [] == once_answered(catalog.list_tables)
         assert 1 == once_answered(lambda: catalog.write("logs", FIRST, None))
 
 
@@ -151,10 +154,10 @@ def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> No
         client.create(f"{root}/notes/logs", data)
         with closing(open_catalog(zookeeper.url(root, "20s"))) as catalog:
             for name in ("notes", "note"):
-                with pytest.raises(Unsupported, match=rf"{root}/notes/logs: it holds no notes"):
+                with pytest.raises(Unavailable, match=rf"{root}/notes/logs: it holds no notes"):
                     CALLS[name](catalog)
             catalog.remove("logs")
-            assert {} == catalog.notes("logs")
+            assert {} == catalog.read_notes("logs")
     finally:
         client.stop()
         client.close()
@@ -195,7 +198,7 @@ def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
         client.stop()
         client.close()
     told = told_by_each(open_catalog(zookeeper.url(root, "500ms")))
-    assert all("the access list of the node does not allow it (NoAuth)" in said
+    assert all("the access list of the znode does not allow it (NoAuth)" in said
                for said in told.values())  # fmt: skip
     assert f"{root}/tables/logs: " in told["read"]
 
@@ -214,12 +217,12 @@ def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: b
         with closing(open_catalog(zookeeper.url(root, "20s"))) as catalog:
             for name in ("read", "write", "remove"):
                 with pytest.raises(
-                    (CorruptionError, Unsupported), match=rf"{root}/tables/logs: it "
+                    (CorruptionError, Unavailable), match=rf"{root}/tables/logs: it "
                 ):
                     CALLS[name](catalog)
             assert data == client.get(f"{root}/tables/logs")[0]
             catalog.remove("logs")
-            assert ([], {}) == (catalog.tables(), catalog.notes("logs"))
+            assert ([], {}) == (catalog.list_tables(), catalog.read_notes("logs"))
     finally:
         client.stop()
         client.close()
@@ -242,9 +245,9 @@ def test_an_outage_passes(way: Way, root: str, kind: str, outage_s: float) -> No
         with way.outage(kind):
             until = monotonic() + outage_s
             while monotonic() < until:
-                with pytest.raises(Unsupported, match="does not answer"):
+                with pytest.raises(Unavailable, match="does not answer"):
                     within(DEADLINE_S, lambda: catalog.read("logs"))
-                with pytest.raises(Unsupported, match=r"does not answer.*Nothing was changed\."):
+                with pytest.raises(Unavailable, match=r"does not answer.*Nothing was changed\."):
                     within(DEADLINE_S, lambda: catalog.write("logs", FIRST, 1))
         assert 1 == back(catalog).version
         assert 2 == catalog.write("logs", FIRST, 1)
@@ -255,23 +258,23 @@ def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, ki
     """It may come through later, or never; so it is told, once, and nothing is claimed."""
     with closing(open_catalog(way.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
-        changing, found = catalog._change, []  # type: ignore[attr-defined]
+        changing, found = catalog._change_nodes, []  # type: ignore[attr-defined]
 
         def change(*given: object) -> bool:
             with way.outage(kind):
                 found.append(changing(*given))
             return bool(found[-1])
 
-        catalog._change = change  # type: ignore[attr-defined]
-        with pytest.raises(Unsupported, match="is not known: read it again"):
+        catalog._change_nodes = change  # type: ignore[attr-defined]
+        with pytest.raises(Unavailable, match="is not known: read it again"):
             catalog.write("logs", FIRST, 1)
-        del catalog._change  # type: ignore[attr-defined]
+        del catalog._change_nodes  # type: ignore[attr-defined]
         version = back(catalog).version
         assert version in (1, 2)
         assert version + 1 == catalog.write("logs", FIRST, version)
 
 
-def back(catalog: Catalog) -> Entry:
+def back(catalog: Catalog) -> CatalogEntry:
     """The entry, once it is read again."""
     found = once_answered(lambda: catalog.read("logs"))
     assert found is not None
@@ -284,7 +287,7 @@ def once_answered(call: Callable[[], T]) -> T:
     while True:
         try:
             return call()
-        except Unsupported:
+        except Unavailable:
             assert monotonic() < until
 
 
@@ -335,11 +338,11 @@ def test_outages_leave_nothing_behind(way: Way, root: str, outages: int) -> None
         catalog.watch("logs", lambda: None)
         catalog.write("logs", FIRST, None)
         way.wire.cut()
-        assert ["logs"] == catalog.tables()
+        assert ["logs"] == catalog.list_tables()
         before = settled(way)
         for _ in range(outages):
             way.wire.cut()
-            assert ["logs"] == catalog.tables()
+            assert ["logs"] == catalog.list_tables()
         after = settled(way)
     assert all(abs(now - then) <= 2 for now, then in zip(after, before, strict=True))
 
@@ -353,12 +356,12 @@ def settled(way: Way) -> tuple[int, int]:
 QUIET = """
 import sys
 from rowkey.catalog import open_catalog
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 for is_closed in (True, False):
     catalog = open_catalog(sys.argv[1])
     try:
         catalog.read("logs")
-    except Unsupported as problem:
+    except Unavailable as problem:
         print("told")
     if is_closed:
         catalog.close()

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from catalog.writers import DESIGN, entry_at
-from rowkey.catalog import CatalogDictionary, Entry, open_catalog
+from rowkey.catalog import CatalogDictionary, CatalogEntry, open_catalog
 from rowkey.catalog.stores import file
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCRIPT = Path(__file__).parent / "writers.py"
-ALLOCATORS, EACH, KILLS = 4, 500, 20
+ALLOCATORS, EACH, KILLS = 4, 250, 20
 
 
 def started(*arguments: object) -> subprocess.Popen[str]:
@@ -35,9 +35,9 @@ def started(*arguments: object) -> subprocess.Popen[str]:
 
 
 def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
-    """Four processes ask for 500 ids each, of values that they share."""
+    """Four processes ask for 250 ids each, of values that they share."""
     catalog = open_catalog(f"file:{tmp_path}")
-    catalog.write("logs", Entry.of(DESIGN, (), 0), None)
+    catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
     running = [started("allocate", tmp_path, seed, EACH) for seed in range(ALLOCATORS)]
     lines = [process.communicate()[0].splitlines() for process in running]
     assert [(0, EACH)] * ALLOCATORS == [
@@ -49,7 +49,7 @@ def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
     assert list(range(1, len(ids) + 1)) == sorted(map(int, ids.values()))
     dictionary = CatalogDictionary(catalog, "logs", DESIGN.fields)
     assert ids == {
-        str(dictionary.value_of("host", number)): str(number) for number in range(1, len(ids) + 1)
+        str(dictionary.find_value("host", number)): str(number) for number in range(1, len(ids) + 1)
     }
 
 
@@ -63,10 +63,10 @@ with open(sys.argv[1], "ab") as file:
 """Holds a lock until it is told to let go."""
 
 
-def test_a_lock_that_is_held_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever writes waits for the lock, not for ever, and is told which; readers need none."""
+def test_a_held_lock_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer waits for the lock for a limited time and names it; readers need none."""
     catalog = open_catalog(f"file:{tmp_path}")
-    version = catalog.write("logs", Entry.of(DESIGN, (), 0), None)
+    version = catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
     entry = catalog.read("logs")
     assert entry is not None
     lock = tmp_path / "catalog.lock"
@@ -79,20 +79,22 @@ def test_a_lock_that_is_held_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert stdout is not None
         assert "held\n" == stdout.readline()
         with monkeypatch.context() as patched:
-            patched.setattr(file, "LOCK_S", 0.05)
+            patched.setattr(file, "LOCK_TIMEOUT_S", 0.05)
             told = "another process has held this lock of the catalog for more than 0.05 s"
             for use in (
                 lambda: catalog.write("logs", entry, version),
                 lambda: catalog.remove("logs"),
-                lambda: catalog.note("logs", "word", "text"),
+                lambda: catalog.write_note("logs", "word", "text"),
             ):
-                with pytest.raises(Unsupported, match=told) as refused:
+                with pytest.raises(Unavailable, match=told) as refused:
                     use()
                 assert f"{lock}: " in str(refused.value)
                 assert f"lsof {lock}" in refused.value.mistake.remedy
         assert entry == catalog.read("logs")
         monkeypatch.setattr(time, "sleep", lambda _: stdin.close())
-        monkeypatch.setattr(file, "LOCK_S", 3_600.0)  # it is let go of as soon as it is waited for
+        monkeypatch.setattr(
+            file, "LOCK_TIMEOUT_S", 3_600.0
+        )  # it is let go of as soon as it is waited for
         assert version + 1 == catalog.write("logs", entry, version)
 
 
@@ -109,10 +111,10 @@ def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
             assert entry.version in (acknowledged, acknowledged + 1)
             assert replace(entry_at(entry.version), version=entry.version) == entry
             dictionary = CatalogDictionary(catalog, "logs", DESIGN.fields)
-            assert entry.version == dictionary.count("host")
-            assert f"host-{entry.version - 1}" == dictionary.value_of("host", entry.version)
+            assert entry.version == dictionary.count_ids("host")
+            assert f"host-{entry.version - 1}" == dictionary.find_value("host", entry.version)
         forking.stdin.close()
-    assert ["logs"] == catalog.tables()
+    assert ["logs"] == catalog.list_tables()
     assert {"logs.json", "catalog.lock", "catalog.new"} >= {p.name for p in tmp_path.iterdir()}
 
 

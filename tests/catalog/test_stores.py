@@ -12,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.writers import DESIGN
-from rowkey.catalog import CATALOGS, Entry, Generation, open_catalog
-from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
-from rowkey.catalog.stores.file import File
-from rowkey.errors import Conflict, CorruptionError, Unsupported
+from rowkey.catalog import CATALOGS, CatalogEntry, Generation, open_catalog
+from rowkey.catalog.entry_document import (
+    format_checksummed,
+    format_entry,
+    parse_checksummed,
+    parse_entry,
+)
+from rowkey.catalog.stores.file import FileCatalog
+from rowkey.errors import Conflict, CorruptionError, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +28,8 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import Catalog
 
-FIRST = Entry.of(DESIGN, (b"a", b"\xff"), 1_000)
-OTHER = Entry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
+FIRST = CatalogEntry.from_design(DESIGN, (b"a", b"\xff"), 1_000)
+OTHER = CatalogEntry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
 
 
 @pytest.fixture(params=sorted(CATALOGS))
@@ -42,7 +47,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
     """An entry comes back with its version, whatever the table is called."""
     names = ["logs", "app:logs", "a.b-c_d", "..", "A" * 100]
     assert [1] * 5 == [catalog.write(name, FIRST, None) for name in names]
-    assert sorted(names) == catalog.tables()
+    assert sorted(names) == catalog.list_tables()
     found = catalog.read("app:logs")
     assert found is not None
     assert (FIRST.declaration, FIRST.generations, {}, 1) == (
@@ -52,7 +57,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
 
 
 def test_a_version_is_replaced_once(catalog: Catalog) -> None:
-    """Who has not seen the last version does not write, and changes nothing."""
+    """A client that has not read the last version does not write."""
     assert catalog.read("logs") is None
     with pytest.raises(Conflict, match="its entry is none; expected version 1"):
         catalog.write("logs", FIRST, 1)
@@ -70,7 +75,7 @@ def test_a_table_is_forgotten(catalog: Catalog) -> None:
     catalog.write("logs", FIRST, None)
     catalog.remove("logs")
     catalog.remove("logs")
-    assert (None, []) == (catalog.read("logs"), catalog.tables())
+    assert (None, []) == (catalog.read("logs"), catalog.list_tables())
     assert catalog.write("logs", FIRST, None) == 1
 
 
@@ -94,20 +99,20 @@ def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
     assert ([2], 7) == (won, len(lost))
 
 
-def test_an_unknown_kind_is_refused() -> None:
-    """A URL names a kind that there is, and a file's names a directory."""
-    with pytest.raises(Unsupported, match="names no kind of catalog; expected file:, memory:"):
+def test_a_wrong_url_is_refused() -> None:
+    """A catalog URL must have a known scheme, and that of a file a directory."""
+    with pytest.raises(InvalidArgument, match="is no URL of a catalog; expected file:, memory:"):
         open_catalog("flie:x")
     for url in ("memory", ""):
-        with pytest.raises(Unsupported, match="names no kind of catalog"):
+        with pytest.raises(InvalidArgument, match="is no URL of a catalog"):
             open_catalog(url)
-    with pytest.raises(Unsupported, match="no directory is named"):
+    with pytest.raises(InvalidArgument, match="no directory is named"):
         open_catalog("file:")
 
 
 TEXTS = st.text(max_size=8)
 ENTRIES = st.builds(
-    Entry,
+    CatalogEntry,
     declaration=TEXTS,
     generations=st.lists(
         st.builds(
@@ -126,9 +131,9 @@ ENTRIES = st.builds(
 
 
 @given(ENTRIES, TEXTS)
-def test_a_document_holds_all_of_an_entry(entry: Entry, table: str) -> None:
+def test_a_document_holds_all_of_an_entry(entry: CatalogEntry, table: str) -> None:
     """Whatever it holds, reading its document gives it back."""
-    assert entry == entry_of(text_of(entry, table, entry.version).encode(), table, "f")
+    assert entry == parse_entry(format_entry(entry, table, entry.version).encode(), table, "f")
 
 
 WRONG = [
@@ -147,29 +152,29 @@ WRONG = [
 @pytest.mark.parametrize("data", WRONG, ids=[repr(data[:40]) for data in WRONG])
 def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> None:
     """Garbage in a file is an error that names it, for readers and for writers alike."""
-    catalog = File(tmp_path)
-    catalog.path("logs").write_bytes(data)
-    with pytest.raises((CorruptionError, Unsupported), match=r"logs\.json"):
+    catalog = FileCatalog(tmp_path)
+    catalog.get_path("logs").write_bytes(data)
+    with pytest.raises((CorruptionError, Unavailable), match=r"logs\.json"):
         catalog.read("logs")
-    with pytest.raises((CorruptionError, Unsupported), match=r"logs\.json"):
+    with pytest.raises((CorruptionError, Unavailable), match=r"logs\.json"):
         catalog.write("logs", FIRST, None)
-    assert data == catalog.path("logs").read_bytes()
+    assert data == catalog.get_path("logs").read_bytes()
 
 
 @given(st.data())
 def test_a_damaged_document_is_refused(data: st.DataObject) -> None:
     """Cut short, or with a byte changed, it is refused; only blanks may change."""
-    whole = text_of(OTHER, "logs", 3).encode()
+    whole = format_entry(OTHER, "logs", 3).encode()
     cut = whole[: data.draw(st.integers(0, len(whole) - 3))]
-    with pytest.raises((CorruptionError, Unsupported)):
-        entry_of(cut, "logs", "logs.json")
+    with pytest.raises((CorruptionError, Unavailable)):
+        parse_entry(cut, "logs", "logs.json")
     place = data.draw(st.integers(0, len(whole) - 1))
     changed = whole[:place] + bytes([data.draw(st.integers(0, 255))]) + whole[place + 1 :]
     try:
-        found = entry_of(changed, "logs", "logs.json")
-    except (CorruptionError, Unsupported):
+        found = parse_entry(changed, "logs", "logs.json")
+    except (CorruptionError, Unavailable):
         return
-    assert found == entry_of(whole, "logs", "logs.json")
+    assert found == parse_entry(whole, "logs", "logs.json")
 
 
 WORDS = [
@@ -180,48 +185,48 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("word", "value"), WORDS)
-def test_each_word_of_a_document_is_checked(word: str, value: object) -> None:
-    """A word of another type, or a declaration that was changed by hand, is refused."""
-    document = {**read_checksummed(text_of(FIRST, "logs", 1).encode(), "f"), word: value}
-    with pytest.raises(Unsupported, match=r"^logs\.json: "):
-        entry_of(checksummed_text(document).encode(), "logs", "logs.json")
+def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
+    """A key of a wrong type, or a declaration that was changed by hand, is refused."""
+    document = {**parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f"), word: value}
+    with pytest.raises(Unavailable, match=r"^logs\.json: "):
+        parse_entry(format_checksummed(document).encode(), "logs", "logs.json")
 
 
-def test_what_the_file_system_refuses_is_told(tmp_path: Path) -> None:
-    """A file where the directory should be, and a directory where a document should be."""
+def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
+    """A file in place of a directory, or a directory in place of a document, is reported."""
     (tmp_path / "taken").write_bytes(b"")
-    with pytest.raises(Unsupported, match="taken: the catalog cannot use it"):
-        File(tmp_path / "taken")
-    catalog = File(tmp_path / "designs")
-    catalog.path("logs").mkdir()
+    with pytest.raises(Unavailable, match="taken: the catalog cannot use it"):
+        FileCatalog(tmp_path / "taken")
+    catalog = FileCatalog(tmp_path / "designs")
+    catalog.get_path("logs").mkdir()
     for use in (catalog.read, catalog.remove):
-        with pytest.raises(Unsupported, match=r"logs\.json: the catalog cannot use it"):
+        with pytest.raises(Unavailable, match=r"logs\.json: the catalog cannot use it"):
             use("logs")
 
 
-def test_notes_stand_beside_the_entry(catalog: Catalog) -> None:
-    """A note is kept until it is forgotten or its table is, and changes no version."""
-    assert {} == catalog.notes("logs")
+def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
+    """A note is kept until it or its table is removed, and changes no version."""
+    assert {} == catalog.read_notes("logs")
     version = catalog.write("logs", FIRST, None)
     for text in ("1", "é\n"):
-        catalog.note("logs", "load", text)
-    catalog.note("logs", "other", "2")
-    assert {"load": "é\n", "other": "2"} == catalog.notes("logs")
-    catalog.note("logs", "load", None)
-    assert {"other": "2"} == catalog.notes("logs")
-    assert ["logs"] == catalog.tables()
+        catalog.write_note("logs", "load", text)
+    catalog.write_note("logs", "other", "2")
+    assert {"load": "é\n", "other": "2"} == catalog.read_notes("logs")
+    catalog.write_note("logs", "load", None)
+    assert {"other": "2"} == catalog.read_notes("logs")
+    assert ["logs"] == catalog.list_tables()
     assert version + 1 == catalog.write("logs", OTHER, version)
     catalog.remove("logs")
-    assert ({}, []) == (catalog.notes("logs"), catalog.tables())
+    assert ({}, []) == (catalog.read_notes("logs"), catalog.list_tables())
 
 
-def test_only_what_was_read_is_forgotten(catalog: Catalog) -> None:
-    """Who has not seen the last entry forgets nothing; one that is gone is forgotten already."""
+def test_only_the_last_entry_is_removed(catalog: Catalog) -> None:
+    """A client that has not read the last entry does not remove it; a missing one is removed."""
     version = catalog.write("logs", FIRST, None)
     catalog.write("logs", OTHER, version)
     with pytest.raises(Conflict, match="version 2"):
         catalog.remove("logs", version)
-    assert ["logs"] == catalog.tables()
+    assert ["logs"] == catalog.list_tables()
     catalog.remove("logs", version + 1)
     catalog.remove("logs", version + 1)
-    assert [] == catalog.tables()
+    assert [] == catalog.list_tables()

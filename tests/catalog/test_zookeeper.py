@@ -18,22 +18,22 @@ from kazoo.client import KazooClient
 
 from catalog.outages import way_to
 from catalog.writers import DESIGN
-from rowkey.catalog import Entry, open_catalog
-from rowkey.catalog.document import text_of
-from rowkey.catalog.keeper.ensemble import parse_ensemble
-from rowkey.catalog.stores.zookeeper import BYTES_MOST
-from rowkey.errors import Conflict, Unsupported
+from rowkey.catalog import CatalogEntry, open_catalog
+from rowkey.catalog.ensemble import parse_ensemble
+from rowkey.catalog.entry_document import format_entry
+from rowkey.catalog.stores.zookeeper import MAX_DOCUMENT_BYTES
+from rowkey.errors import Closed, Conflict, InvalidArgument, NotSupported, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from catalog.outages import Way
     from catalog.zookeepers import ZooKeeper
-    from rowkey.catalog.stores.zookeeper import ZooKeeper as InZooKeeper
+    from rowkey.catalog.stores.zookeeper import ZooKeeperCatalog as InZooKeeper
 
     Writers = Sequence[subprocess.Popen[str]]
 
-FIRST = Entry.of(DESIGN, (b"a",), 1_000)
+FIRST = CatalogEntry.from_design(DESIGN, (b"a",), 1_000)
 OTHER = replace(FIRST, codes={"host": ("a", "é\n")})
 PATIENCE_S = 20.0
 
@@ -70,7 +70,7 @@ def way(zookeeper: ZooKeeper) -> Iterator[Way]:
 
 def opened(url: str) -> InZooKeeper:
     """The catalog of a URL."""
-    from rowkey.catalog.stores.zookeeper import ZooKeeper as InZooKeeper
+    from rowkey.catalog.stores.zookeeper import ZooKeeperCatalog as InZooKeeper
 
     catalog = open_catalog(url)
     assert isinstance(catalog, InZooKeeper)
@@ -99,19 +99,19 @@ def test_urls(where: str, told: str, seconds: float) -> None:
         ("zookeeper:", "names no servers; expected zookeeper://HOST"),
         ("zookeeper:zk1:2181", "names no servers"),
         ("zookeeper://", r"catalog.hosts\[0\]: the host is empty"),
-        ("zookeeper://zk1:0", "the port '0' is none"),
-        ("zookeeper://zk1/a/../b", "is no znode"),
-        ("zookeeper://u:secret@zk1", "it names a user"),
-        ("zookeeper://zk1?timeout=", "the time-out '' is none; expected 10ms..10m"),
-        ("zookeeper://zk1?timeout=1e9", "is none"),
-        ("zookeeper://zk1?timeout=0", "is none"),
-        ("zookeeper://zk1?time=5", "'time' is no word of it; expected timeout"),
-        ("zookeeper://zk1?", "gives no time-out"),
+        ("zookeeper://zk1:0", "'0' is not a port"),
+        ("zookeeper://zk1/a/../b", "is not a znode path"),
+        ("zookeeper://u:secret@zk1", "it has a login"),
+        ("zookeeper://zk1?timeout=", "the timeout '' is not valid; expected 10ms..10m"),
+        ("zookeeper://zk1?timeout=1e9", "is not valid"),
+        ("zookeeper://zk1?timeout=0", "is not valid"),
+        ("zookeeper://zk1?time=5", "'time' is not an option of the URL; expected timeout"),
+        ("zookeeper://zk1?", "gives no timeout"),
     ],
 )
 def test_urls_that_name_none(url: str, said: str) -> None:
     """What is wrong with a URL is told, and no password in it repeated."""
-    with pytest.raises(Unsupported, match=said) as caught:
+    with pytest.raises(InvalidArgument, match=said) as caught:
         open_catalog(url)
     assert "secret" not in str(caught.value)
 
@@ -120,8 +120,8 @@ def test_kazoo_is_loaded_by_who_uses_it() -> None:
     """Other kinds of catalogs, and the parsing of a URL, do without it."""
     code = (
         "import sys\nfrom rowkey.catalog import CATALOGS, open_catalog\nlist(CATALOGS)\n"
-        "from rowkey.errors import Unsupported\nopen_catalog('memory:')\n"
-        "try:\n open_catalog('zookeeper://?')\nexcept Unsupported: pass\n"
+        "from rowkey.errors import InvalidArgument\nopen_catalog('memory:')\n"
+        "try:\n open_catalog('zookeeper://?')\nexcept InvalidArgument: pass\n"
         "print('kazoo' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -138,13 +138,14 @@ def test_a_write_whose_answer_is_lost_is_looked_for(way: Way, root: str, lost: s
         way.wire.lose(lost)
         assert 1 == catalog.write("made", FIRST, None)
         way.wire.lose(lost)
-        catalog.note("logs", "load", lost)
+        catalog.write_note("logs", "load", lost)
         way.wire.lose(lost)
         catalog.remove("made", 1)
         found = catalog.read("logs")
         assert found is not None
         assert (OTHER.codes, 2, {"load": lost}, ["logs"], 4) == (
-            found.codes, found.version, catalog.notes("logs"), catalog.tables(), way.wire.lost
+            found.codes, found.version, catalog.read_notes("logs"), catalog.list_tables(),
+            way.wire.lost,
         )  # fmt: skip
 
 
@@ -153,8 +154,8 @@ def test_a_first_note_whose_answer_is_lost(way: Way, root: str, lost: str) -> No
     """Where the folders are not there yet, they are made again, and the note stands once."""
     with closing(opened(way.url(root, "20s"))) as catalog:
         way.wire.lose(lost)
-        catalog.note("logs", "load", "1")
-        assert ({"load": "1"}, 1) == (catalog.notes("logs"), way.wire.lost)
+        catalog.write_note("logs", "load", "1")
+        assert ({"load": "1"}, 1) == (catalog.read_notes("logs"), way.wire.lost)
 
 
 def test_a_lost_write_that_others_wrote_over_is_unknown(
@@ -171,7 +172,7 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
 
         way.wire.before_cut = meddle
         way.wire.lose("answer")
-        with pytest.raises(Unsupported, match=r"Whether it was changed is not known: read it ag"):
+        with pytest.raises(Unavailable, match=r"Whether it was changed is not known: read it ag"):
             mine.write("logs", OTHER, 1)
         way.wire.lose("request")
         with pytest.raises(Conflict, match="version 4; expected version 3"):
@@ -185,7 +186,7 @@ def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str)
         assert one.read("logs") is not None
         two.remove("logs")
         two.write("logs", OTHER, None)
-        with pytest.raises(Conflict, match="its entry was made anew"):
+        with pytest.raises(Conflict, match="its entry was removed and created again"):
             one.write("logs", FIRST, 1)
         found = one.read("logs")
         assert found is not None
@@ -200,7 +201,7 @@ def test_an_entry_that_is_made_anew_while_it_is_written(
     with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
         two.write("logs", FIRST, None)
         assert one.read("logs") is not None
-        change, is_first = one._change, True
+        change, is_first = one._change_nodes, True
 
         def late(*given: object) -> bool:
             nonlocal is_first
@@ -210,32 +211,32 @@ def test_an_entry_that_is_made_anew_while_it_is_written(
                 two.write("logs", OTHER, None)
             return change(*given)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(one, "_change", late)
-        with pytest.raises(Conflict, match="its entry was made anew"):
+        monkeypatch.setattr(one, "_change_nodes", late)
+        with pytest.raises(Conflict, match="its entry was removed and created again"):
             one.write("logs", FIRST, 1)
         found = two.read("logs")
         assert found is not None
         assert OTHER.codes == found.codes
 
 
-def sized(size: int, version: int) -> Entry:
+def sized(size: int, version: int) -> CatalogEntry:
     """An entry whose document has so many bytes."""
     small = replace(FIRST, codes={"h": ("",)})
-    lacks = size - len(text_of(small, "logs", version, "0" * 16).encode())
+    lacks = size - len(format_entry(small, "logs", version, "0" * 16).encode())
     return replace(FIRST, codes={"h": ("x" * lacks,)})
 
 
 def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
     """A document of the most bytes is stored; of one more it is refused with the way out."""
-    most = sized(BYTES_MOST, 1)
+    most = sized(MAX_DOCUMENT_BYTES, 1)
     assert 1 == catalog.write("logs", most, None)
-    with pytest.raises(Unsupported, match=r"1,000,001 bytes.*catalog = .table. in the design"):
-        catalog.write("logs", sized(BYTES_MOST + 1, 2), 1)
-    with pytest.raises(Unsupported, match="at most 1,000,000"):
-        catalog.note("logs", "load", "x" * BYTES_MOST)
+    with pytest.raises(NotSupported, match=r"1,000,001 bytes.*catalog = .table. in the design"):
+        catalog.write("logs", sized(MAX_DOCUMENT_BYTES + 1, 2), 1)
+    with pytest.raises(NotSupported, match="at most 1,000,000"):
+        catalog.write_note("logs", "load", "x" * MAX_DOCUMENT_BYTES)
     found = catalog.read("logs")
     assert found is not None
-    assert (most.codes, 1, {}) == (found.codes, found.version, catalog.notes("logs"))
+    assert (most.codes, 1, {}) == (found.codes, found.version, catalog.read_notes("logs"))
 
 
 def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
@@ -268,7 +269,7 @@ def test_the_state_of_random_is_its_users(way: Way, root: str) -> None:
     with closing(opened(way.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
         state = random.getstate()
-        with way.wire.down(), pytest.raises(Unsupported, match="does not answer"):
+        with way.wire.down(), pytest.raises(Unavailable, match="does not answer"):
             catalog.read("logs")
         until = time.monotonic() + PATIENCE_S
         while not can_read(catalog):
@@ -280,7 +281,7 @@ def can_read(catalog: InZooKeeper) -> bool:
     """Whether a catalog answers."""
     try:
         return catalog.read("logs") is not None
-    except Unsupported:
+    except Unavailable:
         return False
 
 
@@ -296,7 +297,7 @@ def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> No
         two.watch("logs", told.set)
         one.write("logs", FIRST, None)
         assert told.wait(PATIENCE_S)
-        assert ["logs"] == two.tables()
+        assert ["logs"] == two.list_tables()
 
 
 def test_catalogs_share_a_session(zookeeper: ZooKeeper, root: str) -> None:
@@ -305,10 +306,10 @@ def test_catalogs_share_a_session(zookeeper: ZooKeeper, root: str) -> None:
     assert one._session is two._session
     one.close()
     one.close()
-    assert two.tables() == []
+    assert two.list_tables() == []
     two.close()
-    with pytest.raises(Unsupported, match="this catalog is closed"):
-        two.tables()
+    with pytest.raises(Closed, match="this catalog is closed"):
+        two.list_tables()
 
 
 FORKING = """
@@ -341,9 +342,9 @@ def test_names_that_zookeeper_has_no_nodes_for(catalog: InZooKeeper, raw: KazooC
     names = [".", "..", "a/b", "é", "%", "a b", "...", "\x00"]
     for name in names:
         catalog.write(name, FIRST, None)
-        catalog.note(name, "w", name)
-    assert sorted(names) == catalog.tables()
-    assert names == [catalog.notes(name)["w"] for name in names]
+        catalog.write_note(name, "w", name)
+    assert sorted(names) == catalog.list_tables()
+    assert names == [catalog.read_notes(name)["w"] for name in names]
     assert len(names) == len(raw.get_children(f"{catalog._ensemble.root}/tables"))
 
 

@@ -1,12 +1,11 @@
 """Processes that write a catalog of files, for tests that run several at once or kill them.
 
-`allocate DIRECTORY SEED COUNT` gives ids to so many values and prints `value id` for each; with an
-odd seed to some at a time.
-`rewrite DIRECTORY` forks, for each line of its input, a child that writes the entry again and again
-and prints `wrote VERSION` once it is written; the parent prints `forked PID`, and `gone PID` once
-the child is dead.
-`race URL` reads the entry, prints `read VERSION`, waits for a line of its input, replaces it,
-prints `won VERSION` or `lost`, waits for a line, and begins again.
+`allocate DIRECTORY SEED_OPTION COUNT` gives ids to so many values and prints `value id` for each;
+with an odd seed to some at a time. `rewrite DIRECTORY` forks, for each line of its input, a child
+that writes the entry again and again and prints `wrote VERSION` once it is written; the parent
+prints `forked PID`, and `gone PID` once the child is dead. `race URL` reads the entry, prints `read
+VERSION`, waits for a line of its input, replaces it, prints `won VERSION` or `lost`, waits for a
+line, and begins again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from rowkey.catalog import CatalogDictionary, Entry, open_catalog
+from rowkey.catalog import CatalogDictionary, CatalogEntry, open_catalog
 from rowkey.design import Design
 from rowkey.errors import Conflict
 
@@ -37,9 +36,9 @@ def allocate(directory: str, seed: int, count: int) -> None:
     for start in range(0, count, AT_ONCE):
         block = values[start : start + AT_ONCE]
         if seed % 2:
-            dictionary.learn({"host": block})
+            dictionary.assign_ids({"host": block})
         for value in block:
-            print(value, dictionary.id_of("host", value))
+            print(value, dictionary.assign_id("host", value))
 
 
 def rewrite(directory: str) -> None:
@@ -52,12 +51,14 @@ def rewrite(directory: str) -> None:
         print("gone", child, flush=True)
 
 
-def entry_at(version: int) -> Entry:
+def entry_at(version: int) -> CatalogEntry:
     """The entry that is written as a version: its declaration, splits and ids tell which it is."""
     reads = [{"name": f"r{version}", "where": "host = ?"}]
     design = Design("logs", str(DESIGN.key), fields={"host": "text", "n": "u64"}, reads=reads)
     splits = [version.to_bytes(4, "big") + number.to_bytes(28, "big") for number in range(300)]
-    return replace(Entry.of(design, splits, version), codes={"host": values_at(version)})
+    return replace(
+        CatalogEntry.from_design(design, splits, version), codes={"host": values_at(version)}
+    )
 
 
 def values_at(version: int) -> tuple[str, ...]:

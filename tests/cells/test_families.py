@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from rowkey.cells import ATTRIBUTES, Family, bind_family, check_family
-from rowkey.errors import DeclarationError
+from rowkey.cells import ATTRIBUTES, Family, bind_family, find_family_mistakes
+from rowkey.errors import InvalidDesign
 
 
 def paths(attributes: dict[str, Any], name: str = "d") -> list[str]:
     """Where the mistakes of a family stand."""
-    return [refusal.mistake.path for refusal in check_family(name, attributes)]
+    return [refusal.mistake.path for refusal in find_family_mistakes(name, attributes)]
 
 
 def test_every_field_of_a_family_is_an_attribute() -> None:
@@ -31,13 +31,13 @@ def test_defaults_are_those_of_hbase() -> None:
         "KEEP_DELETED_CELLS": "FALSE", "REPLICATION_SCOPE": 0, "IN_MEMORY": False,
         "BLOCKCACHE": True,
     }  # fmt: skip
-    defaults = {row.hbase: row.default for row in ATTRIBUTES.values()}
+    defaults = {row.hbase_name: row.default for row in ATTRIBUTES.values()}
     assert expected == {name: defaults[name] for name in expected}
 
 
 def test_every_default_is_allowed() -> None:
     """A family that writes all its defaults out has no mistakes."""
-    written = {row.word: row.default for row in ATTRIBUTES.values() if row.default is not None}
+    written = {row.key: row.default for row in ATTRIBUTES.values() if row.default is not None}
     assert [] == paths(written)
     assert Family("d") == bind_family("d", written)
 
@@ -45,18 +45,20 @@ def test_every_default_is_allowed() -> None:
 def test_every_attribute_is_documented() -> None:
     """Each row says what it does, where it is from and what may be written."""
     assert [] == [
-        row.word for row in ATTRIBUTES.values() if not (row.says and row.source and row.allowed)
+        row.key
+        for row in ATTRIBUTES.values()
+        if not (row.description and row.source and row.allowed_values)
     ]
 
 
-@pytest.mark.parametrize("row", ATTRIBUTES.values(), ids=lambda row: row.word)
+@pytest.mark.parametrize("row", ATTRIBUTES.values(), ids=lambda row: row.key)
 def test_values_beside_the_allowed_are_refused(row: Any) -> None:
-    """Out of range, of another type, or an unknown word: each is a mistake at the attribute."""
+    """A value out of range, of another type or unknown is a mistake at its attribute."""
     wrong: list[Any] = [None, 1.5, [], {}, "nonsense", 10**5000]
     wrong += [0, 1] if isinstance(row.default, bool) else [True]
     if not row.choices and not isinstance(row.default, bool):
-        wrong += [row.least - 1, row.most + 1]
-    assert [[row.word]] * len(wrong) == [paths({row.word: value}) for value in wrong]
+        wrong += [row.min_value - 1, row.max_value + 1]
+    assert [[row.key]] * len(wrong) == [paths({row.key: value}) for value in wrong]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,9 @@ def test_limits_themselves_are_allowed(attributes: dict[str, Any]) -> None:
 
 
 def test_all_mistakes_come_at_once() -> None:
-    """A bad name, an unknown attribute, a bad value and a conflict are told together."""
+    """A bad name, an unknown attribute, a bad value and a conflict are reported together."""
     attributes = {"versions": 1, "blom": "ROW", "ttl": -1, "min_versions": 2}
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         bind_family("a:b", attributes)
     places = [mistake.path for mistake in caught.value.mistakes]
     below = ["", ".blom", ".ttl", ".min_versions", ".min_versions"]
@@ -101,13 +103,13 @@ def test_all_mistakes_come_at_once() -> None:
      ("keep_deleted_cells", "Did you mean keep_deleted?"), ("zzzzz", "")],
 )  # fmt: skip
 def test_unknown_words_get_the_nearest(word: str, remedy: str) -> None:
-    """A slip of the finger, or HBase's own name, leads to the word."""
-    assert [remedy] == [refusal.mistake.remedy for refusal in check_family("d", {word: 1})]
+    """An unknown attribute, or HBase's own name, gets a suggestion."""
+    assert [remedy] == [refusal.mistake.remedy for refusal in find_family_mistakes("d", {word: 1})]
 
 
 def test_wrong_words_get_the_nearest_choice() -> None:
-    """The case of a choice is mended."""
-    (refusal,) = check_family("d", {"compression": "zstd"})
+    """A choice in the wrong case gets a suggestion."""
+    (refusal,) = find_family_mistakes("d", {"compression": "zstd"})
     assert "Did you mean ZSTD?" == refusal.mistake.remedy
 
 
@@ -134,7 +136,7 @@ def test_prefix_bloom_carries_its_length() -> None:
 )
 def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: int | None) -> None:
     """More than HBase can store, and a thousandth of it a usual time to live."""
-    [refusal] = check_family("d", {"ttl": ttl})
+    [refusal] = find_family_mistakes("d", {"ttl": ttl})
     assert refusal.mistake.remedy == (
         "" if days is None else f'It is in seconds, and {ttl} ms are {days} days: write "{days}d".'
     )
@@ -142,5 +144,5 @@ def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: i
 
 def test_other_numbers_are_no_times() -> None:
     """Versions that are too many are not taken for days."""
-    [refusal] = check_family("d", {"versions": 2_592_000_000})
+    [refusal] = find_family_mistakes("d", {"versions": 2_592_000_000})
     assert not refusal.mistake.remedy

@@ -1,4 +1,4 @@
-"""What may be written: what is no moment is refused, however equal to one it is."""
+"""Checks of mutations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from rowkey.cells import LATEST, Cell, RowCells, check_mutation
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 
-NO_MOMENT: list[Any] = [
+INVALID_TIMESTAMPS: list[Any] = [
     -1,
     LATEST + 1,
     1.0,
@@ -26,14 +26,15 @@ NO_MOMENT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("timestamp", NO_MOMENT, ids=repr)
-def test_what_is_no_moment_is_refused(timestamp: Any) -> None:
-    """A number of another type would be refused only when some of a batch is sent already."""
-    with pytest.raises(Refused, match="timestamp"):
+@pytest.mark.parametrize("timestamp", INVALID_TIMESTAMPS, ids=repr)
+def test_an_invalid_timestamp_is_refused(timestamp: Any) -> None:
+    """A timestamp that is out of range, or not an int but equal to one, is refused."""
+    with pytest.raises(InvalidArgument, match="timestamp"):
         check_mutation(RowCells(b"r", [Cell("d", b"q", timestamp, b"v")]), ["d"])
 
 
-@pytest.mark.parametrize("timestamp", [0, 1, LATEST - 1, LATEST])
-def test_a_moment_is_taken(timestamp: int) -> None:
-    """From 1970 on, and now."""
-    assert check_mutation(RowCells(b"r", [Cell("d", b"q", timestamp, b"v")]), ["d"]) is None  # type: ignore[func-returns-value]
+@pytest.mark.parametrize("timestamp", [0, 1, LATEST - 1, LATEST, True])
+def test_a_valid_timestamp_is_accepted(timestamp: int) -> None:
+    """A check accepts every time from 1970 on, and returns whether a cell has LATEST."""
+    cells = [Cell("d", b"q", timestamp, b"v"), Cell("d", b"r", 5, b"v")]
+    assert (timestamp == LATEST) == check_mutation(RowCells(b"r", cells), ["d"])

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import check_family_name, check_table, longest_split
+from rowkey.cells import (
+    compute_max_split_bytes,
+    find_family_name_mistakes,
+    find_table_name_mistakes,
+)
 
 GOOD_TABLES = ["t", "server_logs", "sales:orders", "a.b-c", "_x", "9", "default:t", "q" * 255]
 BAD_TABLES = ["", ":t", "ns:", "a:b:c", "-t", ".t", "a b", "a/b", "a'b", 'a"b', "a\n", "n-s:t",
@@ -19,13 +23,13 @@ BAD_FAMILIES = ["", "a:b", "a/b", "a\\b", "a'b", 'a"b', ".a", "recovered.edits",
 @pytest.mark.parametrize("name", GOOD_TABLES)
 def test_good_tables_pass(name: str) -> None:
     """Nothing is said of a name that HBase takes."""
-    assert [] == [str(mistake) for mistake in check_table(name)]
+    assert [] == [str(mistake) for mistake in find_table_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_TABLES)
 def test_bad_tables_get_one_sentence(name: str) -> None:
     """One side of the colon has one mistake, which prints as one line."""
-    assert [1] == [len(str(mistake).splitlines()) for mistake in check_table(name)]
+    assert [1] == [len(str(mistake).splitlines()) for mistake in find_table_name_mistakes(name)]
 
 
 def test_mended_tables_are_good() -> None:
@@ -33,39 +37,39 @@ def test_mended_tables_are_good() -> None:
     proposed = [
         mistake.mistake.remedy.removeprefix("Write ").removesuffix(".")
         for name in ("a b", "a/b:c", "日志")
-        for mistake in check_table(name)
+        for mistake in find_table_name_mistakes(name)
     ]
     assert ["a_b", "a_b", "__"] == proposed
-    assert [] == [mistake for name in proposed for mistake in check_table(name)]
+    assert [] == [mistake for name in proposed for mistake in find_table_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", GOOD_FAMILIES)
 def test_good_families_pass(name: str) -> None:
     """Nothing is said of a name that HBase takes, in any script."""
-    assert [] == [str(mistake) for mistake in check_family_name(name)]
+    assert [] == [str(mistake) for mistake in find_family_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_FAMILIES)
 def test_bad_families_are_refused(name: str) -> None:
     """Each bad name has at least one mistake, with what to do about it."""
-    remedies = [mistake.mistake.remedy for mistake in check_family_name(name)]
+    remedies = [mistake.mistake.remedy for mistake in find_family_name_mistakes(name)]
     assert remedies
     assert all(remedies)
 
 
 def test_all_mistakes_of_a_family_name() -> None:
     """A name may be wrong in several ways."""
-    assert 3 == len(list(check_family_name(".a:b" + "c" * 200)))
+    assert 3 == len(list(find_family_name_mistakes(".a:b" + "c" * 200)))
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_judged(name: str) -> None:
     """No text makes the judges fail, and what they say is short."""
-    mistakes = [*check_table(name), *check_family_name(name)]
+    mistakes = [*find_table_name_mistakes(name), *find_family_name_mistakes(name)]
     assert all(len(str(mistake)) < 700 for mistake in mistakes)
 
 
 def test_split_keys_leave_room_for_the_meta_row() -> None:
     """Table, start key and 49 bytes make a row of at most 32,767."""
-    assert 32_767 == len("ns:orders") + longest_split("ns:orders") + 49
-    assert longest_split("orders") == longest_split("default:orders")
+    assert 32_767 == len("ns:orders") + compute_max_split_bytes("ns:orders") + 49
+    assert compute_max_split_bytes("orders") == compute_max_split_bytes("default:orders")

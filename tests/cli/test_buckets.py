@@ -9,7 +9,7 @@ import pytest
 
 import rowkey
 from cli.command import run
-from rowkey.table.generations.changing import Change
+from rowkey.table.generations.bucket_change import BucketChange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 ON = ("--on", "rocks:data")
 SHOWN = """\
 table       things
-generation  1 rules
+generation  1 is active
 part        bucket(host, 4): 4 numbers
 reads       1 row key for a get, 4 ranges for all rows
-clients     go on for 60 s without the catalog; a change waits for 1 s
+clients     work for 60 s without the catalog; a change waits for 1 s
 """
 CHANGED = """\
 things: bucket(host, 8) in place of 4; 4 regions split
@@ -31,10 +31,10 @@ from now on, to find the rows of before:
 """
 AFTER = """\
 table       things
-generation  2 rules; rows stand under 2 generations
-part        bucket(host, 8): 8 numbers; rows may stand under 4 as well
+generation  2 is active; rows were written in 2 generations
+part        bucket(host, 8): 8 numbers; older rows may use 4
 reads       2 row keys for a get, 8 ranges for all rows
-clients     go on for 7 s without the catalog; a change waits for 1 s
+clients     work for 7 s without the catalog; a change waits for 1 s
 """
 
 
@@ -49,7 +49,7 @@ def test_a_table_gets_another_number(things: Path) -> None:
     assert "8\n" == str(len(regions())) + "\n"
     head, *lines = told("history")[1].splitlines()
     assert ["generation", "announced", "regions", "state", "parts"] == head.split()
-    assert [["1", "4", "live"], ["2", "8", "rules"]] == [
+    assert [["1", "4", "live"], ["2", "8", "active"]] == [
         [line.split()[at] for at in (0, 2, 3)] for line in lines
     ]
     assert ["bucket(host, 4)", "bucket(host, 8)"] == [line[-15:] for line in lines]
@@ -64,7 +64,7 @@ def test_a_time_that_was_lost_is_not_made_up(things: Path) -> None:
     assert 1 == run("repair", "rocks:data", "things.toml", "--yes").code
     _, first, second = told("history")[1].splitlines()
     assert ["1", "lost with the catalog", "?", "live"] == split(first)[:4]
-    assert ["2", "lost with the catalog", "?", "rules"] == split(second)[:4]
+    assert ["2", "lost with the catalog", "?", "active"] == split(second)[:4]
     document = json.loads(told("history", "-f", "json")[1])
     assert [(None, None)] * 2 == [
         (one["opened_ms"], one["regions"]) for one in document["generations"]
@@ -80,7 +80,7 @@ def test_one_that_is_announced_is_told(things: Path) -> None:
     """A setter that died leaves an announcement, which says how to end it; the same line does."""
     del things
     with rowkey.open("things", "rocks:data") as table:
-        Change(table, 8)._announced()
+        BucketChange(table, 8)._announce_counts()
     assert "announced   2, with 8: set that number again to finish it" in told("show")[1]
     assert "announced" == told("history")[1].splitlines()[2].split()[3]
     code, _, err = told("set", 16)
@@ -125,7 +125,7 @@ def test_it_is_told_to_programs(things: Path) -> None:
         (bar["what"], bar["done"], bar["total"]) for bar in bars
     }
     history = json.loads(told("history", "-f", "json")[1])
-    assert [(1, 4, "live"), (2, 16, "rules")] == [
+    assert [(1, 4, "live"), (2, 16, "active")] == [
         (one["number"], one["regions"], one["state"]) for one in history["generations"]
     ]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.command import run
-from rowkey.lint import RULES, chosen
-from rowkey.render import CHECK, paths_of
-from rowkey.render import RULES as DOCUMENTED
+from rowkey.lint import RULES, select_rules
+from rowkey.render import CHECK_FIELDS, list_paths
+from rowkey.render import RULES_FIELDS as DOCUMENTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,8 +104,8 @@ def test_machines_are_told_the_same(folder: Path) -> None:
     [allowed] = told["allowed"]
     assert ("RK106", "short", 6) == (allowed["code"], allowed["why"], allowed["comment"])
     assert None is told["sample"]
-    for path in paths_of({"findings": told["findings"], "allowed": told["allowed"]}):
-        assert path in CHECK or path.startswith("findings[].evidence.")
+    for path in list_paths({"findings": told["findings"], "allowed": told["allowed"]}):
+        assert path in CHECK_FIELDS or path.startswith("findings[].evidence.")
 
 
 def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
@@ -133,7 +133,7 @@ def test_rules_are_listed() -> None:
     """Each on a line, with its code, severity, name and what it finds."""
     lines = run("rules").out.splitlines()
     assert len(RULES) == len(lines)
-    assert all(rule.code == line[:5] for rule, line in zip(chosen(), lines, strict=True))
+    assert all(rule.code == line[:5] for rule, line in zip(select_rules(), lines, strict=True))
 
 
 def test_a_rule_tells_all_about_itself() -> None:
@@ -148,7 +148,7 @@ def test_a_rule_tells_all_about_itself() -> None:
 def test_the_catalogue_is_told_to_machines() -> None:
     """Every field is documented, and every rule has all of them."""
     told = json.loads(run("rules", "-f", "json").out)
-    assert [rule.code for rule in chosen()] == [one["code"] for one in told["rules"]]
+    assert [rule.code for rule in select_rules()] == [one["code"] for one in told["rules"]]
     names = {path.removeprefix("rules[].").removesuffix("[]") for path in DOCUMENTED} - {"format"}
     assert all(names == set(one) for one in told["rules"])
     assert 2 == run("rules", "nothing").code
@@ -180,7 +180,7 @@ def test_fixes_are_written_and_told(folder: Path) -> None:
     """Comments stay, what was mended is told aside, and nothing is left to find."""
     (folder / "slow.toml").write_text(SLOW)
     found = run("check", "slow.toml", "--fix")
-    assert (0, 2) == (found.code, found.err.count("slow.toml: mended families.d.block_"))
+    assert (0, 2) == (found.code, found.err.count("slow.toml: fixed families.d.block_"))
     after = (folder / "slow.toml").read_text()
     assert "block_size  = 65536  # for scans\n\n[[reads]]\n" in after
     assert SLOW.splitlines()[0] == after.splitlines()[0]

@@ -82,7 +82,7 @@ def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
 
 def test_the_verbs_are_those_of_the_folder() -> None:
     """A verb is there on the day its file appears."""
-    files = Path(import_module("rowkey.cli.verbs").__path__[0]).glob("[a-z]*.py")
+    files = Path(import_module("rowkey.cli.commands").__path__[0]).glob("[a-z]*.py")
     assert {"check", "simulate"} < {file.stem for file in files} == set(VERBS)
 
 
@@ -236,14 +236,86 @@ def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
 def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
     """A verb that needs a sound file prints two mistakes, and names the verb that prints all."""
     lines = run("encode", "wrong.toml").err.splitlines()
-    assert "rowkey: and 31 mistakes more; rowkey check wrong.toml tells all" == lines[2]
+    assert "rowkey: and 31 more mistakes; rowkey check wrong.toml prints all" == lines[2]
     assert 33 == len(run("check", "wrong.toml").out.splitlines())
 
 
-def test_an_unknown_verb_is_told_the_nearest() -> None:
-    """A slip is mended; what is near nothing is told what there is."""
-    assert run("chek").err.startswith("rowkey: there is no verb 'chek'. Did you mean check?\n")
-    assert f"Verbs are {', '.join(VERBS)}." in run("frobnicate").err
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("chek", "check"),
+        ("sim", "simulate"),
+        ("draft", "init"),
+        ("lint", "check"),
+        ("exp", "explain"),
+    ],
+)
+def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> None:
+    """A slip, an abbreviation and another tool's name each suggest the command that is meant."""
+    assert (
+        f"rowkey: unknown command '{typed}'. Did you mean {meant}?" == run(typed).err.split("\n")[0]
+    )
+
+
+def test_an_unknown_command_near_none_lists_all() -> None:
+    """A name that is near no command lists all commands."""
+    assert f"Commands: {', '.join(VERBS)}." in run("frobnicate").err
+
+
+def test_format_is_always_that_of_the_output(folder: Path) -> None:
+    """`--format` is `-f` in every command that has it, and the input's is `--sample-format`."""
+    for name in VERBS:
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        for option in command.params:
+            assert ("-f" in option.opts) == ("--format" in option.opts), name
+    assert json.loads(run("check", folder / "logs.toml", "--format", "json").out)["ok"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_documented_completion_works(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each shell gets the script whose line the reference prints, and commands are completed."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+    assert f"_ROWKEY_COMPLETE={shell}_source rowkey" in page.read_text(encoding="utf-8")
+    monkeypatch.setenv("_ROWKEY_COMPLETE", f"{shell}_source")
+    assert f"_ROWKEY_COMPLETE={shell}_complete" in run().out
+    monkeypatch.setenv("_ROWKEY_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", "rowkey sim" if shell != "fish" else "rowkey")
+    monkeypatch.setenv("COMP_CWORD", "1" if shell != "fish" else "sim")
+    assert "simulate" in run().out
+
+
+def test_the_version_is_printed() -> None:
+    """`-V` and `--version` print the version of the package."""
+    expected = f"rowkey, version {version('rowkey')}\n"
+    assert [expected, expected] == [run(option).out for option in ("-V", "--version")]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_sample_is_no_standard_input() -> None:
+    """A sample is read twice, so `-` is refused with a way that works."""
+    found = run("init", "--sample", "-")
+    assert 2 == found.code
+    assert "Save it to a file first" in found.err
+
+
+@pytest.mark.parametrize("line", ["init --sample rows.csv", "report logs.toml"])
+def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
+    """A file that exists stays as it is unless `--force` is given."""
+    (folder / "rows.csv").write_text("host,ts\n" + "web-1,1609459200000\n" * 9)
+    (folder / "out").write_text("mine")
+    kept = run(*line.split(), "-o", "out")
+    assert (2, "mine") == (kept.code, (folder / "out").read_text())
+    assert "out already exists. Give another name, or --force to overwrite it." in kept.err
+    assert 0 == run(*line.split(), "-o", "out", "--force").code
+    assert "mine" != (folder / "out").read_text()
+
+
+def test_splits_begin_with_a_recommendation(folder: Path) -> None:
+    """The number of regions to create comes first, and the sources after it."""
+    lines = run("splits", folder / "logs.toml").err.splitlines()
+    assert "Recommended: 16 regions, as the design has." == lines[0]
+    assert lines.index("What each source says:") > 1
 
 
 def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

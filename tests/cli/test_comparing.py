@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.command import LOGS, run
-from rowkey.render import COMPARE, paths_of
+from rowkey.render import COMPARISON_FIELDS, list_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,8 +80,8 @@ def test_every_json_field_is_documented() -> None:
     """The document has fields of the reference only, and the reference no other ones."""
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json")
     document = json.loads(told.out)
-    found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in paths_of(document)}
-    assert set(COMPARE) == found | {"measures[].best[]"}
+    found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in list_paths(document)}
+    assert set(COMPARISON_FIELDS) == found | {"measures[].best[]"}
     assert [1, 4, 5000.0, 4_000] == [
         document[name] for name in ("format", "servers", "capacity", "operations")
     ]

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cli.conditions import conditions_of
+from rowkey.cli.conditions import parse_conditions
 from rowkey.schema import Condition
 
 
 def understood(test: str) -> tuple[str, str, tuple[object, ...]]:
     """Field, operator and operands of one condition."""
-    (found,) = conditions_of([test])
+    (found,) = parse_conditions([test])
     return found.field, found.operator, found.operands
 
 
@@ -61,7 +61,7 @@ def test_what_a_condition_means(
 def test_what_is_no_condition_is_told(test: str) -> None:
     """It is repeated, with the forms there are."""
     with pytest.raises(click.UsageError) as told:
-        conditions_of([test])
+        parse_conditions([test])
     assert told.value.message.startswith(f"--where {test!r} is not understood; expected FIELD=")
 
 
@@ -80,7 +80,7 @@ def test_what_is_no_condition_is_told(test: str) -> None:
 def test_what_is_no_list_is_told(test: str, what: str) -> None:
     """A list that is none says what one is."""
     with pytest.raises(click.UsageError) as told:
-        conditions_of([test])
+        parse_conditions([test])
     assert what in told.value.message
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_list_is_told(test: str, what: str) -> None:
 def test_a_monstrous_condition_is_told_in_a_line(test: str) -> None:
     """Ten megabytes are neither repeated nor parsed for long."""
     with pytest.raises(click.UsageError) as told:
-        conditions_of([test])
+        parse_conditions([test])
     assert len(told.value.message) < 400
 
 
@@ -103,4 +103,4 @@ def test_every_value_can_be_asked_for(name: str, value: str, values: list[str | 
     several = Condition(name, "in", tuple(values))
     listed = json.dumps(values)
     tests = [f"{name}={value}", f'"{name}"={value}', f"{name} in {listed}"]
-    assert [one, one, several] == conditions_of(tests)
+    assert [one, one, several] == parse_conditions(tests)

@@ -55,7 +55,7 @@ def test_a_file_that_is_there_is_kept(folder: Path) -> None:
     (folder / "logs.toml").write_text("mine")
     found = run("init", "--sample", "web logs.csv", "-o", "logs.toml")
     assert 2 == found.code
-    assert "logs.toml is there already" in found.err
+    assert "logs.toml already exists" in found.err
     assert "mine" == (folder / "logs.toml").read_text()
 
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_format_may_be_given() -> None:
-    """--format tells how a file is read whose name does not; the draft keeps it."""
-    found = run("init", "--sample", "web logs.csv", "--format", "csv")
+    """--sample-format tells how a file is read whose name does not; the draft keeps it."""
+    found = run("init", "--sample", "web logs.csv", "--sample-format", "csv")
     assert 0 == found.code
     assert {"kind": "csv"} == Design.loads(found.out).sample_format

@@ -87,7 +87,10 @@ def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["-o", "rows.dat"], "the name rows.dat does not tell a form; expected one of .csv .jsonl"),
+        (
+            ["-o", "rows.dat"],
+            "the name rows.dat does not decide the format; expected one of .csv .jsonl",
+        ),
         (["-o", "rows"], "Or give -f: jsonl, csv, arrow, parquet."),
         (["-o", "no/rows.csv"], "no/rows.csv: cannot be written: No such file or directory."),
         (["-o", "data", "-f", "csv"], "data: cannot be written: Is a directory."),

@@ -115,8 +115,8 @@ def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things: Path, form: str
 
 SMALL = """
 import resource, signal
-from rowkey.cli import forms, main
-write = forms.write_rows
+from rowkey.cli import main, row_formats
+write = row_formats.write_rows
 def small(*words):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -125,7 +125,7 @@ def small(*words):
         return write(*words)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-forms.write_rows = small
+row_formats.write_rows = small
 main()
 """
 
@@ -188,14 +188,14 @@ def test_a_signal_that_nobody_hears_is_told(things: Path) -> None:
 ENDED_IN_DEL = """
 import os, signal
 from rowkey.cli import main, group
-run = group._run
+run = group._run_command
 class Freed:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGTERM)
 def apart():
     Freed()
     return run()
-group._run = apart
+group._run_command = apart
 main()
 """
 
@@ -215,7 +215,7 @@ def test_a_load_that_is_ended_goes_on(things: Path) -> None:
         _, err = one.communicate(timeout=60)
     *_, said, last = filter(None, err.splitlines())
     assert (128 + signal.SIGTERM, "ended by SIGTERM") == (one.returncode, last)
-    assert said.endswith("the same command goes on behind them, --restart begins anew")
+    assert said.endswith("the same command goes on after them, --restart begins at the first row")
     dealt = int(said.split()[0].replace(",", ""))
     stood = run(*load).err.splitlines()[:2]
     passed, wrote = (int(line.split()[0].replace(",", "")) for line in stood)

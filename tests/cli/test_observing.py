@@ -11,7 +11,7 @@ from cli.command import Outcome, run, run_apart
 from cli.conftest import EVERYTHING
 from rowkey.design import Design
 from rowkey.observe import Proof
-from rowkey.render.observed.proof import WORDS
+from rowkey.render.running_tables.proof import VERDICT_TITLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +34,7 @@ def test_a_table_is_described(things: Path) -> None:
     assert 0 == run("describe", "things", *ON, "-o", "again.toml").code
     assert found.out == (things / "again.toml").read_text()
     assert run("check", "again.toml", "--severity", "error").code in {0, 1}
-    assert "again.toml is there already" in error(
-        run("describe", "things", *ON, "-o", "again.toml")
-    )
+    assert "again.toml already exists" in error(run("describe", "things", *ON, "-o", "again.toml"))
     assert "there is no table nothing; expected things" in error(run("describe", "nothing", *ON))
 
 
@@ -111,7 +109,7 @@ def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
     } == said
     empty = error(run(verb, "things", "--on", "memory:"))
     assert empty.endswith(
-        "the name of a table that is there. It holds none: make one by rowkey create."
+        "the name of a table that exists. It holds none: make one by rowkey create."
     )
 
 
@@ -135,16 +133,16 @@ def test_what_was_seen_until_it_is_interrupted_is_printed(
 
 INTERRUPTED = """
 import os, signal
-from rowkey.observe import watching
-counted = watching.Counted.of
+from rowkey.observe import table_watch
+from_regions = table_watch.CounterSnapshot.from_regions
 looks = 0
-def of(*words):
+def interrupt(*words):
     global looks
     looks += 1
     if looks == 4:
         os.kill(os.getpid(), signal.NAME)
-    return counted(*words)
-watching.Counted.of = of
+    return from_regions(*words)
+table_watch.CounterSnapshot.from_regions = interrupt
 from rowkey.cli import main
 main()
 """
@@ -177,5 +175,5 @@ def test_a_proof_leaves_with_what_it_comes_to(
     monkeypatch.setattr(Proof, "verdict", property(lambda _: verdict))
     found = run(*words)
     assert (code, "") == (found.code, found.err)
-    assert found.out.splitlines()[1].startswith(f"{WORDS[verdict]}: 2 writes")
+    assert found.out.splitlines()[1].startswith(f"{VERDICT_TITLES[verdict]}: 2 writes")
     assert 0 == run(*words, "--exit-zero").code

@@ -94,7 +94,7 @@ main()
         ("more.csv", COMMANDS["compare"]),
         ("rows.jsonl", ("encode", "things.toml", "rows.jsonl")),
         ("pyarrow/__init__.", COMMANDS["scan"]),
-        ("lint/run.", COMMANDS["check"]),
+        ("lint/checker.", COMMANDS["check"]),
         ("transforms/bucket.", COMMANDS["check"]),
     ],
 )

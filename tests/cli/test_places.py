@@ -17,7 +17,7 @@ import pytest
 from cli.command import run
 from cli.conftest import EVERYTHING
 from rowkey.engines import open_engine
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
@@ -84,7 +84,7 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
             "cassandra://zk1:2181/hbase",
             "url: no engine is called 'cassandra'; expected hbase:... or ",
         ),
-        ("hbase://zk1:70000/hbase", "url.hosts[0]: the port '70000' is none; expected 1..65535."),
+        ("hbase://zk1:70000/hbase", "url.hosts[0]: '70000' is not a port; expected 1..65535."),
         ("hbase://", "url.hosts[0]: the host is empty"),
         ("roks:data", "Did you mean rocks?"),
         ("data", "url: 'data' has no scheme"),
@@ -111,7 +111,7 @@ def test_a_cluster_that_does_not_answer_is_told(things: Path) -> None:
     done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
     assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert done.err.startswith("rowkey: hbase://localhost:1/hbase: ")
-    assert "localhost:1 said: does not accept connections" in done.err
+    assert "localhost:1: it does not accept connections" in done.err
 
 
 @pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])
@@ -127,7 +127,7 @@ def test_a_name_that_no_table_has_is_told(things: Path, name: str) -> None:
 def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
     """What an engine lacks while it is read or written leaves with 4 as well."""
     del things
-    full = Unsupported("data/things", "the disk is full", remedy="Free space.")
+    full = Unavailable("data/things", "the disk is full", remedy="Free space.")
     with patch("rowkey.engines.rocksdb.RocksStore.mutate", side_effect=full):
         done = run("put", "things.toml", *ON, "host=a", "ts=1")
     assert (4, "") == (done.code, done.out)
@@ -137,7 +137,7 @@ def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
 def test_a_kind_that_is_broken_is_outside_of_rowkey(things: Path) -> None:
     """A design whose kind comes from a broken package leaves with 4 as well, whatever the verb."""
     del things
-    broken = Unsupported("entry point rowkey.kinds, x = y", "it cannot be loaded")
+    broken = Unavailable("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
         codes = [run("scan", "things.toml", *ON).code, run("encode", "things.toml").code]
     assert [4, 4] == codes

@@ -16,8 +16,8 @@ import pytest
 from cli.command import run
 from rowkey.design import Design
 from rowkey.engines import open_engine
-from rowkey.engines.rocksdb_files.settings import SETTINGS
-from rowkey.render import REPAIR, VERIFY, paths_of
+from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
+from rowkey.render import REPAIR_FIELDS, VERIFY_FIELDS, list_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     assert (1, "") == (done.code, done.err)
     assert done.out.startswith(asked.out)
     last = done.out.splitlines()[-1]
-    assert f"things: {log.name} was cut at byte {told_at(asked.out):,}; " in last
+    assert f"things: {log.name} was truncated at byte {told_at(asked.out):,}; " in last
     assert told_at(asked.out) <= at
     kept = Path("data/things/cut") / f"{log.name}.{told_at(asked.out)}"
     assert before[str(log.relative_to(Path.cwd()))][told_at(asked.out) :] == kept.read_bytes()
@@ -118,8 +118,8 @@ def test_machines_are_told_the_same(log: Path) -> None:
     assert [("things", True, [])] == [
         (one["table"], one["sound"], one["problems"]) for one in sound["tables"]
     ]
-    assert {path for path in paths_of(done) if path != "catalog"} <= REPAIR.keys()
-    assert set(paths_of(sound)) <= VERIFY.keys()
+    assert {path for path in list_paths(done) if path != "catalog"} <= REPAIR_FIELDS.keys()
+    assert set(list_paths(sound)) <= VERIFY_FIELDS.keys()
 
 
 @pytest.mark.parametrize(("typed", "rows"), [("y\n", range(6, 205)), ("n\n", range(0))])
@@ -129,8 +129,8 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
     with patch("click.testing._NamedTextIOWrapper.isatty", return_value=True):
         done = run("repair", "rocks:data", "--progress", "none", stdin=typed)
     assert 1 == done.code
-    assert "Mend what is damaged? [y/N]" in done.err
-    assert bool(rows) == (" was cut at byte " in done.out)
+    assert "Repair the damaged tables? [y/N]" in done.err
+    assert bool(rows) == (" was truncated at byte " in done.out)
     assert ("nothing was changed" in done.err) == (not rows)
     if rows:
         assert counted() in rows
@@ -163,9 +163,7 @@ def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Pa
     done = run("repair", "rocks:data", "--yes")
     assert 4 == done.code
     assert "things: damaged; " in done.out
-    assert (
-        "rowkey: things cannot be mended where it lies; rowkey repair rocks:data --into" in done.err
-    )
+    assert "rowkey: things cannot be repaired in place; rowkey repair rocks:data --into" in done.err
     assert before == all_bytes(Path("data"))
 
 
@@ -230,7 +228,7 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
     assert "things: damaged; " in asked.out
     done = run("repair", "rocks:data", "--yes", "-f", output)
     assert 4 == done.code
-    assert ("was cut at" in done.out) == (output == "text")
+    assert ("was truncated at" in done.out) == (output == "text")
     assert ('"repaired": true' in done.out) == (output == "json")
     if output == "json":
         told = {one["table"]: one for one in json.loads(done.out)["tables"]}
@@ -239,13 +237,13 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
             name for name, one in told.items() if not (one["sound"] or one["repairable"])
         }
     for name in others:
-        assert f"rowkey: {name} cannot be mended where it lies" in done.err
+        assert f"rowkey: {name} cannot be repaired in place" in done.err
     assert counted() in range(BEFORE + 1, BEFORE + 200)
 
 
 def test_who_only_looks_changes_no_file(log: Path) -> None:
     """The logs of sound tables are read and stay, whatever state the settings were in."""
-    settings = log.parent / SETTINGS
+    settings = log.parent / SETTINGS_FILE
     for content in (settings.read_bytes(), b"", None):
         settings.unlink()
         if content is not None:

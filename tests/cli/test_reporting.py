@@ -6,7 +6,7 @@ import pytest
 
 from cli.command import LOGS, run
 from render.reports import HOSTS, write_logs
-from rowkey.cli.verbs.report import names_of
+from rowkey.cli.commands.report import choose_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,4 +120,4 @@ def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
 )
 def test_designs_are_called_by_their_files(paths: list[str], names: list[str]) -> None:
     """By as much of the path as tells them apart, and never by all of it without need."""
-    assert names == names_of(paths)
+    assert names == choose_names(paths)

@@ -9,7 +9,7 @@ import pytest
 
 from cli.command import LOGS, run
 from rowkey.engines import open_engine
-from rowkey.render import REPAIR, paths_of
+from rowkey.render import REPAIR_FIELDS, list_paths
 
 ON = "rocks:data"
 WORDS = {"rowkey.generation": "1", "rowkey.counts": "0=16"}
@@ -28,7 +28,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     """Without --yes it is told and left alone; afterwards nothing is lost."""
     entry.unlink()
     asked = run("repair", ON, "logs.toml")
-    assert (1, "nothing was changed; --yes mends it\n") == (asked.code, asked.err)
+    assert (1, "nothing was changed; --yes repairs it\n") == (asked.code, asked.err)
     assert asked.out.startswith("logs: the catalog does not know logs, but the engine has it")
     assert "To be put back: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
@@ -51,17 +51,17 @@ def test_machines_are_told_what_is_lost(entry: Path) -> None:
     assert (False, True) == (asked["catalog"].pop("mended"), done["catalog"].pop("mended"))
     assert asked == done
     assert WORDS.items() <= done["catalog"]["words"].items()
-    assert {f"catalog.{word}" for word in done["catalog"]} <= REPAIR.keys()
-    assert {path for path in paths_of(sound) if path != "tables"} <= REPAIR.keys()
+    assert {f"catalog.{word}" for word in done["catalog"]} <= REPAIR_FIELDS.keys()
+    assert {path for path in list_paths(sound) if path != "tables"} <= REPAIR_FIELDS.keys()
 
 
 def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
     """Whoever opens a table of a later generation is told what mends it, and it does."""
     entry.unlink()
     with open_engine(ON) as engine:
-        store = engine.table("logs")
+        store = engine.open_table("logs")
         told = {"rowkey.generation": "2", "rowkey.live": "1:0=16 2:0=16"}
-        store.annotate({**store.spec.attributes, **told})
+        store.replace_attributes({**store.spec.attributes, **told})
     lost = run("count", "logs.toml", "--on", ON)
     assert (4, True) == (lost.code, "Run rowkey repair rocks:data DESIGN" in lost.err)
     assert not entry.exists()
@@ -80,6 +80,6 @@ def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
     assert (4, "") == (done.code, done.out)
     assert (
         "rowkey: zookeeper://127.0.0.1:1/rowkey/tables/away: ZooKeeper does not answer within "
-        "0.2 s: Connection refused.\n"
+        "0.2 s: it does not accept connections: Connection refused.\n"
     ) == done.err
     assert entry.exists()

@@ -11,12 +11,12 @@ from click import UsageError
 from hypothesis import assume, given
 
 import rowkey
-from rowkey.cli.forms import write_rows
-from rowkey.cli.outputs import Destination
+from rowkey.cli.destination import Destination
+from rowkey.cli.row_formats import write_rows
 from rowkey.design import Design
 from rowkey.errors import Mistakes
 from rowkey.keys import TYPES, bind_fields
-from rowkey.schema import FieldWords
+from rowkey.schema import FieldDeclaration
 from rowkey.table import load_file
 from strategies import field_words, values
 
@@ -52,13 +52,13 @@ def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
     mistakes = Mistakes()
     bind_fields(
         {
-            name: FieldWords.model_validate(one if isinstance(one, dict) else {"type": one})
+            name: FieldDeclaration.model_validate(one if isinstance(one, dict) else {"type": one})
             for name, one in fields.items()
         },
         mistakes,
     )
-    assume(not mistakes.found)
-    times = [name for name, one in fields.items() if TYPES[_type(one)].tick is not None]
+    assume(not mistakes.mistakes)
+    times = [name for name, one in fields.items() if TYPES[_type(one)].unit_ns is not None]
     design = Design("t", "[id]", fields=fields, writes={"time": times[0]} if times else {})
     rows = []
     for number in range(draw(st.integers(1, 6))):
@@ -90,7 +90,9 @@ def test_what_is_dumped_is_what_is_loaded(
 ) -> None:
     """Every type, null or not, comes back as it was from every form, and each row once."""
     design, rows = given_table
-    to = Destination.of(None, str(folder / f"all.{form}"), ("jsonl", "csv", "arrow", "parquet"))
+    to = Destination.from_options(
+        None, str(folder / f"all.{form}"), ("jsonl", "csv", "arrow", "parquet")
+    )
     with rowkey.open(design, "memory:") as table, rowkey.open(design, "memory:") as other:
         for row in rows:
             table.put(row)
@@ -98,7 +100,11 @@ def test_what_is_dumped_is_what_is_loaded(
         assume(form != "parquet" or not any(map(_is_beyond_parquet, expected)))
         assert len(rows) == write_rows(table.scan(), to)
         loaded = load_file(other, str(to.path))
-        assert (len(rows), 0, "") == (loaded.rows, loaded.left_out.count, loaded.left_out.first)
+        assert (len(rows), 0, "") == (
+            loaded.row_count,
+            loaded.left_out.count,
+            loaded.left_out.first_problem,
+        )
         assert expected == list(other.scan())
 
 

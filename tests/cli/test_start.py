@@ -1,4 +1,4 @@
-"""What `rowkey check` loads: most of its time is spent on loading, so each part is asked for."""
+"""What `rowkey check` imports: imports take most of its time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.lint import RULES
-from tidy.tree import ROOT, Source, sources
+from tidy.tree import ROOT, Source, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,30 +32,32 @@ name  = "tail"
 where = "host = ?"
 order = "ts desc"
 """
-DRAWERS = {
+PLUGINS = {
     "rowkey.keys.fields": {"text", "timestamp_ms"},
-    "rowkey.keys.transforms": {"bucket", "desc", "salt"},  # a key asks for its salts by class
+    "rowkey.keys.transforms": {"bucket", "desc", "salt"},  # a key looks for salts by class
     "rowkey.regions.splits": {"per_bucket"},
-    "rowkey.workload.draws": set(),
+    "rowkey.workload.distributions": set(),
     "rowkey.workload.formats": set(),
     "rowkey.lint.rules": set(RULES),
 }
-"""The kinds that checking the design needs of each drawer."""
-TOLD_APART = {
+"""The plugins that checking the design needs from each folder."""
+UNNEEDED = {
     "numpy", "pyarrow", "rich", "rocksdict", "msgpack", "asyncio", "http.client", "ssl", "xml.sax",
-    "urllib.request", "multiprocessing", "rowkey.simulate", "rowkey.advise",
-    "rowkey.table", "rowkey.catalog", "rowkey.engines", "rowkey.hbase", "rowkey.lint.seen",
-    "rowkey.lint.fixing", "rowkey.render.report", "rowkey.render.ddl", "rowkey.render.comparisons",
-    "rowkey.render.notices.sarif", "rowkey.render.notices.junit", "rowkey.workload.sample",
-    "rowkey.workload.generate", "rowkey.workload.profile",
+    "urllib.request", "multiprocessing", "rowkey.simulate",
+    "rowkey.advise.comparison_run", "rowkey.advise.drafts",
+    "rowkey.table", "rowkey.catalog", "rowkey.engines", "rowkey.hbase",
+    "rowkey.lint.sample_summary", "rowkey.lint.fixes", "rowkey.render.report",
+    "rowkey.render.ddl", "rowkey.render.comparison", "rowkey.render.notices.sarif",
+    "rowkey.render.notices.junit", "rowkey.workload.sample_file",
+    "rowkey.workload.workload_generator", "rowkey.workload.profile",
 }  # fmt: skip
-"""What other verbs need, or `check` with other words, but not `check FILE`."""
+"""Modules that other commands or options need, but not `check FILE`."""
 
 
-def loaded_by(folder: Path, *words: str) -> set[str]:
-    """The modules that a process of the command has loaded at its end."""
-    told = "atexit.register(lambda: print(json.dumps([*sys.modules]), file=sys.stderr))"
-    start = f"import atexit, json, sys; {told}; sys.argv = ['rowkey', *{words!r}]"
+def find_loaded_modules(folder: Path, *arguments: str) -> set[str]:
+    """The modules that a process of the command has imported at its end."""
+    report = "atexit.register(lambda: print(json.dumps([*sys.modules]), file=sys.stderr))"
+    start = f"import atexit, json, sys; {report}; sys.argv = ['rowkey', *{arguments!r}]"
     run = subprocess.run(
         [sys.executable, "-c", f"{start}; from rowkey.cli import main; main()"],
         capture_output=True,
@@ -69,45 +71,47 @@ def loaded_by(folder: Path, *words: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a sound design in it."""
-    place = tmp_path_factory.mktemp("start")
-    (place / "logs.toml").write_text(DESIGN)
-    return place
+    """A folder with a valid design."""
+    path = tmp_path_factory.mktemp("start")
+    (path / "logs.toml").write_text(DESIGN)
+    return path
 
 
 @pytest.fixture(scope="module")
 def loaded(folder: Path) -> set[str]:
-    """What checking the design loads."""
-    return loaded_by(folder, "check", "logs.toml")
+    """The modules that checking the design imports."""
+    return find_loaded_modules(folder, "check", "logs.toml")
 
 
-def test_checking_loads_nothing_that_others_need(loaded: set[str]) -> None:
-    """No library of figures, no part of the net, and no room that runs, compares or simulates."""
-    assert set() == TOLD_APART & loaded
+def test_check_imports_no_unneeded_module(loaded: set[str]) -> None:
+    """A check imports no numeric library, no networking, and nothing that runs or simulates."""
+    assert set() == UNNEEDED & loaded
 
 
-@pytest.mark.parametrize("drawer", DRAWERS)
-def test_a_drawer_loads_the_kinds_that_are_named(drawer: str, loaded: set[str]) -> None:
-    """A kind that the file does not use is not read, and all rules are asked."""
-    found = {name.rpartition(".")[2] for name in loaded if name.startswith(f"{drawer}.")}
-    assert DRAWERS[drawer] == found
+@pytest.mark.parametrize("plugins", PLUGINS)
+def test_check_imports_only_the_plugins_of_the_file(plugins: str, loaded: set[str]) -> None:
+    """A plugin that the file does not use is not imported; all rules are."""
+    found = {name.rpartition(".")[2] for name in loaded if name.startswith(f"{plugins}.")}
+    assert PLUGINS[plugins] == found
 
 
 @pytest.mark.parametrize(
-    ("words", "needed"),
+    ("arguments", "needed"),
     [
         (("-f", "sarif"), "rowkey.render.notices.sarif"),
         (("-f", "junit"), "rowkey.render.notices.junit"),
-        (("--fix",), "rowkey.lint.fixing"),
+        (("--fix",), "rowkey.lint.fixes"),
     ],
 )
-def test_what_is_asked_for_is_loaded(words: tuple[str, ...], needed: str, folder: Path) -> None:
-    """The names above are those of modules that are there: other words do load them."""
-    assert needed in loaded_by(folder, "check", "logs.toml", *words)
+def test_an_option_imports_what_it_needs(
+    arguments: tuple[str, ...], needed: str, folder: Path
+) -> None:
+    """Other options do import the unneeded modules, so their names above are right."""
+    assert needed in find_loaded_modules(folder, "check", "logs.toml", *arguments)
 
 
 def test_checking_twice_writes_no_file(tmp_path: Path) -> None:
-    """`check` answers from the files it is given, and leaves none behind, wherever it could."""
+    """A check leaves no file in the folder, the home, the cache or the temporary folder."""
     (tmp_path / "logs.toml").write_text(DESIGN)
     folders = {name: str(tmp_path / name) for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
     for path in folders.values():
@@ -121,27 +125,29 @@ def test_checking_twice_writes_no_file(tmp_path: Path) -> None:
     assert before == sorted(tmp_path.rglob("*"))
 
 
-def rooms_ajar() -> Iterator[Source]:
-    """The rooms that load their files when asked."""
-    for source in sources():
-        if source.is_package and source.name == "__init__" and "= lazily(" in source.text:
+def find_lazy_packages() -> Iterator[Source]:
+    """The packages that import their files on first use."""
+    for source in read_sources():
+        is_package = source.is_package_file and source.name == "__init__"
+        if is_package and "= build_lazy_getattr(" in source.text:
             yield source
 
 
-@pytest.mark.parametrize("room", rooms_ajar(), ids=lambda room: room.room)
-def test_a_room_says_the_same_to_readers_and_to_python(room: Source) -> None:
-    """Each name comes from the file that the imports for type checkers say it comes from."""
-    read = {
+@pytest.mark.parametrize("package", find_lazy_packages(), ids=lambda package: package.package)
+def test_a_lazy_package_imports_what_it_declares(package: Source) -> None:
+    """A name comes from the file that the imports for type checkers name."""
+    [declared] = [node for node in package.tree.body if isinstance(node, ast.If)]
+    imports = {
         (node.module, alias.name, alias.asname or alias.name)
-        for node in ast.walk(room.tree)
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"rowkey.{room.room}.")
+        for node in declared.body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    [table] = [node for node in ast.walk(room.tree) if isinstance(node, ast.Dict)]
-    said = set()
+    [table] = [node for node in ast.walk(package.tree) if isinstance(node, ast.Dict)]
+    lazy = set()
     for file, names in ast.literal_eval(table).items():
         for name in names.split():
-            held, _, offered = name.partition("=")
-            said.add((f"rowkey.{room.room}.{file}", held, offered or held))
-    assert read == said
-    assert ROOT.joinpath(room.path).is_file()
+            original, _, offered = name.partition("=")
+            lazy.add((f"rowkey.{package.package}.{file}", original, offered or original))
+    assert imports == lazy
+    assert ROOT.joinpath(package.path).is_file()

@@ -138,14 +138,14 @@ def test_many_refused_lines_are_counted(things: Path) -> None:
     done = things_("put", stdin="no\n" * 1_000)
     assert 2 == done.code
     assert 12 == len(done.err.splitlines())
-    assert "rowkey: 990 rows refused besides" == done.err.splitlines()[-1]
+    assert "rowkey: 990 rows refused in addition" == done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["host"], "'host' is no value; expected FIELD=VALUE"),
-        (["=web-1"], "'=web-1' is no value; expected FIELD=VALUE"),
+        (["host"], "'host' has no value; expected FIELD=VALUE"),
+        (["=web-1"], "'=web-1' has no value; expected FIELD=VALUE"),
         (["hots=a"], "hots: there is no such field; expected host, "),
         (["host=a", "host=b"], "host: it is given twice; expected one value"),
         (["host=a"], "ts: the row has no such value"),
@@ -168,11 +168,13 @@ def test_a_row_that_is_not_there_leaves_with_1(things: Path) -> None:
     """No row is a finding; a field that is not of the key is a mistake."""
     del things
     found = things_("get", "host=web-1", "ts=77")
-    assert (1, "", "there is no such row\n") == (found.code, found.out, found.err)
+    assert (1, "", "the table has no such row\n") == (found.code, found.out, found.err)
     assert "price: there is no such field; expected host, ts" in told(
         things_("get", "host=web-1", "ts=1000", "price=1")
     )
-    assert "ts: " in told(things_("get", "host=web-1"))
+    missing = things_("get", "host=web-1")
+    assert 2 == missing.code
+    assert "ts: no value given. A row is found by all of host, ts" in missing.err
 
 
 EXPECTED: list[dict[str, Any]] = [
@@ -232,6 +234,8 @@ def test_a_table_for_people_is_aligned(things: Path) -> None:
     at = head.index("hits")
     assert ["-7", "9223372036854775807"] == [lines[n][at:].split()[0] for n in (3, 2)]
     assert r'a, "b"\nc\rd' in lines[3]
+    times = [line.split()[1] for line in lines[1:3]]
+    assert ["1970-01-01T00:00:03.000Z", "1970-01-01T00:00:02.000Z"] == times
 
 
 @pytest.mark.parametrize(

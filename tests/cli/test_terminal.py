@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.command import run
-from rowkey.cli.screen import console
+from rowkey.cli.screen import build_console
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
 
 def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """A renderer that forgets does no harm; colours stay."""
-    screen = console()
+    screen = build_console()
     monkeypatch.setattr(screen, "_file", stream := io.StringIO())
     for text in HOSTILE:
         screen.print(text, markup=False)

@@ -1,4 +1,4 @@
-"""A real HBase while the tests run: a cluster of processes, and the official client to ask it.
+"""A real HBase for the tests: a cluster of processes, and the official Java client to query it.
 
 A test takes one of the session's fixtures: `hbase_cluster` to kill, pause, move and split;
 `hbase_judge` to ask as HBase is asked; `hbase_engine` to ask as rowkey asks its engines, and

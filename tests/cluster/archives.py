@@ -1,4 +1,4 @@
-"""Classes kept as the JVM wants them, so that five JVMs need not load the same 183 jars anew.
+"""Class data archives for the JVMs, so that five JVMs need not load the same 183 jars each time.
 
 With them a start costs half the processor time. The JVM writes such an archive when it ends, which
 takes seconds: the first cluster of a machine, often its only one, is spared that, the second one
@@ -30,16 +30,16 @@ class Archives:
         self._folder = folder / f"archives-{sha256(told.encode()).hexdigest()[:8]}"
 
     def path(self, name: str) -> Path:
-        """Where the archive of a process is; all region servers have one."""
+        """Return where the archive of a process is; all region servers share one."""
         return self._folder / f"{name.rstrip('0123456789')}.jsa"
 
     def flags(self, name: str) -> list[str]:
-        """How a process is told to use its archive, if there is one; it goes on without."""
+        """Return the JVM flags that use the archive of a process, if it exists."""
         path = self.path(name)
         return [f"-XX:SharedArchiveFile={path}"] if path.exists() else []
 
     def due(self) -> bool:
-        """Whether this start should write them: some are missing, and it is not the first."""
+        """Return whether this start should write archives: the second one does."""
         if all(self.path(name).exists() for name in WRITERS):
             return False
         if self._folder.exists():
@@ -50,10 +50,10 @@ class Archives:
         return False
 
     def fresh(self, name: str) -> Path:
-        """Where this process of ours lets an archive be written, to be kept when it is whole."""
+        """Return where a process of this run writes its archive before it is kept."""
         return self.path(name).with_suffix(f".{os.getpid()}")
 
     def keep(self, name: str) -> None:
-        """Takes what was written, if anything was: a killed JVM writes nothing."""
+        """Move a written archive into place; a killed JVM has written none."""
         if self.fresh(name).exists():
             self.fresh(name).replace(self.path(name))

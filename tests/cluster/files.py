@@ -1,4 +1,4 @@
-"""What a table takes on the cluster's disk, to the byte: counters tell whole megabytes."""
+"""The exact size of a table's files on the cluster's disk; counters have whole megabytes only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def stored_files(cluster: Cluster, table: str) -> list[int]:
-    """Bytes of the newest file of each region and family that has one.
+    """Return the size of the newest file of each region and family that has one.
 
     After a major compaction that is the only one that counts; those it replaced stay for a while.
 

@@ -1,4 +1,4 @@
-"""What the official client says: the Python side of `Judge.java`.
+"""The official Java client, asked through `Judge.java`.
 
 A judge speaks HBase: rows inclusive or exclusive, `value OPERATOR cell`, server names. What the
 contract of rowkey's engines makes of that is `judged.py`.
@@ -13,10 +13,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from oracles.java import Argument, JavaOracle, as_bytes
-from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.cells import LATEST, Cell, CellType, RowCells
 
 if TYPE_CHECKING:
-    from rowkey.engines import Ask
+    from rowkey.engines import CellSelection
 
 PATIENCE_S = 150.0  # the client itself gives up after 90 s
 SPLIT_MS = 60_000
@@ -26,21 +26,21 @@ Attributes: TypeAlias = Mapping[str, str]
 
 
 class JudgeError(Exception):
-    """HBase, or its client, refused or failed.
+    """HBase or its client raised an error.
 
     Args:
         kind: the simple name of the Java class.
-        says: the first line of its message.
+        remote_message: the first line of its message.
     """
 
-    def __init__(self, kind: str, says: str) -> None:
-        super().__init__(f"{kind}: {says}")
+    def __init__(self, kind: str, remote_message: str) -> None:
+        super().__init__(f"{kind}: {remote_message}")
         self.kind = kind
-        self.says = says
+        self.says = remote_message
 
 
 class Answer:
-    """The words of an answer, read from left to right.
+    """The fields of an answer, read from left to right.
 
     >>> told = Answer("61,empty,7,null,true")
     >>> told.read_text(), told.read_bytes(), told.number(), told.text_or_none(), told.truth()
@@ -52,32 +52,32 @@ class Answer:
         self._words = iter(text.split(",") if text else ())
 
     def read_bytes(self) -> bytes:
-        """The next word as bytes."""
+        """Return the next field as bytes."""
         return as_bytes(next(self._words))
 
     def read_text(self) -> str:
-        """The next word as text."""
+        """Return the next field as text."""
         return self.read_bytes().decode()
 
     def text_or_none(self) -> str | None:
-        """The next word as text, or None."""
+        """Return the next field as text, or None."""
         word = next(self._words)
         return None if word == "null" else as_bytes(word).decode()
 
     def number(self) -> int:
-        """The next word as a whole number."""
+        """Return the next field as int."""
         return int(next(self._words))
 
     def truth(self) -> bool:
-        """The next word as a truth."""
+        """Return the next field as bool."""
         return next(self._words) == "true"
 
     def pairs(self) -> dict[str, str]:
-        """A count, then as many pairs of texts."""
+        """Return a count of pairs and then the pairs as a dictionary."""
         return {self.read_text(): self.read_text() for _ in range(self.number())}
 
     def row(self) -> RowCells:
-        """A row, or a piece of one; no row key where there is no cell.
+        """Return a row or a partial row; its key is empty if there is no cell.
 
         The time to live of a cell is not among what a server tells a client.
         """
@@ -86,11 +86,11 @@ class Answer:
 
     def _cell(self) -> Cell:
         family, qualifier = self.read_text(), self.read_bytes()
-        at, kind, value = self.number(), Kind(self.number()), self.read_bytes()
+        at, kind, value = self.number(), CellType(self.number()), self.read_bytes()
         return Cell(family, qualifier, at, value, kind)
 
     def rows(self) -> list[RowCells]:
-        """All rows that are left."""
+        """Return all remaining rows."""
         found = []
         with suppress(StopIteration):
             while True:
@@ -100,7 +100,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the master says of its cluster.
+    """The master's status of its cluster.
 
     Args:
         master: HBase's name of the master.
@@ -117,7 +117,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A region, where it is, and what it has counted since it was opened there.
+    """A region, its server, and its counters since it was opened there.
 
     Args:
         start: its first row key.
@@ -142,7 +142,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A table as HBase describes it.
+    """The schema of a table as HBase returns it.
 
     Args:
         families: all attributes of each family, defaults included.
@@ -170,7 +170,7 @@ class Judge:
         self._lock = Lock()
 
     def ask(self, name: str, *words: Word) -> Answer:
-        """The answer to one question of `Judge.java`.
+        """Return the answer to one question of `Judge.java`.
 
         Raises:
             JudgeError: HBase or its client threw.
@@ -195,18 +195,18 @@ class Judge:
         return Answer(told)
 
     def stop(self) -> None:
-        """Ends the JVM; the next question would start another."""
+        """End the JVM; the next question starts another."""
         with self._lock:
             if self._oracle is not None:
                 self._oracle.stop()
             self._oracle = None
 
     def now(self) -> int:
-        """Milliseconds since 1970 by the clock that all servers of the cluster share."""
+        """Return milliseconds since 1970 by the clock that all servers of the cluster share."""
         return self.ask("now").number()
 
     def status(self) -> Status:
-        """What the master says, half a second old at most."""
+        """Return the master's status, at most half a second old."""
         told = self.ask("status")
         master, moving = told.read_text(), told.number()
         live = {told.read_text(): told.number() for _ in range(told.number())}
@@ -220,7 +220,7 @@ class Judge:
         words: Attributes | None = None,
         settings: Mapping[str, Attributes] | None = None,
     ) -> None:
-        """Makes a table, and its namespace where that is missing; returns when it is online.
+        """Create a table, and its namespace if missing; return when it is online.
 
         Args:
             table: its name.
@@ -233,7 +233,7 @@ class Judge:
         self.ask("create", table, *told, *_pairs(words or {}), len(splits), *splits)
 
     def describe(self, table: str) -> Described:
-        """A table as HBase has it."""
+        """Return the schema of a table."""
         told = self.ask("describe", table)
         families, settings = {}, {}
         for _ in range(told.number()):
@@ -248,46 +248,46 @@ class Judge:
         families: Mapping[str, Attributes],
         settings: Mapping[str, Attributes] | None = None,
     ) -> None:
-        """Changes attributes of families, or adds families; what is not named stays."""
+        """Change or add families; attributes that are not given stay."""
         self.ask("alter", table, *_families(families, settings or {}))
 
     def annotate(self, table: str, words: Mapping[str, str | None]) -> None:
-        """Sets words kept with the table; None removes one."""
+        """Set attributes of a table; None removes one."""
         self.ask("annotate", table, *_pairs(words))
 
     def drop(self, table: str) -> None:
-        """Removes a table."""
+        """Delete a table."""
         self.ask("drop", table)
 
     def truncate(self, table: str, *, keep_splits: bool = True) -> None:
-        """Empties a table."""
+        """Delete all rows of a table."""
         self.ask("truncate", table, keep_splits)
 
     def tables(self) -> list[str]:
-        """All tables of users, ascending."""
+        """Return all user tables in ascending order."""
         told = self.ask("tables")
         return sorted(told.read_text() for _ in range(told.number()))
 
     def snapshot(self, table: str, copy: str) -> None:
-        """Makes a new table that is what the table is now."""
+        """Create a copy of a table through a snapshot."""
         self.ask("snapshot", table, copy)
 
     def mutate(self, table: str, mutations: Sequence[RowCells]) -> None:
-        """Applies mutations in their order; those of different rows may go as one batch."""
+        """Apply mutations in order; those of different rows may be sent as one batch."""
         words = (word for one in mutations for word in (one.row, *cell_words(one.cells)))
         self.ask("mutate", table, len(mutations), *words)
 
     def increment(
         self, table: str, row: bytes, amounts: Sequence[tuple[str, bytes, int]]
     ) -> list[int]:
-        """Adds to counters; gives the new values."""
+        """Add to counters and return the new values."""
         told = self.ask("increment", table, row, len(amounts), *_flat(amounts))
         return [told.number() for _ in amounts]
 
     def append(
         self, table: str, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]
     ) -> list[bytes]:
-        """Appends to cells; gives the new values."""
+        """Append to cells and return the new values."""
         told = self.ask("append", table, row, len(pieces), *_flat(pieces))
         return [told.read_bytes() for _ in pieces]
 
@@ -300,24 +300,24 @@ class Judge:
         value: bytes | None,
         cells: Sequence[Cell],
     ) -> bool:
-        """Applies cells if *value OPERATOR cell*; the operator is a name of CompareOperator."""
+        """Apply cells if *value OPERATOR cell*; the operator is a name of CompareOperator."""
         words = (table, row, *column, operator, value, *cell_words(cells))
         return self.ask("checkAndMutate", *words).truth()
 
-    def get(self, table: str, rows: Sequence[bytes], ask: Ask) -> list[RowCells]:
-        """The cells of some rows; those without any have no row key either."""
+    def get(self, table: str, rows: Sequence[bytes], ask: CellSelection) -> list[RowCells]:
+        """Return the cells of rows; a row without cells has an empty key."""
         told = self.ask("get", table, *_wanted(ask), len(rows), *rows)
         return [told.row() for _ in range(told.number())]
 
     def scan(
         self,
         table: str,
-        ask: Ask,
+        ask: CellSelection,
         start: tuple[bytes, bool] = (b"", True),
         stop: tuple[bytes, bool] = (b"", False),
         caching: int | None = None,
     ) -> list[RowCells]:
-        """All that a scan gives, piece by piece.
+        """Return all rows, or partial rows, of a scan.
 
         Args:
             table: its name.
@@ -331,32 +331,32 @@ class Judge:
         return told.rows()
 
     def regions(self, table: str) -> list[Region]:
-        """The regions in the order of their keys, counters as of now."""
+        """Return the regions in key order with their current counters."""
         told = self.ask("regions", table)
         return [_region(told) for _ in range(told.number())]
 
     def flush(self, table: str) -> None:
-        """Writes what is in memory to files; returns when that is done."""
+        """Flush the memstores of a table to files; return when that is done."""
         self.ask("flush", table)
 
     def compact(self, table: str, *, major: bool = True) -> None:
-        """Merges files; returns when no region of the table is compacting any more."""
+        """Compact a table; return when none of its regions is compacting any more."""
         self.ask("compact", table, major)
 
     def split(self, table: str, at: bytes) -> None:
-        """Divides the region that holds a row key; returns when both halves are online."""
+        """Split the region that holds a row key; return when both halves are online."""
         self.ask("split", table, at, SPLIT_MS)
 
     def move(self, table: str, row: bytes, server: str) -> None:
-        """Moves the region that holds a row key to a server, by HBase's name of it."""
+        """Move the region that holds a row key to a server, by HBase's name of it."""
         self.ask("move", table, row, server)
 
 
 def cell_words(cells: Sequence[Cell]) -> list[Word]:
-    """Cells as a question names them."""
+    """Return cells as the arguments of a question."""
     words: list[Word] = [len(cells)]
     for cell in cells:
-        words += (cell.family, cell.qualifier, cell.timestamp, int(cell.kind), cell.value)
+        words += (cell.family, cell.qualifier, cell.timestamp, int(cell.cell_type), cell.value)
         words.append(cell.ttl_ms)
     return words
 
@@ -376,14 +376,14 @@ def _families(families: Mapping[str, Attributes], settings: Mapping[str, Attribu
     return words
 
 
-def _wanted(ask: Ask) -> list[Word]:
-    """What gets and scans have in common; what was not asked for is not said to HBase either."""
+def _wanted(ask: CellSelection) -> list[Word]:
+    """Return the arguments that gets and scans share; defaults are not sent to HBase either."""
     words: list[Word] = [len(ask.columns or {})]
     for family, qualifiers in (ask.columns or {}).items():
         words += [family, len(qualifiers), *qualifiers]
     words += (None, None) if ask.time_range == (0, LATEST) else ask.time_range
-    first, end = ask.qualifiers
-    bounds = (None, None) if ask.qualifiers == (b"", b"") else (first, end or None)
+    first, end = ask.qualifier_range
+    bounds = (None, None) if ask.qualifier_range == (b"", b"") else (first, end or None)
     return [*words, ask.versions, *bounds]
 
 

@@ -1,4 +1,4 @@
-"""The real HBase behind the contract of rowkey's engines, so that one suite judges them all.
+"""The real HBase as an engine, so that the suite of all engines runs against it.
 
 What HBase cannot promise is not made up here: a batch that names an unknown family is refused row
 by row, scans of several ranges see no common moment, and a region's counters begin anew when it is
@@ -16,19 +16,19 @@ from cluster.judge import Judge, JudgeError
 from cluster.servers import Cluster
 from rowkey.cells import ATTRIBUTES, Cell, CellBlock, Family, RowCells
 from rowkey.engines import (
-    ALL,
-    Ask,
-    Check,
+    NEWEST_CELLS,
+    CellCondition,
+    CellSelection,
     Cursor,
     Engine,
     Reader,
-    RegionCount,
-    Span,
+    RegionRequestCounts,
+    ScanRange,
     Store,
     TableSpec,
-    now_ms,
+    get_time_ms,
 )
-from rowkey.errors import Refused, Unsupported
+from rowkey.errors import InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,14 +64,14 @@ HBASE_WORDS = {"IS_META", "hbase.store.file-tracker.impl"}
 
 PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
 LOAD_ROWS = 2_000  # rows of one question
-_BY_HBASE = {row.hbase: row for row in ATTRIBUTES.values()}
+_BY_HBASE = {row.hbase_name: row for row in ATTRIBUTES.values()}
 _COPIES = count()
 
 
 def attributes_of(
     family: Family, known: Family | None = None
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """A family in HBase's words: its attributes that are not the default, and its configuration.
+    """Return a family's non-default attributes and its configuration with HBase's names.
 
     Args:
         family: the family.
@@ -83,10 +83,10 @@ def attributes_of(
     plain = Family(family.name)
     told = {}
     for row in ATTRIBUTES.values():
-        name = _field_of(row.word)
+        name = _field_of(row.key)
         value = getattr(family, name)
         if value != getattr(plain, name) or (known and value != getattr(known, name)):
-            told[row.hbase] = str(value).lower() if isinstance(value, bool) else str(value)
+            told[row.hbase_name] = str(value).lower() if isinstance(value, bool) else str(value)
     if family.prefix_length is None:
         return told, {}
     told["BLOOMFILTER"] = PREFIX_BLOOM
@@ -94,7 +94,7 @@ def attributes_of(
 
 
 def family_of(name: str, told: Mapping[str, str], settings: Mapping[str, str]) -> Family:
-    """A family from HBase's words; those that rowkey does not know are left out.
+    """Return a family from HBase's attributes, without those that rowkey does not know.
 
     >>> family_of("d", {"VERSIONS": "3", "IN_MEMORY": "true"}, {}).versions
     3
@@ -103,7 +103,7 @@ def family_of(name: str, told: Mapping[str, str], settings: Mapping[str, str]) -
     for hbase, value in told.items():
         row = _BY_HBASE.get(hbase)
         if row is not None:
-            known[_field_of(row.word)] = _typed(row.default, value, row.choices)
+            known[_field_of(row.key)] = _typed(row.default, value, row.choices)
     if known.get("bloom") == PREFIX_BLOOM:
         known["bloom"] = f"{PREFIX_BLOOM}({settings[PREFIX_LENGTH]})"
     return Family(name, **known)
@@ -121,17 +121,17 @@ def _typed(default: object, value: str, choices: tuple[str, ...]) -> object:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turns what HBase refuses into what engines refuse."""
+    """Convert errors of HBase to the errors of engines."""
     try:
         yield
     except JudgeError as error:
         if error.kind in REFUSALS:
-            raise Refused("", f"HBase says {error}") from error
+            raise InvalidArgument("", f"HBase says {error}") from error
         raise
 
 
 class JudgedCursor(Cursor):
-    """The rows of one range, all of them read when it was opened."""
+    """The rows of one range, all read when it is opened."""
 
     def __init__(self, pieces: Sequence[RowCells]) -> None:
         self._pieces = pieces
@@ -139,7 +139,7 @@ class JudgedCursor(Cursor):
     def __iter__(self) -> Iterator[RowCells]:
         return iter(self._pieces)
 
-    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self._pieces), rows):
             yield _batch(self._pieces[start : start + rows])
 
@@ -163,7 +163,7 @@ def _batch(rows: Sequence[RowCells]) -> pa.RecordBatch:
 
 
 class JudgedReader(Reader):
-    """What can be read of one table of the cluster, asked through the official client.
+    """Reads one table of the cluster through the official client.
 
     Args:
         judge: who is asked.
@@ -174,24 +174,26 @@ class JudgedReader(Reader):
         self.judge = judge
         self.name = name
 
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        _check(ask)
+    def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        _check(selection)
         with refusing():
-            if ask.raw:  # only scans can be raw
-                return [RowCells(row, self._row(row, ask)) for row in rows]
-            found = self.judge.get(self.name, rows, ask) if rows else []
+            if selection.raw:  # only scans can be raw
+                return [RowCells(row, self._row(row, selection)) for row in rows]
+            found = self.judge.get(self.name, rows, selection) if rows else []
         return [RowCells(row, cells) for row, (_, cells) in zip(rows, found, strict=True)]
 
-    def _row(self, row: bytes, ask: Ask) -> list[Cell]:
+    def _row(self, row: bytes, ask: CellSelection) -> list[Cell]:
         pieces = self.judge.scan(self.name, ask, (row, True), (row, True))
         return [cell for _, cells in pieces for cell in cells]
 
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
-        _check(ask)
+    def scan(
+        self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
+    ) -> list[Cursor]:
+        _check(selection)
         with refusing():
-            return [JudgedCursor(self._span(span, ask)) for span in spans]
+            return [JudgedCursor(self._span(span, selection)) for span in ranges]
 
-    def _span(self, span: Span, ask: Ask) -> list[RowCells]:
+    def _span(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
         if ask.limit == 0:  # to HBase that is no limit
             return []
         start, stop = (span.start, True), (span.stop, False)
@@ -203,15 +205,15 @@ class JudgedReader(Reader):
         """Nothing is held."""
 
 
-def _check(ask: Ask) -> None:
-    """Numbers that HBase's client takes for `no limit`, or not at all."""
+def _check(ask: CellSelection) -> None:
+    """Raise for numbers that HBase's client reads as "no limit" or rejects."""
     for word, value, least in (
         ("versions", ask.versions, 1),
         ("limit", ask.limit, 0),
         ("batch", ask.batch, 1),
     ):
         if value is not None and value < least:
-            raise Refused(word, f"{value} is out of range", f"{least} or more")
+            raise InvalidArgument(word, f"{value} is out of range", f"{least} or more")
 
 
 class JudgedStore(JudgedReader, Store):
@@ -229,7 +231,7 @@ class JudgedStore(JudgedReader, Store):
 
     @property
     def spec(self) -> TableSpec:
-        """The table as HBase describes it now."""
+        """Return the table as HBase describes it now."""
         with refusing():
             told = self.judge.describe(self.name)
             starts = [region.start for region in self.judge.regions(self.name)]
@@ -244,7 +246,7 @@ class JudgedStore(JudgedReader, Store):
             if mutations:
                 self.judge.mutate(self.name, mutations)
 
-    def load(self, blocks: Sequence[CellBlock]) -> None:
+    def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
         columns = [_cells(block) for block in blocks]
         rows = blocks[0].rows.to_pylist() if blocks else []
         mutations = []
@@ -261,7 +263,7 @@ class JudgedStore(JudgedReader, Store):
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
     ) -> list[Cell]:
-        """Add to counters; the judge does not tell the timestamps of the new cells."""
+        """Add to counters; the official client does not return the timestamps of the new cells."""
         with refusing():
             sums = self.judge.increment(self.name, row, amounts)
         return [
@@ -272,7 +274,7 @@ class JudgedStore(JudgedReader, Store):
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
-        """Append to cells; the judge does not tell the timestamps of the new cells."""
+        """Append to cells; the official client does not return the timestamps of the new cells."""
         with refusing():
             values = self.judge.append(self.name, row, pieces)
         return [
@@ -280,32 +282,36 @@ class JudgedStore(JudgedReader, Store):
             for (family, qualifier, _), value in zip(pieces, values, strict=True)
         ]
 
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        if check.operator not in OPERATORS:
-            raise Refused("operator", f"{check.operator!r} is none", " ".join(OPERATORS))
-        column, operator = (check.family, check.qualifier), OPERATORS[check.operator]
+    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        if condition.operator not in OPERATORS:
+            raise InvalidArgument(
+                "operator", f"{condition.operator!r} is none", " ".join(OPERATORS)
+            )
+        column, operator = (condition.family, condition.qualifier), OPERATORS[condition.operator]
         with refusing():
-            return self.judge.check_and_mutate(self.name, row, column, operator, check.value, cells)
+            return self.judge.check_and_mutate(
+                self.name, row, column, operator, condition.value, cells
+            )
 
-    def regions(self) -> list[RegionCount]:
+    def list_regions(self) -> list[RegionRequestCounts]:
         with refusing():
             found = self.judge.regions(self.name)
-        return [RegionCount(one.start, one.stop, one.writes, one.reads) for one in found]
+        return [RegionRequestCounts(one.start, one.stop, one.writes, one.reads) for one in found]
 
-    def split(self, at: bytes) -> None:
-        if any(region.start == at for region in self.regions()):
+    def split(self, split_key: bytes) -> None:
+        if any(region.start == split_key for region in self.list_regions()):
             # HBase says so as well, by an exception that also means its own trouble.
-            raise Refused("at", f"a region begins at {at!r} already")
+            raise InvalidArgument("at", f"a region begins at {split_key!r} already")
         with refusing():
-            self.cluster.split(self.name, at)
+            self.cluster.split(self.name, split_key)
 
-    def alter(self, families: Sequence[Family]) -> None:
+    def alter_families(self, families: Sequence[Family]) -> None:
         known = {family.name: family for family in self.spec.families}
         told = {family.name: attributes_of(family, known.get(family.name)) for family in families}
         with refusing():
             self.judge.alter(self.name, *_halves(told))
 
-    def annotate(self, attributes: Mapping[str, str]) -> None:
+    def replace_attributes(self, attributes: Mapping[str, str]) -> None:
         gone = dict.fromkeys(word for word in self.spec.attributes if word not in attributes)
         with refusing():
             self.judge.annotate(self.name, {**gone, **attributes})
@@ -318,7 +324,7 @@ class JudgedStore(JudgedReader, Store):
         with refusing():
             self.judge.compact(self.name, major=major)
 
-    def size(self) -> int:
+    def measure_size_bytes(self) -> int:
         with refusing():
             return sum(region.size for region in self.judge.regions(self.name))
 
@@ -330,7 +336,7 @@ class JudgedStore(JudgedReader, Store):
 
 
 class JudgedSnapshot(JudgedReader):
-    """A table as it was; a copy that shares its files, dropped when closed."""
+    """A snapshot of a table: a copy that shares its files and is dropped when closed."""
 
     _is_open = True
 
@@ -343,12 +349,12 @@ class JudgedSnapshot(JudgedReader):
 def _halves(
     told: Mapping[str, tuple[dict[str, str], dict[str, str]]],
 ) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
-    """Attributes by family, and configuration by family."""
+    """Return the attributes by family, and the configuration by family."""
     return {name: a for name, (a, _) in told.items()}, {name: b for name, (_, b) in told.items()}
 
 
 def _cells(block: CellBlock) -> list[Cell | None]:
-    """A block's cell of each row, None where there is none."""
+    """Return a block's cell of each row, or None."""
     many = len(block.rows)
     names, times = block.qualifiers, block.timestamps
     qualifiers = [names] * many if isinstance(names, bytes) else names.to_pylist()
@@ -358,16 +364,16 @@ def _cells(block: CellBlock) -> list[Cell | None]:
 
 
 class JudgedEngine(Engine):
-    """A real cluster. Its URL is the directory of one that runs.
+    """A real cluster as an engine; its URL is the directory of a running cluster.
 
     Args:
         cluster: where tables live.
     """
 
     name = "judged"
-    persistent = True
-    shared = True
-    refuses: ClassVar[Mapping[str, str]] = {}
+    is_persistent = True
+    is_shared = True
+    unsupported_features: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -378,19 +384,21 @@ class JudgedEngine(Engine):
         return self.cluster.judge
 
     @classmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
-        if clock is not now_ms:
-            raise Unsupported("clock", "the servers have their own", remedy="Leave it out.")
-        return cls(Cluster.attach(Path(where)))
+    def open(
+        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+    ) -> Self:
+        if clock is not get_time_ms:
+            raise Unavailable("clock", "the servers have their own", remedy="Leave it out.")
+        return cls(Cluster.attach(Path(location)))
 
     @property
     def catalog_url(self) -> str:
         return f"file:{self.cluster.directory / 'catalog'}"
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         return self.judge.tables()
 
-    def create(
+    def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> JudgedStore:
         families, settings = _halves({one.name: attributes_of(one) for one in spec.families})
@@ -398,12 +406,12 @@ class JudgedEngine(Engine):
             self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)
         return JudgedStore(self.cluster, self.judge, spec.name)
 
-    def table(self, name: str) -> JudgedStore:
+    def open_table(self, name: str) -> JudgedStore:
         with refusing():
             self.judge.describe(name)
         return JudgedStore(self.cluster, self.judge, name)
 
-    def drop(self, name: str) -> None:
+    def drop_table(self, name: str) -> None:
         with refusing():
             self.judge.drop(name)
 

@@ -1,4 +1,4 @@
-"""Ends a cluster whose owner died without ending it: pytest that was killed, a closed terminal.
+"""End a cluster whose owner died without ending it: a killed pytest or a closed terminal.
 
 Started by the owner with its end of a pipe as standard input, which closes when the owner ends.
 """
@@ -14,7 +14,7 @@ from cluster.processes import State, end
 
 
 def keep(directory: Path) -> None:
-    """Waits for the owner's end, then ends what still runs and removes the directory."""
+    """Wait for the owner's end, then end the remaining processes and remove the directory."""
     sys.stdin.buffer.read()
     with suppress(FileNotFoundError):
         end(State.read(directory).processes.values(), directory, gently=False)

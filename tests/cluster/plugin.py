@@ -1,4 +1,4 @@
-"""What pytest needs of the real HBase: one cluster for the session, started when first asked."""
+"""Fixtures for the real HBase: one cluster per session, started when a test first needs it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,14 @@ HERE = Path(__file__).parent
 def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """ZooKeeper, a master and three region servers; skipped where Java or Maven is missing.
 
-    With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. Who ends
-    or pauses a process restarts or resumes it before the test ends.
+    With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. A test that
+    ends or pauses a process restarts or resumes it before the test ends.
     """
+    yield from start_cluster(tmp_path_factory)
+
+
+def start_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Start a cluster and end it with the session."""
     from cluster import Cluster, StartFailed, programs
 
     try:
@@ -45,7 +50,7 @@ def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 
 def _claim(place: Path) -> None:
-    """Fails in the second process that would start a cluster: one test of it is in no group."""
+    """Fail in a second process that would start a cluster, since a test lacks its group."""
     try:
         place.touch(exist_ok=False)
     except FileExistsError:
@@ -57,19 +62,19 @@ def _claim(place: Path) -> None:
 
 @pytest.fixture(scope="session")
 def hbase_judge(hbase_cluster: Cluster) -> Judge:
-    """The official client of that cluster."""
+    """The official Java client of the cluster."""
     return hbase_cluster.judge
 
 
 @pytest.fixture(scope="session")
 def hbase_url(hbase_cluster: Cluster) -> str:
-    """Where that cluster is, by its ZooKeeper."""
+    """The URL of the cluster by its ZooKeeper."""
     return hbase_cluster.url
 
 
 @pytest.fixture(scope="session")
 def hbase_engine(hbase_url: str) -> Iterator[Engine]:
-    """That cluster as an engine, through rowkey's own client."""
+    """The cluster as an engine, through rowkey's own client."""
     from rowkey.engines import open_engine
 
     with open_engine(hbase_url) as engine:
@@ -78,7 +83,7 @@ def hbase_engine(hbase_url: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
-    """The same through the official client, to judge ours by."""
+    """The cluster as an engine, through the official client."""
     from cluster import JudgedEngine
 
     return JudgedEngine(hbase_cluster)
@@ -86,7 +91,7 @@ def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever works with the cluster, or with one of its own, runs in one process: there is one."""
+    """Run all tests that use a cluster in the same process, since there is one cluster."""
     for item in items:
         if CLUSTER in getattr(item, "fixturenames", ()) or item.path.parent == HERE:
             item.add_marker(pytest.mark.xdist_group(CLUSTER))

@@ -1,4 +1,4 @@
-"""Ports that are free and stay this cluster's, however many clusters start at once."""
+"""Free ports that stay reserved for this cluster, however many clusters start at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIES = 500
 
 
 class Claims:
-    """Ports of this process.
+    """The ports reserved by this process.
 
     A port is claimed by binding its UDP namesake, which the servers do not need: other processes
     that claim see it, and the system lets go of it when this process ends, however it ends.
@@ -26,7 +26,7 @@ class Claims:
         self._random = random.SystemRandom()
 
     def port(self) -> int:
-        """A port nobody listens on."""
+        """Reserve a free port and return it."""
         for _ in range(TRIES):
             port = self._random.randrange(FROM, TO)
             if self._claim(port):
@@ -44,6 +44,6 @@ class Claims:
         return False
 
     def release(self) -> None:
-        """Lets go of all of them."""
+        """Release all reserved ports."""
         while self._held:
             self._held.pop().close()

@@ -1,4 +1,4 @@
-"""Processes that are known by their ids alone, so that any program may act on a running cluster.
+"""Processes identified by their ids, so that any program can act on a running cluster.
 
 What runs is written down in `state.json` in the cluster's directory: `tools/hbase.py` in another
 terminal and the keeper read it there.
@@ -28,7 +28,7 @@ POLL_S = 0.05
 
 @dataclass
 class State:
-    """What there is to know of a running cluster.
+    """The recorded state of a running cluster.
 
     Args:
         java: the JVM.
@@ -48,11 +48,11 @@ class State:
 
     @property
     def archives(self) -> Archives:
-        """Where the JVMs' archives of classes are."""
+        """Return the class data archives of the JVMs."""
         return Archives(self.java, Path(self.class_path.partition(os.pathsep)[0]))
 
     def servers_path(self, conf: Path) -> str:
-        """The servers' class path: jars first, as a JVM takes no archive where folders lead.
+        """Return the servers' class path: jars first, since a JVM uses no archive after a folder.
 
         Args:
             conf: the folder of the configuration.
@@ -62,7 +62,7 @@ class State:
 
     @classmethod
     def read(cls, directory: Path) -> State:
-        """The state of the cluster of a directory.
+        """Return the state of the cluster in a directory.
 
         Raises:
             FileNotFoundError: there is none.
@@ -72,7 +72,7 @@ class State:
         return cls(**{**told, "ports": ports, "flags": tuple(told["flags"])})
 
     def write(self, directory: Path) -> None:
-        """Writes it down, whole or not at all."""
+        """Write the state to its file atomically."""
         fresh = directory / f"state.{os.getpid()}"
         fresh.write_text(json.dumps(asdict(self), indent=1))
         fresh.replace(directory / "state.json")
@@ -85,7 +85,7 @@ def spawn(
     extra: Sequence[str] = (),
     flags: Sequence[str] | None = None,
 ) -> int:
-    """Starts one process of a cluster, in a process group of its own.
+    """Start one process of a cluster in a process group of its own.
 
     Args:
         directory: the cluster's.
@@ -135,19 +135,19 @@ def spawn(
 
 
 def log_of(directory: Path, name: str) -> Path:
-    """Where a process writes its log."""
+    """Return where a process writes its log."""
     return directory / "logs" / f"{name}.log"
 
 
 def last_words(directory: Path, name: str, lines: int = 15) -> str:
-    """The end of a process's log."""
+    """Return the end of a process's log."""
     path = log_of(directory, name)
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:]) or "(its log is empty)"
 
 
 def runs(pid: int, directory: Path) -> bool:
-    """Whether a process of this cluster still runs; its end is taken note of."""
+    """Return whether a process of this cluster runs, and reap it if it has ended."""
     with suppress(ChildProcessError):
         ended, _ = os.waitpid(pid, os.WNOHANG)
         return not ended
@@ -163,7 +163,7 @@ def runs(pid: int, directory: Path) -> bool:
 
 
 def send(pid: int, what: signal.Signals) -> None:
-    """Sends a signal to a process and those it started."""
+    """Send a signal to a process and its children."""
     with suppress(ProcessLookupError):
         os.killpg(pid, what)
 
@@ -171,7 +171,7 @@ def send(pid: int, what: signal.Signals) -> None:
 def end(
     pids: Iterable[int], directory: Path, *, gently: bool = True, term_s: float = TERM_S
 ) -> None:
-    """Ends processes: asks them, then kills them; returns when none runs.
+    """Terminate processes, then kill those that remain; return when none runs.
 
     Args:
         pids: their ids.

@@ -40,11 +40,11 @@ SESSION_S = 6.0
 
 
 class StartFailed(Exception):
-    """A cluster did not come up; the text holds the end of the log of who is to blame."""
+    """A cluster did not start; the message has the end of the failed process's log."""
 
 
 def programs(kept: Path | None = None, environment: Mapping[str, str] | None = None) -> Built:
-    """HBase's jars and the judge, from Maven at first, then from what is kept.
+    """Return HBase's jars and the Java client, from Maven first and then from a cache.
 
     Raises:
         Absent: Java, its compiler or Maven is missing, or the jars cannot be had.
@@ -83,7 +83,7 @@ class Cluster:
         flags: Sequence[str] = QUICK,
         patience_s: float = START_S,
     ) -> Self:
-        """Starts a cluster and waits until it says that it is ready.
+        """Start a cluster and wait until it is ready.
 
         Args:
             directory: an empty or absent directory, removed at the end; a temporary one by default.
@@ -121,7 +121,7 @@ class Cluster:
 
     @classmethod
     def attach(cls, directory: Path) -> Self:
-        """A cluster that somebody else started.
+        """Return a cluster that another process started.
 
         Raises:
             FileNotFoundError: there is none in this directory.
@@ -167,7 +167,7 @@ class Cluster:
         raise StartFailed(f"not ready within {patience_s:g} s, it says {answer!r}.\n{logs}")
 
     def _answer(self) -> str:
-        """How many live servers an initialised master knows, or why nobody says so."""
+        """Return how many live servers an initialized master knows, or why there is no answer."""
         ports = self.state.ports
         for name, port in (("ZooKeeper", ports.zookeeper), ("the master", ports.master)):
             with socket.socket() as caller:  # sooner than a client finds out
@@ -180,43 +180,43 @@ class Cluster:
 
     @property
     def state(self) -> State:
-        """What is written down of it."""
+        """Return the recorded state of the cluster."""
         return State.read(self.directory)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its processes, by name, in the order of their start."""
+        """Return the names of its processes in the order of their start."""
         return ("zookeeper", "master", *self.server_names)
 
     @property
     def server_names(self) -> tuple[str, ...]:
-        """Its region servers, by name: `server1`, `server2`, …."""
+        """Return the names of its region servers: `server1`, `server2`, …."""
         return tuple(f"server{n + 1}" for n in range(len(self.state.ports.servers)))
 
     @property
     def zookeeper(self) -> str:
-        """Where ZooKeeper listens, as host:port."""
+        """Return ZooKeeper's address as host:port."""
         return f"{HOST}:{self.state.ports.zookeeper}"
 
     @property
     def master(self) -> str:
-        """Where the master listens, as host:port."""
+        """Return the master's address as host:port."""
         return f"{HOST}:{self.state.ports.master}"
 
     @property
     def url(self) -> str:
-        """Where rowkey finds it: by its ZooKeeper."""
+        """Return the URL for rowkey, by ZooKeeper."""
         return f"hbase://{self.zookeeper}/hbase"
 
     @property
     def judge(self) -> Judge:
-        """The official client of this cluster, started when it is first asked."""
+        """Return the official Java client of this cluster, started by its first question."""
         if self._judge is None:
             self._judge = self.new_judge()
         return self._judge
 
     def new_judge(self, **settings: str) -> Judge:
-        """Another official client, to be stopped by whoever asked for it.
+        """Return another official Java client; the caller stops it.
 
         Args:
             settings: of the client, dots written as two underscores, over those of `cluster.site`.
@@ -227,7 +227,7 @@ class Cluster:
         return Judge([state.java, *JUDGE_FLAGS, "-cp", state.class_path, SOURCE.main, *words])
 
     def pid(self, name: str) -> int:
-        """The process id of one process.
+        """Return the process id of one process.
 
         Raises:
             ValueError: there is no process of that name.
@@ -237,19 +237,19 @@ class Cluster:
         return self.state.processes[name]
 
     def alive(self, name: str) -> bool:
-        """Whether a process runs; a paused one does."""
+        """Return whether a process runs; a paused one does."""
         return runs(self.pid(name), self.directory)
 
     def kill(self, name: str) -> None:
-        """Ends a process at once, as a crash would (kill -9); returns when it is gone."""
+        """Kill a process at once (kill -9); return when it is gone."""
         end([self.pid(name)], self.directory, gently=False)
 
     def pause(self, name: str) -> None:
-        """Stops a process without ending it: its connections stay open and nothing answers."""
+        """Stop a process without ending it: its connections stay open and nothing answers."""
         send(self._running(name), signal.SIGSTOP)
 
     def resume(self, name: str) -> None:
-        """Lets a paused process go on."""
+        """Continue a paused process."""
         send(self._running(name), signal.SIGCONT)
 
     def _running(self, name: str) -> int:
@@ -258,7 +258,7 @@ class Cluster:
         return self.pid(name)
 
     def restart(self, name: str) -> None:
-        """Ends a process if it runs, starts it anew, and waits until the cluster knows it again."""
+        """End a process if it runs, start it again, and wait until the cluster knows it."""
         end([self.pid(name)], self.directory)
         self._spawn(name)
         if name in self.server_names:
@@ -267,11 +267,11 @@ class Cluster:
             self.wait(lambda: self._answer().isdigit(), f"{name} is back")
 
     def move(self, table: str, row: bytes, name: str) -> None:
-        """Moves the region that holds a row key to a region server, by our name of it."""
+        """Move the region that holds a row key to a region server such as `server2`."""
         self.judge.move(table, row, self.places()[name])
 
     def split(self, table: str, at: bytes) -> None:
-        """Divides the region that holds a row key, and waits until it could be divided again.
+        """Split the region that holds a row key, and wait until it can be split again.
 
         A half refers to the files of the whole until it is compacted, which HBase does at once. All
         files are merged then, so deletes in files are dropped, as in a major compaction.
@@ -284,20 +284,20 @@ class Cluster:
         self.wait(lambda: not self.references(table), f"the halves of {table} stand alone", SPLIT_S)
 
     def references(self, table: str) -> list[str]:
-        """Files of a table that refer to those of a region that was divided."""
+        """Return files of a table that refer to files of a split parent."""
         namespace, _, name = table.rpartition(":")
         data = self.directory / "data" / "data" / (namespace or "default") / name
         files = (path.name for path in data.glob("*/*/*.*"))
         return [file for file in files if _REFERENCE.fullmatch(file)]
 
     def holders(self, table: str) -> dict[bytes, str | None]:
-        """Our name of the server that holds each region, by the region's first row key."""
+        """Return the name of each region's server, such as `server1`, by the region's start key."""
         names = {server: name for name, server in self.places().items()}
         regions = self.judge.regions(table)
         return {one.start: names.get(one.server or "") for one in regions}
 
     def wait(self, holds: Callable[[], bool], what: str, patience_s: float = RECOVER_S) -> None:
-        """Waits until something holds.
+        """Wait until a condition holds.
 
         Raises:
             TimeoutError: it did not, in time.
@@ -309,14 +309,14 @@ class Cluster:
             time.sleep(POLL_S)
 
     def places(self) -> dict[str, str]:
-        """The live region servers as the master sees them: HBase's name of each, by ours."""
+        """Return HBase's name of each live region server by its name in this cluster."""
         live = self.judge.status().live
         by_port = {int(server.split(",")[1]): server for server in live}
         found = zip(self.server_names, self.state.ports.servers, strict=True)
         return {name: by_port[port] for name, port in found if port in by_port}
 
     def stop(self) -> None:
-        """Ends everything that was started, and removes the directory; a second call does nothing.
+        """End everything that was started and remove the directory; a second call does nothing.
 
         One that is only attached to lets go of it and leaves it running.
         """
@@ -336,7 +336,7 @@ class Cluster:
             self._keeper.wait()
 
     def _keep_archives(self) -> None:
-        """Lets those that write an archive end well."""
+        """Let processes that write an archive end normally."""
         archives = self.state.archives
         for name in WRITERS if self._writing else ():
             end([self.pid(name)], self.directory, term_s=ARCHIVE_S)
@@ -350,7 +350,7 @@ class Cluster:
 
 
 def keeper_of(directory: Path) -> subprocess.Popen[bytes]:
-    """A process that ends the cluster when this one ends, however it ends."""
+    """Start a process that ends the cluster when this process ends."""
     tests = str(Path(__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-m", "cluster.keeper", str(directory)],

@@ -1,4 +1,4 @@
-"""How the servers are configured: one HBase on one machine, for tests that kill and wait.
+"""The configuration of the servers: one HBase on one machine, with short waits for tests.
 
 Source: the HBase book's configuration chapter; what differs from its defaults says why.
 """
@@ -43,7 +43,7 @@ logger.zookeeper.level = warn
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of one cluster, each its own.
+    """The ports of one cluster.
 
     Args:
         zookeeper: where clients ask for everything else.
@@ -57,7 +57,7 @@ class Ports:
 
 
 def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
-    """The settings of all servers of one cluster.
+    """Return the settings of all servers of one cluster.
 
     Args:
         directory: where everything of the cluster lies.
@@ -107,7 +107,7 @@ def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
 
 
 def _network(directory: Path, ports: Ports) -> dict[str, str]:
-    """Who listens where: on this machine only."""
+    """Return the addresses of all servers, on this machine only."""
     return {
         "hbase.zookeeper.quorum": HOST,
         "hbase.zookeeper.property.clientPort": str(ports.zookeeper),
@@ -125,7 +125,7 @@ def _network(directory: Path, ports: Ports) -> dict[str, str]:
 
 
 def client(ports: Ports) -> dict[str, str]:
-    """The settings of a client: it waits for a killed server's regions, but not for ever."""
+    """Return the settings of a client, which waits a limited time for a killed server's regions."""
     return {
         "hbase.zookeeper.quorum": HOST,
         "hbase.zookeeper.property.clientPort": str(ports.zookeeper),
@@ -141,7 +141,7 @@ def client(ports: Ports) -> dict[str, str]:
 
 
 def write_site(directory: Path, settings: Mapping[str, str]) -> None:
-    """Puts the settings where the servers look for them: `conf` in the cluster's directory."""
+    """Write the settings where the servers look for them: `conf` in the cluster's directory."""
     properties = "".join(
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in settings.items()
@@ -153,7 +153,7 @@ def write_site(directory: Path, settings: Mapping[str, str]) -> None:
 
 
 def jvm(heap_mb: int, directory: Path) -> list[str]:
-    """The flags of one server's JVM; one collector thread, since five share two cores."""
+    """Return the flags of one server's JVM; one collector thread, since five share two cores."""
     return [
         "-XX:+UseSerialGC",
         f"-Xmx{heap_mb}m",
@@ -170,7 +170,7 @@ def jvm(heap_mb: int, directory: Path) -> list[str]:
 
 
 def program(name: str, ports: Ports) -> tuple[int, Sequence[str]]:
-    """What a process runs: its heap in MB, then class and arguments.
+    """Return what a process runs: its heap in MB, its class and arguments.
 
     Args:
         name: `zookeeper`, `master` or `server1`, `server2`, ….

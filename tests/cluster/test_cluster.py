@@ -1,4 +1,4 @@
-"""A cluster starts, and what is done to its processes is what their names say."""
+"""A cluster starts, and kill, pause, move and split do what their names say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cluster import Cluster, StartFailed
 from cluster.processes import State, runs
 from cluster.site import Ports
 from rowkey.cells import Cell, RowCells
-from rowkey.engines import Ask
+from rowkey.engines import CellSelection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ TESTS = str(Path(__file__).parents[1])
 
 @pytest.fixture(scope="module")
 def table(hbase_judge: Judge) -> Iterator[str]:
-    """A table of six regions, a hundred acknowledged rows in each, all of them in memory."""
+    """A table of six regions with a hundred acknowledged rows each, all in memory."""
     hbase_judge.create("faults", {"d": {}}, SPLITS)
     hbase_judge.mutate("faults", [RowCells(row, [Cell("d", b"q", 1, row)]) for row in ROWS])
     yield "faults"
@@ -39,19 +39,19 @@ def table(hbase_judge: Judge) -> Iterator[str]:
 
 
 def rows_of(judge: Judge, table: str) -> list[bytes]:
-    """The row keys that a scan of everything gives."""
-    return [row for row, _ in judge.scan(table, Ask())]
+    """Return the row keys of a scan of the whole table."""
+    return [row for row, _ in judge.scan(table, CellSelection())]
 
 
 def listens(address: str, port: int) -> bool:
-    """Whether somebody takes connections there."""
+    """Return whether a server accepts connections at an address."""
     with socket.socket() as caller:
         caller.settimeout(5)
         return caller.connect_ex((address, port)) == 0
 
 
 def test_three_servers(hbase_cluster: Cluster) -> None:
-    """The master knows three live servers, which are the three that were started."""
+    """The master knows exactly the three servers that were started."""
     expected = {"server1", "server2", "server3"}
     assert expected == set(hbase_cluster.places())
     assert expected == set(hbase_cluster.server_names)
@@ -59,7 +59,7 @@ def test_three_servers(hbase_cluster: Cluster) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there 127.0.0.2 is this machine, too")
 def test_loopback_only(hbase_cluster: Cluster) -> None:
-    """Every server listens at 127.0.0.1, and at no other address of the machine."""
+    """Every server listens at 127.0.0.1 and at no other address of the machine."""
     ports = hbase_cluster.state.ports
     every = (ports.zookeeper, ports.master, *ports.servers)
     expected = [(True, False)] * 5
@@ -74,13 +74,13 @@ def test_pre_split(hbase_cluster: Cluster, table: str) -> None:
 
 
 def test_counters(hbase_judge: Judge, table: str) -> None:
-    """Each region has counted the mutations it got."""
+    """Each region has counted its mutations."""
     expected = [100] * 6
     assert expected == [region.writes for region in hbase_judge.regions(table)]
 
 
 def test_move(hbase_cluster: Cluster, table: str) -> None:
-    """A region is on the server it was moved to, with its rows."""
+    """A moved region is on the target server with all its rows."""
     first = hbase_cluster.holders(table)[b""]
     target = next(name for name in hbase_cluster.server_names if name != first)
     hbase_cluster.move(table, b"", target)
@@ -89,7 +89,7 @@ def test_move(hbase_cluster: Cluster, table: str) -> None:
 
 
 def test_split(hbase_cluster: Cluster, table: str) -> None:
-    """A region that was divided is two, with its rows, and can be divided again at once."""
+    """A split region becomes two with all rows, and can be split again at once."""
     hbase_cluster.split(table, b"050")
     hbase_cluster.split(table, b"025")
     expected = [b"", b"025", b"050", *SPLITS]
@@ -98,13 +98,13 @@ def test_split(hbase_cluster: Cluster, table: str) -> None:
 
 
 def test_pause(hbase_cluster: Cluster, table: str) -> None:
-    """A paused server does not answer, and does once it goes on."""
+    """A paused server does not answer until it is resumed."""
     name = hbase_cluster.holders(table)[b"300"]
     assert name is not None
     with ThreadPoolExecutor(1) as pool:
         hbase_cluster.pause(name)
         try:
-            asked = pool.submit(hbase_cluster.judge.get, table, [b"300"], Ask())
+            asked = pool.submit(hbase_cluster.judge.get, table, [b"300"], CellSelection())
             done, _ = wait([asked], timeout=1.0)
         finally:
             hbase_cluster.resume(name)
@@ -115,7 +115,7 @@ def test_pause(hbase_cluster: Cluster, table: str) -> None:
 
 @pytest.mark.long
 def test_kill(hbase_cluster: Cluster, table: str) -> None:
-    """A killed server's regions are served by others, with every acknowledged row."""
+    """The regions of a killed server are served by others with every acknowledged row."""
     killed = hbase_cluster.holders(table)[b"300"]
     assert killed is not None
     hbase_cluster.kill(killed)
@@ -127,24 +127,15 @@ def test_kill(hbase_cluster: Cluster, table: str) -> None:
 
 
 def test_unknown_process(hbase_cluster: Cluster) -> None:
-    """A process that does not exist is not killed, and those that do are named."""
+    """Killing an unknown process raises an error that names the known ones."""
     with pytest.raises(ValueError, match=r"server4; there are zookeeper, master, server1"):
         hbase_cluster.kill("server4")
-
-
-def test_attached(hbase_cluster: Cluster, table: str) -> None:
-    """Another program acts on a running cluster, and leaves it running when it lets go."""
-    other = Cluster.attach(hbase_cluster.directory)
-    assert ROWS == rows_of(other.judge, table)
-    other.stop()
-    assert hbase_cluster.alive("zookeeper")
-    assert hbase_cluster.directory.exists()
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("hbase_cluster")
 def test_no_start(tmp_path: Path) -> None:
-    """A cluster that cannot start says whose fault it is, with the log, and leaves nothing."""
+    """A cluster that cannot start raises the reason with the log and leaves no files."""
     elsewhere = {"hbase.zookeeper.property.clientPortAddress": "192.0.2.1"}
     with pytest.raises(StartFailed, match=r"(?s)^zookeeper died\..*BindException"):
         Cluster.start(tmp_path / "cluster", settings=elsewhere)
@@ -152,7 +143,7 @@ def test_no_start(tmp_path: Path) -> None:
 
 
 def test_keeper(tmp_path: Path) -> None:
-    """When the owner is gone its processes end, and no stranger that has got an old id does."""
+    """When the owner ends, its processes end, and a process that reuses an old id does not."""
     directory = tmp_path / "cluster"
     directory.mkdir()
     sleep = ["sh", "-c", "sleep 600; :"]
@@ -191,7 +182,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.long
 def test_owner_killed(hbase_cluster: Cluster, tmp_path: Path) -> None:
-    """A whole cluster ends soon after its owner was killed, and its directory is gone."""
+    """A cluster ends soon after its owner was killed, and its directory is removed."""
     directory = tmp_path / "cluster"
     done = subprocess.run(
         [sys.executable, "-c", STARTS_AND_DIES, str(directory)],
@@ -224,7 +215,7 @@ def test_two_clusters(hbase_cluster: Cluster, table: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["zookeeper", "master", "server1", "server2", "server3"])
 def test_each_killed(hbase_cluster: Cluster, table: str, name: str) -> None:
-    """Whichever process is killed and started again, every row is there afterwards."""
+    """After any process is killed and restarted, every row is there."""
     hbase_cluster.kill(name)
     hbase_cluster.restart(name)
     assert ROWS == rows_of(hbase_cluster.judge, table)

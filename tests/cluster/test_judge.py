@@ -1,24 +1,21 @@
-"""The judge asks what it is told to ask, and hands back what HBase said."""
+"""The Java client runs what it is asked and returns HBase's answers."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cluster import Judge, JudgeError
+from cluster.plugin import start_cluster
 from oracles import OracleError
 from oracles.plugin import LEFT_OUT, REQUIRED
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.engines import ALL, Ask
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.engines import NEWEST_CELLS, CellSelection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-TESTS = str(Path(__file__).parents[1])
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +33,7 @@ def put(at: int, value: bytes, family: str = "d", qualifier: bytes = b"q") -> Ce
 
 
 def test_describe(hbase_judge: Judge, table: str) -> None:
-    """A table reads back as it was created, and a family has HBase's defaults."""
+    """A table reads back as it was created, with HBase's defaults for its families."""
     told = hbase_judge.describe(table)
     assert ["d", "e"] == list(told.families)
     assert {"VERSIONS": "3", "BLOOMFILTER": "ROW"}.items() <= told.families["d"].items()
@@ -47,111 +44,115 @@ def test_describe(hbase_judge: Judge, table: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "at", "left"),
     [
-        (Kind.DELETE, 2, [3, 1]),
-        (Kind.DELETE_COLUMN, 2, [3]),
-        (Kind.DELETE_FAMILY, 2, [3]),
-        (Kind.DELETE_FAMILY_VERSION, 2, [3, 1]),
-        (Kind.DELETE, LATEST, [2, 1]),
-        (Kind.DELETE_COLUMN, LATEST, []),
-        (Kind.DELETE_FAMILY, LATEST, []),
+        (CellType.DELETE, 2, [3, 1]),
+        (CellType.DELETE_COLUMN, 2, [3]),
+        (CellType.DELETE_FAMILY, 2, [3]),
+        (CellType.DELETE_FAMILY_VERSION, 2, [3, 1]),
+        (CellType.DELETE, LATEST, [2, 1]),
+        (CellType.DELETE_COLUMN, LATEST, []),
+        (CellType.DELETE_FAMILY, LATEST, []),
     ],
 )
-def test_deletes(hbase_judge: Judge, table: str, kind: Kind, at: int, left: list[int]) -> None:
-    """Each of the four deletes hides the versions that its name says."""
+def test_deletes(hbase_judge: Judge, table: str, kind: CellType, at: int, left: list[int]) -> None:
+    """Each of the four delete types hides the versions that its name says."""
     row = f"delete-{kind.name}-{at}".encode()
-    whole = kind in {Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION}
-    delete = Cell("d", b"" if whole else b"q", at, kind=kind)
+    whole = kind in {CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION}
+    delete = Cell("d", b"" if whole else b"q", at, cell_type=kind)
     hbase_judge.mutate(table, [RowCells(row, [put(n, b"%d" % n) for n in (1, 2, 3)])])
     hbase_judge.mutate(table, [RowCells(row, [delete])])
-    [found] = hbase_judge.get(table, [row], Ask(versions=3))
+    [found] = hbase_judge.get(table, [row], CellSelection(versions=3))
     assert left == [cell.timestamp for cell in found.cells]
 
 
 def test_raw(hbase_judge: Judge, table: str) -> None:
-    """A raw scan gives deletes with their kinds, and what they hide."""
-    cells = [put(1, b"v"), *(Cell("d", b"q", 2, kind=kind) for kind in (Kind.DELETE,))]
+    """A raw scan returns delete markers with their types and the cells they hide."""
+    cells = [put(1, b"v"), *(Cell("d", b"q", 2, cell_type=kind) for kind in (CellType.DELETE,))]
     hbase_judge.mutate(table, [RowCells(b"raw", cells)])
-    [found] = hbase_judge.scan(table, Ask(raw=True, versions=9), (b"raw", True), (b"raw", True))
-    assert [(Kind.DELETE, 2), (Kind.PUT, 1)] == [
-        (cell.kind, cell.timestamp) for cell in found.cells
+    [found] = hbase_judge.scan(
+        table, CellSelection(raw=True, versions=9), (b"raw", True), (b"raw", True)
+    )
+    assert [(CellType.DELETE, 2), (CellType.PUT, 1)] == [
+        (cell.cell_type, cell.timestamp) for cell in found.cells
     ]
 
 
 def test_row_whole(hbase_judge: Judge, table: str) -> None:
-    """Puts and deletes of one row are one write, which one region counts once."""
+    """Puts and deletes of one row are one write that its region counts once."""
     [before, _] = hbase_judge.regions(table)
-    mixed = [put(5, b"v"), Cell("d", b"r", 5, kind=Kind.DELETE), put(5, b"w", "e")]
+    mixed = [put(5, b"v"), Cell("d", b"r", 5, cell_type=CellType.DELETE), put(5, b"w", "e")]
     hbase_judge.mutate(table, [RowCells(b"both", mixed)])
     [after, _] = hbase_judge.regions(table)
-    [found] = hbase_judge.get(table, [b"both"], ALL)
+    [found] = hbase_judge.get(table, [b"both"], NEWEST_CELLS)
     assert [b"v", b"w"] == [cell.value for cell in found.cells]
     assert before.writes < after.writes
 
 
 def test_in_order(hbase_judge: Judge, table: str) -> None:
-    """Mutations of one row in one question are applied one after another."""
+    """Mutations of one row in one question are applied in order."""
     many = [RowCells(b"order", [put(1, b"%d" % n)]) for n in range(20)]
     hbase_judge.mutate(table, many)
-    [found] = hbase_judge.get(table, [b"order"], ALL)
+    [found] = hbase_judge.get(table, [b"order"], NEWEST_CELLS)
     assert [b"19"] == [cell.value for cell in found.cells]
 
 
 def test_cell_ttl(hbase_judge: Judge, table: str) -> None:
-    """A cell whose time to live is over is gone, another of the same row is not."""
+    """An expired cell is gone while another of the same row stays."""
     old = hbase_judge.now() - 60_000
     brief, lasting = Cell("d", b"a", old, b"v", ttl_ms=1_000), Cell("d", b"b", old, b"w")
     hbase_judge.mutate(table, [RowCells(b"ttl", [brief, lasting])])
-    [found] = hbase_judge.get(table, [b"ttl"], ALL)
+    [found] = hbase_judge.get(table, [b"ttl"], NEWEST_CELLS)
     assert [b"w"] == [cell.value for cell in found.cells]
 
 
 def test_get(hbase_judge: Judge, table: str) -> None:
-    """Gets answer in the order asked, and take columns, times, versions and ranges."""
+    """Gets return rows in the order given and support columns, times, versions and ranges."""
     cells = [put(n, b"%d" % n, family, q) for n in (1, 2) for family in "de" for q in (b"a", b"b")]
     hbase_judge.mutate(table, [RowCells(b"get", cells)])
 
-    def told(ask: Ask) -> list[tuple[str, bytes, int]]:
+    def told(ask: CellSelection) -> list[tuple[str, bytes, int]]:
         [found] = hbase_judge.get(table, [b"get"], ask)
         return [cell[:3] for cell in found.cells]
 
     assert [("d", b"a", 2), ("e", b"a", 2), ("e", b"b", 2)] == told(
-        Ask(columns={"d": (b"a",), "e": ()})
+        CellSelection(columns={"d": (b"a",), "e": ()})
     )
-    assert [("d", b"b", 1)] == told(Ask(columns={"d": (b"b",)}, time_range=(0, 2), versions=2))
-    assert [("d", b"b", 2), ("e", b"b", 2)] == told(Ask(qualifiers=(b"b", b"")))
-    assert [("d", b"a", 2), ("e", b"a", 2)] == told(Ask(qualifiers=(b"a", b"b")))
-    found = hbase_judge.get(table, [b"nothing", b"get"], ALL)
+    assert [("d", b"b", 1)] == told(
+        CellSelection(columns={"d": (b"b",)}, time_range=(0, 2), versions=2)
+    )
+    assert [("d", b"b", 2), ("e", b"b", 2)] == told(CellSelection(qualifier_range=(b"b", b"")))
+    assert [("d", b"a", 2), ("e", b"a", 2)] == told(CellSelection(qualifier_range=(b"a", b"b")))
+    found = hbase_judge.get(table, [b"nothing", b"get"], NEWEST_CELLS)
     assert [b"", b"get"] == [row for row, _ in found]
 
 
 @pytest.mark.parametrize(
     ("ask", "start", "stop", "rows"),
     [
-        (ALL, (b"s1", True), (b"s3", False), [b"s1", b"s2"]),
-        (ALL, (b"s1", False), (b"s3", True), [b"s2", b"s3"]),
-        (Ask(reverse=True), (b"s3", True), (b"s1", False), [b"s3", b"s2"]),
-        (Ask(reverse=True, limit=1), (b"s3", False), (b"s1", True), [b"s2"]),
-        (Ask(limit=2), (b"s0", True), (b"s9", True), [b"s0", b"s1"]),
-        (Ask(batch=2), (b"s1", True), (b"s1", True), [b"s1", b"s1"]),
-        (Ask(batch=2, limit=1), (b"s0", True), (b"s9", True), [b"s0", b"s0"]),
+        (NEWEST_CELLS, (b"s1", True), (b"s3", False), [b"s1", b"s2"]),
+        (NEWEST_CELLS, (b"s1", False), (b"s3", True), [b"s2", b"s3"]),
+        (CellSelection(reverse=True), (b"s3", True), (b"s1", False), [b"s3", b"s2"]),
+        (CellSelection(reverse=True, limit=1), (b"s3", False), (b"s1", True), [b"s2"]),
+        (CellSelection(limit=2), (b"s0", True), (b"s9", True), [b"s0", b"s1"]),
+        (CellSelection(batch=2), (b"s1", True), (b"s1", True), [b"s1", b"s1"]),
+        (CellSelection(batch=2, limit=1), (b"s0", True), (b"s9", True), [b"s0", b"s0"]),
     ],
 )
 def test_scan(
     hbase_judge: Judge,
     table: str,
-    ask: Ask,
+    ask: CellSelection,
     start: tuple[bytes, bool],
     stop: tuple[bytes, bool],
     rows: list[bytes],
 ) -> None:
-    """A scan gives the rows between its ends, in its direction, in pieces of its batch."""
+    """A scan returns the rows between its bounds, in its direction, split by its batch size."""
     cells = [put(1, b"v", "d", b"%d" % n) for n in range(3)]
     hbase_judge.mutate(table, [RowCells(b"s%d" % n, cells) for n in range(4)])
     assert rows == [row for row, _ in hbase_judge.scan(table, ask, start, stop)]
 
 
 def test_counters_of_a_row(hbase_judge: Judge, table: str) -> None:
-    """Increments and appends give the new values, in the order asked."""
+    """Increments and appends return the new values in the order given."""
     amounts = [("e", b"n", 5), ("d", b"n", -1)]
     pieces = [("d", b"t", b"ab")]
     assert [5, -1] == hbase_judge.increment(table, b"count", amounts)
@@ -161,7 +162,7 @@ def test_counters_of_a_row(hbase_judge: Judge, table: str) -> None:
 
 
 def test_check(hbase_judge: Judge, table: str) -> None:
-    """HBase compares the given value with the cell, in this order: LESS is value < cell."""
+    """HBase compares the given value with the cell: LESS means value < cell."""
     column = ("d", b"q")
     hbase_judge.mutate(table, [RowCells(b"check", [put(1, b"5")])])
 
@@ -184,7 +185,7 @@ def test_check(hbase_judge: Judge, table: str) -> None:
 )
 @pytest.mark.usefixtures("table")
 def test_refused(hbase_judge: Judge, table_name: str, cell: Cell, kind: str) -> None:
-    """What HBase refuses comes back as the class it threw, whether of one row or of many."""
+    """An error of HBase has the class that HBase threw, for one row and for many."""
     for rows in ([b"r"], [b"r", b"s"]):
         with pytest.raises(JudgeError) as told:
             hbase_judge.mutate(table_name, [RowCells(row, [cell]) for row in rows])
@@ -192,18 +193,18 @@ def test_refused(hbase_judge: Judge, table_name: str, cell: Cell, kind: str) -> 
 
 
 def test_truncate(hbase_judge: Judge) -> None:
-    """A truncated table has no rows and its regions, or one."""
+    """A truncated table has no rows and keeps its regions."""
     hbase_judge.create("short", {"d": {}}, [b"m"])
     hbase_judge.mutate("short", [RowCells(b"r", [put(1, b"v")])])
     hbase_judge.truncate("short")
-    assert [] == hbase_judge.scan("short", ALL)
+    assert [] == hbase_judge.scan("short", NEWEST_CELLS)
     assert 2 == len(hbase_judge.regions("short"))
     hbase_judge.drop("short")
     assert "short" not in hbase_judge.tables()
 
 
 def test_nonsense(hbase_judge: Judge) -> None:
-    """A question that cannot be put is our mistake, and the next one is answered."""
+    """An invalid question raises OracleError, and the next question is answered."""
     with pytest.raises(OracleError, match="no such question: dance"):
         hbase_judge.ask("dance")
     with pytest.raises(OracleError, match="flush: word 1 is missing"):
@@ -211,33 +212,28 @@ def test_nonsense(hbase_judge: Judge) -> None:
     assert 3 == len(hbase_judge.status().live)
 
 
-def test_a_judge_dies(hbase_judge: Judge) -> None:
-    """A judge that was stopped is started again by the next question."""
+def test_client_restarts(hbase_judge: Judge) -> None:
+    """After the JVM was stopped the next question starts another."""
     hbase_judge.stop()
     assert 3 == len(hbase_judge.status().live)
 
 
-TAKES_THE_FIXTURE = '''
-def test_rows(hbase_judge):
-    """Needs a cluster."""
-    raise AssertionError("reached without Java")
-'''
-
-
-@pytest.mark.parametrize(("required", "code", "says"), [("0", 0, LEFT_OUT), ("1", 1, REQUIRED)])
-def test_without_java(tmp_path: Path, required: str, code: int, says: str) -> None:
-    """Where there is no Java the test is left out loudly, or fails where it is required."""
-    (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
-    plugins = ("-p", "oracles.plugin", "-p", "cluster.plugin", "-p", "no:cacheprovider")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *plugins],
-        cwd=tmp_path,
-        env={"PATH": str(tmp_path), "PYTHONPATH": TESTS, REQUIRED: required},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert code == done.returncode
-    assert says in done.stdout
-    assert "java is not found in java_home or path" in done.stdout.lower()
+@pytest.mark.parametrize(
+    ("required", "outcome", "message"),
+    [("0", pytest.skip.Exception, LEFT_OUT), ("1", pytest.fail.Exception, f"{REQUIRED}=1")],
+)
+def test_without_java(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    required: str,
+    outcome: type[BaseException],
+    message: str,
+) -> None:
+    """Without Java the cluster is skipped with a notice, or fails where it is required."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv(REQUIRED, required)
+    fixture = start_cluster(tmp_path_factory)
+    with pytest.raises(outcome, match=f"{message}.*java is not found in JAVA_HOME or PATH"):
+        next(fixture)

@@ -1,4 +1,4 @@
-"""The command that starts a cluster for a person, and breaks it on request."""
+"""The command that starts a cluster for manual use and breaks it on request."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tools.hbase import main
 
 from cluster.archives import WRITERS, Archives
+from cluster.servers import Cluster
 from rowkey.cells import Cell, RowCells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cluster import Cluster
+    from collections.abc import Callable, Iterator
 
 TOOL = str(Path(__file__).parents[2] / "tools" / "hbase.py")
 
 
 def tool(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """What the command says."""
+    """Run the command in a process of its own."""
     command = [sys.executable, TOOL, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
@@ -37,45 +37,74 @@ def table(hbase_cluster: Cluster) -> Iterator[str]:
     hbase_cluster.judge.drop("tool")
 
 
-def test_status(hbase_cluster: Cluster, table: str) -> None:
-    """The status names every process, and every table with its regions."""
-    done = tool("status", "--at", hbase_cluster.directory)
-    assert "" == done.stderr
+@pytest.fixture
+def run_in_process(hbase_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run the command in this process with the session's Java client; starting one takes 3 s."""
+    attached = Cluster.attach(hbase_cluster.directory)
+    monkeypatch.setattr(attached, "_judge", hbase_cluster.judge)
+    monkeypatch.setattr(attached, "stop", lambda: None)
+    monkeypatch.setattr(Cluster, "attach", lambda _: attached)
+
+    def run(*words: str) -> None:
+        command = ["hbase.py", *words, "--at", str(hbase_cluster.directory)]
+        monkeypatch.setattr(sys, "argv", command)
+        main()
+
+    return run
+
+
+def test_status(
+    hbase_cluster: Cluster,
+    table: str,
+    run_in_process: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The status names every process and every table with its regions."""
+    run_in_process("status")
+    output = capsys.readouterr()
+    assert "" == output.err
     for name in hbase_cluster.names:
-        assert f"{name:9}  runs       pid {hbase_cluster.pid(name)}" in done.stdout
-    assert f"table {table}" in done.stdout
-    assert "from b'm\\xff' on server" in done.stdout
+        assert f"{name:9}  runs       pid {hbase_cluster.pid(name)}" in output.out
+    assert f"table {table}" in output.out
+    assert "from b'm\\xff' on server" in output.out
 
 
-def test_verbs(hbase_cluster: Cluster, table: str) -> None:
-    """A region is divided at the bytes given, and moved to the server given."""
-    at = ("--at", hbase_cluster.directory)
-    assert 0 == tool("split", table, r"m\xff\x00", *at).returncode
+def test_split_from_another_process(hbase_cluster: Cluster, table: str) -> None:
+    """Another process splits a region of a running cluster and leaves the cluster running."""
+    done = tool("split", table, r"m\xff\x00", "--at", hbase_cluster.directory)
+    assert (0, "") == (done.returncode, done.stderr)
     starts = [region.start for region in hbase_cluster.judge.regions(table)]
     assert [b"", b"m\xff", b"m\xff\x00"] == starts
-    assert 0 == tool("move", table, "a", "3", *at).returncode
+    assert all(map(hbase_cluster.alive, hbase_cluster.names))
+
+
+def test_move(hbase_cluster: Cluster, table: str, run_in_process: Callable[..., None]) -> None:
+    """A region is moved to the given server."""
+    run_in_process("move", table, "a", "3")
     assert "server3" == hbase_cluster.holders(table)[b""]
 
 
+def test_split_of_an_unknown_table(run_in_process: Callable[..., None]) -> None:
+    """An error of HBase ends the command with one line."""
+    with pytest.raises(SystemExit, match=r"^hbase: TableNotFoundException: none[^\n]*$"):
+        run_in_process("split", "none", "a")
+
+
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("kill", "7"), "no process is called server7"),
-        (("split", "none", "a"), "TableNotFoundException: none"),
-        ((), "exists: a cluster runs there"),
-    ],
-    ids=["kill", "split", "start"],
+    ("words", "message"),
+    [(("kill", "7"), "no process is called server7"), ((), "exists: a cluster runs there")],
+    ids=["kill", "start"],
 )
-def test_told_why(hbase_cluster: Cluster, words: tuple[str, ...], says: str) -> None:
-    """What cannot be done is said in one line."""
+def test_errors_take_one_line(hbase_cluster: Cluster, words: tuple[str, ...], message: str) -> None:
+    """A command that cannot be carried out says why in one line."""
     done = tool(*words, "--at", hbase_cluster.directory)
     assert 1 == done.returncode
     assert 1 == done.stderr.count("\n")
-    assert says in done.stderr
+    assert message in done.stderr
 
 
 def test_nothing_runs(tmp_path: Path) -> None:
-    """Without a cluster the verbs say how one is started."""
+    """Without a cluster the commands say how to start one."""
     done = tool("status", "--at", tmp_path / "none")
     assert 1 == done.returncode
     assert "`make hbase` starts one" in done.stderr
@@ -85,7 +114,7 @@ def test_nothing_runs(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("hbase_cluster")
 @pytest.mark.parametrize("how", ["interrupt", "stop"])
 def test_whole_life(tmp_path: Path, how: str) -> None:
-    """A cluster is started, a server killed and started again, and everything ended."""
+    """A cluster is started, a server killed and restarted, and everything ended."""
     directory = tmp_path / "hbase"
     command = [sys.executable, TOOL, "--at", str(directory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
@@ -106,7 +135,7 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
 
 
 def test_archives(tmp_path: Path) -> None:
-    """The second start writes archives of classes, the third uses them; a killed JVM's is none."""
+    """The second start writes class archives, the third uses them; a killed JVM leaves none."""
     archives = Archives(sys.executable, tmp_path / "digest")
     assert not archives.due()
     assert archives.due()

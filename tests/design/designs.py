@@ -11,12 +11,12 @@ from hypothesis import reject
 import strategies
 from rowkey import Design
 from rowkey.cells import ATTRIBUTES, FOREVER_S
-from rowkey.design import prefixes_of
-from rowkey.errors import DeclarationError
+from rowkey.design import list_key_prefixes
+from rowkey.errors import InvalidDesign
 from rowkey.keys import TYPES, Key
-from rowkey.regions import to_binary
-from rowkey.schema import Call, FieldRef, Term, print_key
-from rowkey.workload import ARRIVALS, DRAWS, FORMATS
+from rowkey.regions import to_string_binary
+from rowkey.schema import FieldRef, FunctionCall, Term, format_key
+from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS, FORMATS
 from schema import spellings
 
 SOUND = """\
@@ -55,8 +55,10 @@ def _renamed(term: Term, names: dict[str, str]) -> Term:
     match term:
         case FieldRef(name, encoding, arguments):
             return FieldRef(names[name], encoding, arguments)
-        case Call(kind, terms, scalars, options):
-            return Call(kind, tuple(_renamed(one, names) for one in terms), scalars, options)
+        case FunctionCall(kind, terms, scalars, options):
+            return FunctionCall(
+                kind, tuple(_renamed(one, names) for one in terms), scalars, options
+            )
     return term
 
 
@@ -82,9 +84,9 @@ def _attribute(word: str) -> st.SearchStrategy[Any]:
         return st.booleans()
     if row.choices:
         return st.sampled_from([choice.replace("(n)", "(8)") for choice in row.choices])
-    numbers = st.integers(row.least, row.most)
+    numbers = st.integers(row.min_value, row.max_value)
     lengths = st.sampled_from(["30d", "90s", "FOREVER", "1000ms"])
-    return st.one_of(numbers, lengths) if row.seconds else numbers
+    return st.one_of(numbers, lengths) if row.is_duration else numbers
 
 
 @st.composite
@@ -96,7 +98,7 @@ def _field(draw: st.DrawFn, words: dict[str, Any], families: list[str], number: 
         "qualifier": _TEXTS.map(lambda text: f"{number}{text}"),
         "distinct": st.integers(1, 10**15),
         "mean_bytes": st.floats(0, 2**31 - 1),
-        "draw": st.sampled_from(sorted(DRAWS)) | _drawn(),
+        "draw": st.sampled_from(sorted(DISTRIBUTIONS)) | _drawn(),
     }
     for word, values in more.items():
         if draw(st.integers(0, 3)) == 0:
@@ -110,8 +112,10 @@ def _field(draw: st.DrawFn, words: dict[str, Any], families: list[str], number: 
 
 @st.composite
 def _drawn(draw: st.DrawFn) -> dict[str, Any]:
-    kind = draw(st.sampled_from(sorted(DRAWS)))
-    options = {one.name: one.default for one in DRAWS[kind].options if one.default is not None}
+    kind = draw(st.sampled_from(sorted(DISTRIBUTIONS)))
+    options = {
+        one.name: one.default for one in DISTRIBUTIONS[kind].options if one.default is not None
+    }
     return {"kind": kind, **options}
 
 
@@ -142,7 +146,7 @@ def _read(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
 
 @st.composite
 def _writes(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
-    arrival = draw(st.sampled_from(sorted(ARRIVALS)))
+    arrival = draw(st.sampled_from(sorted(ARRIVAL_MODES)))
     words: dict[str, Any] = {
         "rate": draw(_RATES),
         "for": draw(_LENGTHS),
@@ -167,7 +171,7 @@ def _writes(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
     }
     if "arrival" not in words:
         words.pop("period", None)
-    times = sorted(name for name, kind in kinds.items() if TYPES[kind].tick is not None)
+    times = sorted(name for name, kind in kinds.items() if TYPES[kind].unit_ns is not None)
     if times and (len(times) > 1 or draw(st.booleans())):
         words["time"] = draw(st.sampled_from(times))
     return words
@@ -177,14 +181,14 @@ def _writes(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
 def _splits(draw: st.DrawFn, key: Key) -> Any:
     regions = draw(st.integers(2, 40))
     keys = sorted(draw(st.sets(st.binary(min_size=1, max_size=6), min_size=1, max_size=6)))
-    listed = [to_binary(one) for one in keys]
+    listed = [to_string_binary(one) for one in keys]
     forms: list[Any] = ["hex_string", "hex-string", "uniform", "sample", listed]
     forms += [
         {"algorithm": name, "regions": regions} for name in ("hex_string", "uniform", "sample")
     ]
     forms += [{"algorithm": "uniform", "regions": regions, "first": "a", "last": r"z\xFF\x00"}]
     forms += [{"algorithm": "explicit", "listed": listed}]
-    forms += ["per_bucket"] if prefixes_of(key) else []
+    forms += ["per_bucket"] if list_key_prefixes(key) else []
     return draw(st.sampled_from(forms))
 
 
@@ -194,9 +198,9 @@ def trees(draw: st.DrawFn) -> dict[str, Any]:
     words = draw(_words())
     try:
         Design(**words)
-    except DeclarationError as problem:
+    except InvalidDesign as problem:
         # Seldom a heavy value has no bytes in the narrower encoding that the key gives its field.
-        if "a heavy value has no bytes here" not in str(problem):
+        if "a heavy value cannot be encoded" not in str(problem):
             raise
         reject()
     return words
@@ -206,15 +210,15 @@ def trees(draw: st.DrawFn) -> dict[str, Any]:
 def _words(draw: st.DrawFn) -> dict[str, Any]:
     key = draw(strategies.keys())
     given = draw(
-        st.lists(spellings.names, min_size=len(key.all_fields) + 1, max_size=6, unique=True)
+        st.lists(spellings.names, min_size=len(key.declared_fields) + 1, max_size=6, unique=True)
     )
-    names = dict(zip(key.all_fields, given, strict=False))
+    names = dict(zip(key.declared_fields, given, strict=False))
     families = draw(_families())
     declared = {
-        names[name]: field.words.model_dump(by_alias=True, exclude_defaults=True)
-        for name, field in key.all_fields.items()
+        names[name]: field.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        for name, field in key.declared_fields.items()
     }
-    for name, field in key.all_fields.items():
+    for name, field in key.declared_fields.items():
         heavy = draw(
             st.lists(strategies.values(field).filter(_is_of_toml), max_size=2, unique=True)
         )
@@ -240,10 +244,10 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
     _without_what_follows(chosen.get("writes", {}), fields)
     if families and "families" not in chosen and any("family" in f for f in declared.values()):
         chosen["families"] = families
-    if len([name for name, kind in kinds.items() if TYPES[kind].tick is not None]) > 1:
+    if len([name for name, kind in kinds.items() if TYPES[kind].unit_ns is not None]) > 1:
         chosen["writes"] = optional["writes"]
         _without_what_follows(chosen["writes"], fields)
-    notation = print_key(tuple(_renamed(term, names) for term in key.terms))
+    notation = format_key(tuple(_renamed(term, names) for term in key.terms))
     return {"table": "ns:logs", "key": notation, "fields": fields, **chosen}
 
 

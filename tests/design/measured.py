@@ -96,7 +96,7 @@ def best_of(tries: int, verb: str, path: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure every file of a folder, and print what was found as JSON."""
-    for room in ("design", "heat", "keys", "lint", "regions", "render", "rows", "simulate"):
+    for room in ("design", "hotspots", "keys", "lint", "regions", "render", "rows", "simulate"):
         module = import_module(f"rowkey.{room}")
         for value in [getattr(module, name) for name in module.__all__]:
             if isinstance(value, Mapping):

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from design import designs
 from rowkey import Design
-from rowkey.catalog import Entry
-from rowkey.design.dump import said
-from rowkey.errors import DeclarationError
-from rowkey.lint import check
-from rowkey.schema import parse, print_key
+from rowkey.catalog import CatalogEntry
+from rowkey.design.toml_dump import build_declared_tree
+from rowkey.errors import InvalidDesign
+from rowkey.lint import check_design
+from rowkey.schema import format_key, parse_key
 
 PYTHON = {"Design": Design, "datetime": dt}
 """What must be imported to write a design in Python."""
@@ -41,8 +41,8 @@ def test_a_key_may_be_given_as_its_terms(design: Design) -> None:
     """Notation and terms are the same declaration."""
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     table, key = words.pop("table"), words.pop("key")
-    assert key == print_key(design.key.terms)
-    assert design == Design(table, parse(key), **words)
+    assert key == format_key(design.key.terms)
+    assert design == Design(table, parse_key(key), **words)
 
 
 @given(designs.trees())
@@ -90,7 +90,7 @@ def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
 def test_designs_that_mean_the_same_have_one_shortest_text() -> None:
     """Without words that say the default; the catalog keeps it, and its hash."""
     assert SHORTEST == Design.loads(DEFAULTS).dumps(defaults=False)
-    entries = [Entry.of(Design.loads(text), (), 0) for text in (DEFAULTS, SHORTEST)]
+    entries = [CatalogEntry.from_design(Design.loads(text), (), 0) for text in (DEFAULTS, SHORTEST)]
     assert entries[0] == entries[1]
 
 
@@ -114,11 +114,11 @@ def test_rules_find_in_a_dumped_file_what_they_find_in_the_design(design: Design
     """They ask which words were declared: those, and no others, are declared again."""
     again = Design.loads(design.dumps())
     found = [
-        sorted((one.code, one.path, one.what) for one in check(each).found)
+        sorted((one.code, one.path, one.message) for one in check_design(each).findings)
         for each in (design, again)
     ]
     assert found[0] == found[1]
-    assert said(design.declaration) == said(again.declaration)
+    assert build_declared_tree(design.declaration) == build_declared_tree(again.declaration)
 
 
 RAW = {
@@ -164,7 +164,7 @@ def test_endless_numbers_survive() -> None:
 
 def test_values_no_file_can_hold_are_refused() -> None:
     """What Python could declare and a file could not would not survive."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design("t", "[x]", fields={"x": {"type": "bytes", "heavy": [b"x"]}})
     expected = "fields.x.heavy[0]: b'x' does not fit; expected a value that a file can hold."
     assert expected == str(caught.value)

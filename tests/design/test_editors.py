@@ -10,17 +10,17 @@ from cli.command import run
 from design.designs import designs
 from design.schemas import Schema
 from docs.blocks import ROOT
-from rowkey import Design, json_schema
+from rowkey import Design, build_json_schema
 from rowkey.cells import ATTRIBUTES
 
 EXAMPLES = sorted((ROOT / "src" / "rowkey" / "examples").glob("*/*.toml"))
-SCHEMA = Schema(json_schema())
+SCHEMA = Schema(build_json_schema())
 WRONG = Path(__file__).with_name("wrong.toml")
 
 
 def test_the_command_prints_it() -> None:
-    """`rowkey schema` prints the schema that `rowkey.json_schema` gives."""
-    assert rowkey.json_schema() == json.loads(run("schema").out)
+    """`rowkey schema` prints the schema that `rowkey.build_json_schema` gives."""
+    assert rowkey.build_json_schema() == json.loads(run("schema").out)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -86,8 +86,8 @@ def test_every_section_of_a_wrong_file_is_underlined() -> None:
 
 def test_every_word_has_its_meaning() -> None:
     """What an editor shows beside a word is what the reference says of it."""
-    definitions = json_schema()["$defs"]
-    tables = {**definitions, "": json_schema()}
+    definitions = build_json_schema()["$defs"]
+    tables = {**definitions, "": build_json_schema()}
     silent = [
         f"{name}.{word}"
         for name, table in tables.items()
@@ -95,7 +95,7 @@ def test_every_word_has_its_meaning() -> None:
         if not said.get("description")
     ]
     assert [] == silent
-    family = json_schema()["properties"]["families"]["additionalProperties"]["properties"]
-    assert [f"{row.says}; {row.hbase}" for row in ATTRIBUTES.values()] == [
+    family = build_json_schema()["properties"]["families"]["additionalProperties"]["properties"]
+    assert [f"{row.description}; {row.hbase_name}" for row in ATTRIBUTES.values()] == [
         said["description"] for said in family.values()
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rowkey import Design
-from rowkey.design import properties_of
+from rowkey.design import derive_properties
 
 TYPES: list[Any] = [
     "u8", "i64", "float64", "text", "bytes", "bool", "date", "timestamp_ms", "uuid", "ipv4",
@@ -23,5 +23,5 @@ def test_no_range_of_an_example_is_empty(kind: Any, where: str) -> None:
     fields = {"id": "u64", "f": kind}
     reads = [{"name": "r", "where": where}]
     design = Design("t", "[bucket(id, 4)][id]", fields=fields, reads=reads, splits="per_bucket")
-    [read] = properties_of(design).reads
+    [read] = derive_properties(design).reads
     assert (4, True) == (read.fan_out, read.is_full_scan)

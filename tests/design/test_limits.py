@@ -10,8 +10,8 @@ import pytest
 from design.designs import SOUND
 from design.test_hostile import FILES, TRIES
 from rowkey import Design
-from rowkey.errors import DeclarationError
-from rowkey.lint import check
+from rowkey.errors import InvalidDesign
+from rowkey.lint import check_design
 
 SLOWER_MOST = 25
 """Times as long as a plain text of the same length a hostile one may take: a pattern that goes back
@@ -90,8 +90,8 @@ def taken(file: str) -> float:
     for _ in range(TRIES):
         start = process_time()
         try:
-            check(Design.loads(file))
-        except DeclarationError as problem:
+            check_design(Design.loads(file))
+        except InvalidDesign as problem:
             assert problem.mistakes  # noqa: PT017 - every refusal says why
         least = min(least, process_time() - start)
     return least
@@ -125,7 +125,7 @@ def test_a_number_is_refused_before_anything_of_its_size_is_made(name: str) -> N
     assert isinstance(text, str)
     tracemalloc.start()
     try:
-        with pytest.raises(DeclarationError) as caught:
+        with pytest.raises(InvalidDesign) as caught:
             Design.loads(text)
         _, most = tracemalloc.get_traced_memory()
     finally:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from design import designs
 from rowkey import Design
-from rowkey.design.paths import path_text, prefixes
-from rowkey.errors import DeclarationError, Mistake
+from rowkey.design.paths import format_path, iter_path_prefixes
+from rowkey.errors import InvalidDesign, Mistake
 from schema import spellings
 
 WRONG = Path(__file__).with_name("wrong.toml")
@@ -19,7 +19,7 @@ BETWEEN = " || "
 
 def mistakes_of(text: str) -> tuple[Mistake, ...]:
     """Everything that is wrong with a design file."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design.loads(text)
     return caught.value.mistakes
 
@@ -43,7 +43,7 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
 
 def test_each_line_of_the_error_names_file_line_and_column() -> None:
     """As compilers print it, so that editors jump there."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design.read(WRONG)
     lines = str(caught.value).splitlines()
     assert len(caught.value.mistakes) == len(lines)
@@ -71,10 +71,10 @@ def is_well_said(mistake: Mistake) -> bool:
 
     The path is left out of that: a file may call its fields whatever it likes.
     """
-    text = str(mistake).replace("..", "–", 1) if ".." in mistake.allowed else str(mistake)
+    text = str(mistake).replace("..", "–", 1) if ".." in mistake.expected else str(mistake)
     leftover = any(word in text.removeprefix(mistake.path) for word in LEFTOVERS)
     remedy = not mistake.remedy or (mistake.remedy[0].isupper() and mistake.remedy[-1] in ".?")
-    ends = not mistake.what.endswith((".", ";", ",", ":")) and not mistake.allowed.endswith(
+    ends = not mistake.problem.endswith((".", ";", ",", ":")) and not mistake.expected.endswith(
         (".", ";")
     )
     return bool(SENTENCE.fullmatch(text)) and remedy and ends and not leftover
@@ -115,7 +115,7 @@ def test_a_spoiled_word_gives_well_said_mistakes_or_none(words: dict[str, Any], 
     place = data.draw(st.sampled_from(_paths(tree)[1:]))
     try:
         Design(**_spoiled(words, place, data.draw(st.sampled_from(VALUES))))
-    except DeclarationError as problem:
+    except InvalidDesign as problem:
         wrong = [str(one) for one in problem.mistakes if not is_well_said(one)]
         assert [] == wrong
 
@@ -176,9 +176,12 @@ def test_one_mistake_is_told_once(case: str) -> None:
 def test_missing_words_are_named_with_their_meaning() -> None:
     """An empty file lacks three."""
     expected = [
-        "table: it is missing; expected the table's name, with its namespace if it has one.",
-        "key: it is missing; expected the row key in bracket notation.",
-        "fields: it is missing; expected the logical record, not the key.",
+        "table: it is missing; expected the table name, with its namespace if it has one.",
+        (
+            "key: it is missing; expected the row key in bracket notation, such as "
+            "[bucket(host, 16)][host][ts]."
+        ),
+        "fields: it is missing; expected the fields of a row, by name.",
     ]
     assert expected == list(map(str, mistakes_of("")))
 
@@ -191,36 +194,36 @@ def test_a_misspelled_word_is_not_missing_as_well() -> None:
 
 def test_mistakes_in_python_have_no_line_and_the_order_of_the_key() -> None:
     """A design written in Python is told the same, without a file."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design("t", "[aa][bb][cc]" * 4, fields={"x": "u8"})
     places = [(one.line, one.path) for one in caught.value.mistakes]
     assert [(0, f"key[{number}]") for number in range(12)] == places
 
 
 SYNTAX = {
-    "a = 1\na = 2\nb = 3": (2, "a word is given twice: 'a = 2'", "each word once", ""),
+    "a = 1\na = 2\nb = 3": (2, "a key is given twice: 'a = 2'", "each key once", ""),
     "[a]\n[a]\nb = 3": (2, "a table is declared twice: '[a]'", "each table once", ""),
     "a = {b = 1, b = 2}\n": (
         1,
-        "a word is given twice: 'a = {b = 1, b = 2}'",
-        "each word once",
+        "a key is given twice: 'a = {b = 1, b = 2}'",
+        "each key once",
         "",
     ),
     "a = yes\n": (
         1,
-        "a value is none of TOML's: 'a = yes'",
+        "a value is not valid TOML: 'a = yes'",
         "text in quotes, a number, true, false, a list or a table",
         "",
     ),
     "key = \"['\\x00']\"\n": (
         1,
-        "a backslash escapes nothing: 'key = \"[\\'\\\\x00\\']\"'",
+        "a backslash does not start an escape: 'key = \"[\\'\\\\x00\\']\"'",
         "an escape of TOML",
         "Write a key with escapes or quoted names between ''' and '''.",
     ),
     'key = "["log-event"]"\n': (
         1,
-        """the file is no TOML: Expected newline or end of document after a statement: \
+        """the file is not valid TOML: Expected newline or end of document after a statement: \
 'key = "["log-event"]"'""",
         "",
         "Write a key with escapes or quoted names between ''' and '''.",
@@ -232,7 +235,7 @@ SYNTAX = {
 def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
     """Before syntax is right nothing else can be told, so the line is shown."""
     (found,) = mistakes_of(text)
-    assert SYNTAX[text] == (found.line, found.what, found.allowed, found.remedy)
+    assert SYNTAX[text] == (found.line, found.problem, found.expected, found.remedy)
 
 
 ODD_NAMES = ["[key]", "function-x", "a.b", "..", ".", "a[0]", "a b", "fields.host", "a:b", "it's"]
@@ -265,8 +268,8 @@ def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
 def test_a_path_is_cut_where_its_names_end(names: list[str]) -> None:
     """What a path lies below is the same path without its last names, whatever those hold."""
     path = tuple(names)
-    above = [path_text(path[:length]) for length in range(len(path), 0, -1)]
-    assert above == list(prefixes(path_text(path)))
+    above = [format_path(path[:length]) for length in range(len(path), 0, -1)]
+    assert above == list(iter_path_prefixes(format_path(path)))
 
 
 def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
@@ -274,16 +277,16 @@ def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
     text = designs.SOUND.replace("[families.d]", '[families."x.y"]\nversion = 3\n"a.b" = 1\n')
     found = [one for one in mistakes_of(text) if one.path.startswith("families")]
     assert ['families."x.y".version', 'families."x.y"."a.b"'] == [one.path for one in found]
-    assert "3 is given, but a family has no such attribute" == found[0].what
-    assert "versions" in found[0].allowed.split(", ")
+    assert "3 is given, but a family has no such attribute" == found[0].problem
+    assert "versions" in found[0].expected.split(", ")
     assert "Did you mean versions?" == found[0].remedy
 
 
 MEANT = {
-    "[bucket(host, 4, hash='md5')]": ("'md5' is not known", "Write hash=md5, without quotes."),
-    "[salt(host, 4)]": ("it is given 1 term", ""),
-    "[desc(host, ts)]": ("it is given 2 terms", ""),
-    "[desc(host, 4)]": ("it is given 1 number", ""),
+    "[bucket(host, 4, hash='md5')]": ("'md5' is not a choice", "Write hash=md5, without quotes."),
+    "[salt(host, 4)]": ("it has 1 term", ""),
+    "[desc(host, ts)]": ("it has 2 terms", ""),
+    "[desc(host, 4)]": ("it has 1 number", ""),
     "[host:fixed]": ("host:fixed has no arguments", ""),
 }
 
@@ -292,15 +295,15 @@ MEANT = {
 def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
     """One thing is told in the singular, and the cure where it is known."""
     (found,) = mistakes_of(designs.SOUND.replace("[bucket(host, 16)]", part))
-    assert MEANT[part] == (found.what, found.remedy)
-    assert found.allowed
+    assert MEANT[part] == (found.problem, found.remedy)
+    assert found.expected
     assert is_well_said(found)
 
 
 NEVER = {
     "ts > 4 and ts > 5 and ts < 3": "no value satisfies this",
-    "host starts with ? and host > ?": "a beginning and a range of one field",
-    "host starts with 5": "nothing starts with 5",
+    "host starts with ? and host > ?": "a prefix and a range of one field",
+    "host starts with 5": "no value starts with 5",
 }
 
 
@@ -311,13 +314,13 @@ def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
     (found,) = mistakes_of(text)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if one.startswith("where"))
     assert ("reads[0].where", line) == (found.path, found.line)
-    assert found.what.endswith(NEVER[where])
+    assert found.problem.endswith(NEVER[where])
     assert is_well_said(found)
 
 
 def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
     """What was declared is proposed, also where its own declaration has a mistake."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design("t", "[hosst][ts]", fields={"host": "txt", "ts": "timestamp_ms"})
     told = {mistake.path: mistake for mistake in caught.value.mistakes}
     assert "Did you mean host?" == told["key[0]"].remedy
@@ -326,10 +329,10 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ('type = "text", heavy = ["z", "y", "z"]', "fields.f.heavy[2]: z stands twice"),
+        ('type = "text", heavy = ["z", "y", "z"]', "fields.f.heavy[2]: z is listed twice"),
         ('type = "timestamp_s", heavy = ["2024-01-31", "2024-01-31T00:00:00Z"]',
-         "fields.f.heavy[1]: 2024-01-31T00:00:00Z stands twice"),
-        ('type = "u8", heavy = [1, "1"]', "fields.f.heavy[1]: 1 stands twice"),
+         "fields.f.heavy[1]: 2024-01-31T00:00:00Z is listed twice"),
+        ('type = "u8", heavy = [1, "1"]', "fields.f.heavy[1]: 1 is listed twice"),
     ],
 )  # fmt: skip
 def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError
+from rowkey.errors import InvalidDesign
 
 TEXT = """\
 table = "logs"
@@ -32,7 +32,7 @@ ts = "timestamp_ms"
 )
 def test_a_name_without_its_quotes_is_given_them(line: str, name: str) -> None:
     """The line is named, and what is to be written."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
     [mistake] = caught.value.mistakes
     assert (5, f'Quote it: "{name}".') == (mistake.line, mistake.remedy)
@@ -47,6 +47,6 @@ def test_with_its_quotes_it_is_a_name() -> None:
 @pytest.mark.parametrize("line", ["a b = 1", "= 1", "x = 'é", 'x = "主机'])
 def test_another_slip_is_not_mended_with_quotes(line: str) -> None:
     """Only a name's letters are a matter of quotes."""
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
     assert "" == caught.value.mistakes[0].remedy

@@ -1,4 +1,4 @@
-"""The claims of the documents: each has its verdict, and is held by a rule, a test, or a reason."""
+"""The claims of the documents: each has a verdict, and a rule, a test, or a reason for none."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tools.reference.claims import (
-    CLAIMS,
-    Book,
-    Holding,
-    Marked,
-    book_of,
-    held,
-    marked_tests,
-    mistakes,
-    stated,
+    CLAIM_COUNT,
+    ClaimsFile,
+    Evidence,
+    MarkedTest,
+    check_claims,
+    find_evidence,
+    parse_claims,
+    parse_marked_tests,
+    read_claims,
 )
 
 from docs.blocks import ROOT
 from rowkey.design import Design
-from rowkey.lint import RULES, check, look
+from rowkey.lint import RULES, check_design, summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "where-the-books-are-wrong.md"
 
 
-def test_every_claim_is_stated_and_held() -> None:
-    """Each number has an entry, a verdict, and something that holds it; no other is spoken of."""
-    assert [] == list(mistakes(stated(), held()))
+def test_every_claim_has_a_rule_or_a_test_or_a_reason() -> None:
+    """Each claim has an entry, a verdict, and a rule and a test or the reason for none."""
+    assert [] == list(check_claims(read_claims(), find_evidence()))
 
 
 def test_every_claim_stands_on_the_page_once() -> None:
-    """The page has a line for each claim, with what is claimed."""
+    """The page has exactly one line for each claim, with its text."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    for claim in stated().claims:
+    for claim in read_claims().claims:
         begins = (f"| {claim.number} | ", f"* **{claim.number}**")
         assert [True] == [claim.says in line for line in lines if line.startswith(begins)]
 
 
 def test_the_chinese_page_counts_them() -> None:
-    """As many claims as the documents make are told in Chinese."""
+    """The Chinese page gives the number of the documents' claims."""
     text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
-    made = [claim for claim in stated().claims if claim.documents]
+    made = [claim for claim in read_claims().claims if claim.documents]
     assert f"共 {len(made)} 条说法" in text
 
 
-def with_claim(book: Book, changed: int, change: dict[str, object]) -> Book:
-    """The book with one claim changed."""
+def with_claim(book: ClaimsFile, changed: int, change: dict[str, object]) -> ClaimsFile:
+    """Return the claims with one of them changed."""
     claims = [
         replace(claim, **change) if claim.number == changed else claim  # type: ignore[arg-type]
         for claim in book.claims
@@ -59,54 +59,56 @@ def with_claim(book: Book, changed: int, change: dict[str, object]) -> Book:
     return replace(book, claims=claims)
 
 
-def test_a_claim_that_nothing_holds_is_seen() -> None:
-    """Without its rules, its tests and its reason, a claim is told by its number."""
-    rules = [rule for rule in held().rules if 35 not in rule.claims]
-    (told,) = mistakes(stated(), Holding(rules, held().tests))
-    assert "claim 35: no rule holds it, and no_rule does not say why" == told
-    tests = [test for test in held().tests if 35 not in test.claims]
-    (told,) = mistakes(stated(), Holding(held().rules, tests))
-    assert "claim 35: no test is marked with it, and no_test does not say why" == told
+def test_a_claim_without_rules_or_tests_is_reported() -> None:
+    """A claim without its rules or tests, and without a reason, is reported by its number."""
+    rules = [rule for rule in find_evidence().rules if 35 not in rule.claims]
+    (problem,) = check_claims(read_claims(), Evidence(rules, find_evidence().tests))
+    assert "claim 35: no rule checks it, and no_rule gives no reason" == problem
+    tests = [test for test in find_evidence().tests if 35 not in test.claims]
+    (problem,) = check_claims(read_claims(), Evidence(find_evidence().rules, tests))
+    assert "claim 35: no test is marked with it, and no_test gives no reason" == problem
 
 
-def test_a_number_that_is_no_claim_is_seen() -> None:
-    """A rule or a test of claim 89 is told by its name."""
-    marked = Marked("tests/x.py", "test_x", (CLAIMS + 1,))
-    (told,) = mistakes(stated(), Holding(held().rules, [*held().tests, marked]))
-    assert "tests/x.py, test_x, holds claim 89, which there is not" == told
+def test_an_unknown_claim_number_is_reported() -> None:
+    """A test of claim 89 is reported by its name."""
+    marked = MarkedTest("tests/x.py", "test_x", (CLAIM_COUNT + 1,))
+    (problem,) = check_claims(
+        read_claims(), Evidence(find_evidence().rules, [*find_evidence().tests, marked])
+    )
+    assert "tests/x.py, test_x, refers to claim 89, which does not exist" == problem
 
 
 @pytest.mark.parametrize(
     ("number", "change", "expected"),
     [
         (54, {"verdict": "doubtful"}, "claim 54: the verdict is 'doubtful'"),
-        (54, {"documents": (5,)}, "claim 54: there is no such document"),
-        (54, {"says": "it is so."}, "claim 54: 'it is so.' is no sentence"),
+        (54, {"documents": (5,)}, "claim 54: unknown document"),
+        (54, {"says": "it is so."}, "claim 54: 'it is so.' is not a sentence"),
         (54, {"today": ""}, "claim 54 is wrong, and today says nothing"),
-        (54, {"no_rule": "of this"}, "claim 54 has no_rule, and RK111 holds it"),
+        (54, {"no_rule": "of this"}, "claim 54 has no_rule, but RK111 checks it"),
         (77, {"no_test": ""}, "claim 77: no test is marked with it"),
-        (54, {"no_test": "of this"}, "claim 54 has no_test, and test_"),
+        (54, {"no_test": "of this"}, "claim 54 has no_test, but test_"),
         (54, {"verdict": "agrees"}, "subjects lead with claims [3, 4"),
         (88, {"number": 89}, "the claims are numbered [1, 2"),
     ],
 )
-def test_what_is_wrong_with_a_claim_is_seen(
+def test_each_mistake_in_a_claim_is_reported(
     number: int, change: dict[str, object], expected: str
 ) -> None:
-    """Each way in which an entry may be wrong is told by its number."""
-    told = list(mistakes(with_claim(stated(), number, change), held()))
-    assert expected == told[0][: len(expected)]
+    """Each kind of mistake in an entry is reported with the number of the claim."""
+    problems = list(check_claims(with_claim(read_claims(), number, change), find_evidence()))
+    assert expected == problems[0][: len(expected)]
 
 
-def test_an_unknown_word_is_refused() -> None:
-    """A misspelt word of an entry is no silence."""
+def test_an_unknown_key_of_a_claim_is_an_error() -> None:
+    """A misspelt key of an entry raises an error."""
     text = 'documents = []\nsubjects = []\n[[claims]]\nnumber = 1\nsay = "It."\n'
     with pytest.raises(TypeError, match="say"):
-        book_of(text)
+        parse_claims(text)
 
 
-def test_markers_are_found_wherever_they_stand() -> None:
-    """On a test, its class, its module, and among the marks of parameters, under any name."""
+def test_markers_are_found_in_every_place() -> None:
+    """Markers are found on tests, classes, modules and parameters, also through names."""
     text = """
 import pytest
 claims = pytest.mark.claims
@@ -126,50 +128,52 @@ class TestClass:
 
 def helper(): ...
 """
-    found = [(one.name, one.claims) for one in marked_tests("tests/x.py", text)]
+    findings = [(one.name, one.claims) for one in parse_marked_tests("tests/x.py", text)]
     expected = [
         ("test_within", (3, 4, 5, 9)),
         ("test_plain", (1, 2, 9)),
         ("test_of_cases", (7, 8, 9)),
     ]
-    assert expected == found
+    assert expected == findings
 
 
 @pytest.mark.parametrize("numbers", ["*CASES", "*range(3)", '"7"', "*()", "N"])
-def test_numbers_of_a_marker_are_written_out(numbers: str) -> None:
-    """What cannot be read without running the file is told with its line."""
+def test_numbers_of_a_marker_are_literals(numbers: str) -> None:
+    """Numbers that are not literals raise an error with their line."""
     text = f"import pytest\n@pytest.mark.claims({numbers})\ndef test_x(): ...\n"
     with pytest.raises(ValueError, match=r"tests/x\.py:2: write the numbers"):
-        list(marked_tests("tests/x.py", text))
+        list(parse_marked_tests("tests/x.py", text))
 
 
 DOUBTED = [
     rule
-    for rule in held().rules
-    if any(one.verdict != "agrees" and one.number in rule.claims for one in stated().claims)
+    for rule in find_evidence().rules
+    if any(one.verdict != "agrees" and one.number in rule.claims for one in read_claims().claims)
 ]
 
 
 @pytest.mark.parametrize("rule", DOUBTED, ids=lambda rule: rule.name)
-def test_a_rule_of_a_claim_that_is_not_right_says_what_is(rule: type[Rule], tmp_path: Path) -> None:
-    """Each of its findings in its bad design carries today's verdict."""
-    design = Design.loads(rule.bad, source="design.toml")
+def test_a_rule_of_a_wrong_claim_gives_the_verdict(rule: type[Rule], tmp_path: Path) -> None:
+    """Each finding in the rule's bad design has today's verdict."""
+    design = Design.loads(rule.bad_design, source="design.toml")
     path = tmp_path / "rows.csv"
-    path.write_text(rule.data)
-    found = check(design, look(design, path) if rule.data else None, select=[rule.code]).found
-    assert found
-    assert [] == [str(one) for one in found if not one.verdict]
+    path.write_text(rule.sample_csv)
+    findings = check_design(
+        design, summarize_sample(design, path) if rule.sample_csv else None, select=[rule.code]
+    ).findings
+    assert findings
+    assert [] == [str(one) for one in findings if not one.verdict]
 
 
-def test_many_rules_are_of_claims_that_are_not_right() -> None:
-    """Each claim with another verdict has such a rule, but for those that no rule can hold."""
-    doubted = [one for one in stated().claims if one.verdict != "agrees"]
-    told = {number for rule in DOUBTED for number in rule.claims}
-    assert [] == [one.number for one in doubted if one.number not in told and not one.no_rule]
+def test_every_wrong_claim_has_a_rule() -> None:
+    """Each claim that is not right has a rule, except those with a reason for none."""
+    doubted = [one for one in read_claims().claims if one.verdict != "agrees"]
+    problems = {number for rule in DOUBTED for number in rule.claims}
+    assert [] == [one.number for one in doubted if one.number not in problems and not one.no_rule]
     assert len(DOUBTED) > 25
 
 
-def test_no_rule_from_elsewhere_holds_a_claim() -> None:
-    """What other packages offer is no part of this repository, and does not count."""
+def test_rules_of_other_packages_do_not_count() -> None:
+    """Only rowkey's own rules count as evidence for claims."""
     own = [rule for rule in RULES.values() if rule.__module__.startswith("rowkey.")]
-    assert sorted(rule.code for rule in own) == [rule.code for rule in held().rules]
+    assert sorted(rule.code for rule in own) == [rule.code for rule in find_evidence().rules]

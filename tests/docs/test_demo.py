@@ -114,8 +114,9 @@ def test_lock_pins_every_dependency(name: str) -> None:
     """A lock pins each package it must, every pin has hashes, and none says where it is from."""
     text = (ROOT / "requirements" / f"{name}.lock").read_text("utf-8")
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    wanted = declared["project"]["dependencies"]
-    wanted += declared["dependency-groups"]["dev"] if name == "dev" else []
+    groups = declared["dependency-groups"]
+    wanted = declared["project"]["dependencies"] + groups["build"]
+    wanted += [one for one in groups["dev"] if isinstance(one, str)] if name == "dev" else []
     names = {re.split(r"[<>=!~ ]", one)[0] for one in wanted}
     pins = re.findall(r"^([\w.-]+)==\S+(.*)\\\n    --hash=sha256:", text, re.MULTILINE)
     assert set() == names - {pin for pin, _ in pins}

@@ -25,14 +25,14 @@ ALLOWED = 8_192
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
     """`make proof` wrote both, and nobody has edited either since."""
-    assert proof.page(FOUND) == proof.PAGE.read_text(encoding="utf-8")
+    assert proof.build_page(FOUND) == proof.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("name", "path"), proof.designs(), ids=lambda one: str(one)[-30:])
+@pytest.mark.parametrize(("name", "path"), proof.iter_designs(), ids=lambda one: str(one)[-30:])
 def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
     """What was measured is of this very file, recording, encoder and HBase, and as predicted."""
     measured = FOUND["proofs"][name]
-    stands_for = proof.fingerprint(path)
+    stands_for = proof.compute_fingerprint(path)
     assert stands_for == {word: measured.get(word) for word in stands_for}
     assert str(Design.read(path).key) == measured["key"]
     assert (0, 0, 0) == tuple(
@@ -49,7 +49,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A proof is stale once the design, the data, or what is written of them has changed."""
-    name, path = next(one for one in proof.designs() if one[0] == "apache/advised")
+    name, path = next(one for one in proof.iter_designs() if one[0] == "apache/advised")
     design = Design.read(path)
     assert design.sample_path is not None
     data = tmp_path / design.sample_path.name
@@ -59,19 +59,19 @@ def test_another_recording_or_another_encoder_is_another_proof(
     declared = design.declaration.sample
     assert declared is not None
     copy.write_text(said.replace(declared.path, data.name), encoding="utf-8")
-    measured = {**FOUND["proofs"][name], **proof.fingerprint(copy)}
-    assert proof._stands(measured, copy)
-    assert not proof._stands(None, copy)
+    measured = {**FOUND["proofs"][name], **proof.compute_fingerprint(copy)}
+    assert proof._is_current(measured, copy)
+    assert not proof._is_current(None, copy)
     with monkeypatch.context() as patched:
-        patched.setattr(proof, "_written", lambda *_: iter([(b"otherwise", [])]))
-        assert not proof._stands(measured, copy)
+        patched.setattr(proof, "_iter_first_rows", lambda *_: iter([(b"otherwise", [])]))
+        assert not proof._is_current(measured, copy)
     cut = SimpleNamespace(boundaries=Boundaries([b"elsewhere"]))
     with monkeypatch.context() as patched:
-        patched.setattr(proof, "cut_by_source", lambda *_, **__: cut)
-        assert not proof._stands(measured, copy)
+        patched.setattr(proof, "choose_source_splits", lambda *_, **__: cut)
+        assert not proof._is_current(measured, copy)
     data.write_bytes(data.read_bytes() + gzip.compress(b""))
-    assert not proof._stands(measured, copy)
-    assert not proof._stands(measured, path)
+    assert not proof._is_current(measured, copy)
+    assert not proof._is_current(measured, path)
 
 
 def test_bytes_on_disk_are_as_predicted() -> None:
@@ -105,5 +105,5 @@ def test_the_page_tells_how_many_counts_are_not_zero() -> None:
     assert {20} == {many for (_, kind), many in told.items() if "time first" == kind}
     assert (20, 160) == tuple(told[one, "as the guides advise"] for one in ("flights", "nab"))
     assert {320} == {many for (_, kind), many in told.items() if kind in ("ours", "hashed bucket")}
-    for _, path in proof.designs():
+    for _, path in proof.iter_designs():
         assert 1 == len(Design.read(path).families), "a file is a region"

@@ -19,23 +19,30 @@ from rowkey import hbase
 from rowkey.cells import ATTRIBUTES
 from rowkey.cli.group import program
 from rowkey.hbase import filters
-from rowkey.heat import CAUSES
+from rowkey.hotspots import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
-from rowkey.regions import SPLITS
-from rowkey.render import CHECK, COUNT, EXPLANATIONS, REGIONS, SIMULATE, VECTORS
-from rowkey.render import SPLITS as SPLITS_FIELDS
-from rowkey.rows import PLACES
+from rowkey.regions import SPLIT_ALGORITHMS
+from rowkey.render import (
+    CHECK_FIELDS,
+    COUNT_FIELDS,
+    EXPLANATIONS_FIELDS,
+    REGIONS_FIELDS,
+    SIMULATION_FIELDS,
+    SPLITS_FIELDS,
+    VECTORS_FIELDS,
+)
+from rowkey.rows import PLACEMENTS
 from rowkey.schema import (
     Burst,
-    ClusterWords,
-    Declaration,
-    FieldWords,
-    Late,
-    ReadWords,
-    SampleWords,
-    WriteWords,
+    ClusterDeclaration,
+    DesignDeclaration,
+    FieldDeclaration,
+    LateEvents,
+    ReadDeclaration,
+    SampleDeclaration,
+    WriteDeclaration,
 )
-from rowkey.workload import ARRIVALS, DRAWS, FORMATS
+from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS, FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,17 +50,18 @@ if TYPE_CHECKING:
 
 REFERENCE = ROOT / "docs" / "reference"
 MODELS = (
-    Declaration, FieldWords, ClusterWords, WriteWords, Late, Burst, ReadWords, SampleWords,
+    DesignDeclaration, FieldDeclaration, ClusterDeclaration, WriteDeclaration, LateEvents, Burst,
+    ReadDeclaration, SampleDeclaration,
 )  # fmt: skip
 BASES = ("Filter", "Comparator", "RowRange")
 """What filters are made from; they are none themselves."""
 KINDS: dict[str, Mapping[str, Any]] = {
     "fields": TYPES,
     "transforms": TRANSFORMS,
-    "splits": SPLITS,
-    "draws": DRAWS,
+    "splits": SPLIT_ALGORITHMS,
+    "distributions": DISTRIBUTIONS,
     "formats": FORMATS,
-    "places": PLACES,
+    "placements": PLACEMENTS,
     "causes": CAUSES,
 }
 
@@ -79,13 +87,13 @@ def test_a_stale_page_is_seen(tmp_path: Path) -> None:
     """A page that was changed, one that is missing and one too many each show in the diff."""
     folder = tmp_path / "reference"
     shutil.copytree(REFERENCE, folder)
-    (folder / "draws.md").write_text("# Draws\n", encoding="utf-8")
+    (folder / "distributions.md").write_text("# Distributions\n", encoding="utf-8")
     (folder / "cli.md").unlink()
     (folder / "old.md").write_text("old\n", encoding="utf-8")
     told = check(folder)
     changed = [line for line in told.stdout.splitlines() if line.startswith("--- ")]
     assert 1 == told.returncode
-    assert ["cli.md", "draws.md", "old.md"] == [line.rpartition("/")[2] for line in changed]
+    assert ["cli.md", "distributions.md", "old.md"] == [line.rpartition("/")[2] for line in changed]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -134,7 +142,15 @@ def test_every_verb_stands_on_the_chinese_page() -> None:
     assert program.list_commands(Context(program)) == sorted(told)
 
 
-DOCUMENTS = (SIMULATE, CHECK, SPLITS_FIELDS, VECTORS, EXPLANATIONS, COUNT, REGIONS)
+DOCUMENTS = (
+    SIMULATION_FIELDS,
+    CHECK_FIELDS,
+    SPLITS_FIELDS,
+    VECTORS_FIELDS,
+    EXPLANATIONS_FIELDS,
+    COUNT_FIELDS,
+    REGIONS_FIELDS,
+)
 
 
 @pytest.mark.parametrize("fields", DOCUMENTS)
@@ -147,7 +163,7 @@ def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
 def test_every_arrival_and_error_is_listed() -> None:
     """Every arrival and every class of error stands in its page."""
     arrivals, told = page("arrivals"), page("errors")
-    assert [] == [name for name, each in ARRIVALS.items() if each.says not in arrivals]
+    assert [] == [name for name, each in ARRIVAL_MODES.items() if each.meaning not in arrivals]
     assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 
@@ -171,7 +187,7 @@ def test_every_call_and_limit_of_the_client_is_listed() -> None:
     assert [] == [
         name for name in filters.__all__ if f"| `{name}(" not in text and name not in BASES
     ]
-    for kind in (hbase.Client, hbase.Table, hbase.Admin, hbase.Scanner):
+    for kind in (hbase.Client, hbase.HBaseTable, hbase.Admin, hbase.Scanner):
         section = text.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
         calls = [name for name in dir(kind) if not name.startswith("_")]
         methods = [name for name in calls if inspect.isfunction(getattr(kind, name))]
@@ -203,7 +219,9 @@ def test_every_source_is_collected() -> None:
         path.relative_to(package).as_posix()
         for path in sorted(package.rglob("*.py"))
         if re.search(
-            r'(?:^ *|"""|[.] )Source: (?!\w+ = )', path.read_text(encoding="utf-8"), re.MULTILINE
+            r'^(?! *#).*?(?:^ *|"""|[.] )Source: (?!\w+ = )',
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
         )
     ]
     assert len(naming) > 20

@@ -13,7 +13,7 @@ STATES = ("closed", "killed")
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
     """`make test-long` wrote both, and nobody has edited either since."""
-    assert reliability.page(FOUND) == reliability.PAGE.read_text(encoding="utf-8")
+    assert reliability.build_page(FOUND) == reliability.PAGE.read_text(encoding="utf-8")
 
 
 def test_all_faults_were_tried_and_none_was_silent() -> None:

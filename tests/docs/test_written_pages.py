@@ -28,7 +28,7 @@ PROGRAMS = ("java", "go")
 @pytest.fixture(autouse=True)
 def nothing_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page finds no table that another left in the memory of this process."""
-    monkeypatch.setattr("rowkey.engines.backends.memory._PLACES.named", {})
+    monkeypatch.setattr("rowkey.engines.backends.memory._SHARED_TABLES.by_name", {})
 
 
 @pytest.mark.parametrize("name", WRITTEN)

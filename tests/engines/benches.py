@@ -21,7 +21,7 @@ _NUMBERS = count()
 
 
 class Clock:
-    """A clock that stands still until it is told to go on."""
+    """A clock that moves only when a test advances it."""
 
     def __init__(self, ms: int = START_MS) -> None:
         self.ms = ms
@@ -31,7 +31,7 @@ class Clock:
 
 
 class Bench:
-    """One engine, open at one place, with a clock of its own.
+    """One open engine with a clock of its own.
 
     Args:
         scheme: the engine's name.
@@ -67,25 +67,25 @@ class Bench:
         name = f"t{next(_NUMBERS)}"
         self._made.append(name)
         spec = TableSpec(name, tuple(families), tuple(splits), attributes or {})
-        return self.engine.create(spec)
+        return self.engine.create_table(spec)
 
     def reopen(self, store: Store) -> Store:
         """The same table after the engine was closed and opened again."""
         name = store.spec.name
         self.engine.close()
         self.engine = self.open()
-        return self.engine.table(name)
+        return self.engine.open_table(name)
 
     def drop(self, store: Store) -> None:
         """Drop a table that was made here."""
         name = store.spec.name
         self._made.remove(name)
-        self.engine.drop(name)
+        self.engine.drop_table(name)
 
     def close(self) -> None:
         """Drop what was made, and close."""
-        for name in set(self._made) & set(self.engine.tables()):
-            self.engine.drop(name)
+        for name in set(self._made) & set(self.engine.list_tables()):
+            self.engine.drop_table(name)
         self.engine.close()
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells, in_order
-from rowkey.engines import ALL, RegionCount, Span
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellType, RowCells, build_sort_key
+from rowkey.engines import NEWEST_CELLS, RegionRequestCounts, ScanRange
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.cells import Family
-    from rowkey.engines import Ask, Check
+    from rowkey.engines import CellCondition, CellSelection
 
 FOREVER_S = 2**31 - 1
 
@@ -33,7 +33,7 @@ class Shelf:
 
     def __init__(self, cells: Sequence[Cell], family: Family, now: int) -> None:
         self.family, self.now = family, now
-        self.cells = sorted((c for c in cells if not self.is_over(c)), key=in_order)
+        self.cells = sorted((c for c in cells if not self.is_over(c)), key=build_sort_key)
 
     def is_over(self, cell: Cell) -> bool:
         """The cell's own time to live has ended: its last millisecond is timestamp + TTL."""
@@ -49,16 +49,16 @@ class Shelf:
         least = self.family.min_versions
         return self.lives(cell) or (least > 0 and rank <= least)
 
-    def seen(self, ask: Ask) -> list[Cell]:
+    def seen(self, ask: CellSelection) -> list[Cell]:
         """What a read gives."""
         return self.raw(ask) if ask.raw else self.visible(ask)
 
-    def raw(self, ask: Ask) -> list[Cell]:
+    def raw(self, ask: CellSelection) -> list[Cell]:
         """Puts and deletes; a delete stands with the puts above it and is no version."""
         inside = [cell for cell in self.cells if in_range(cell, ask)]
         return [c for c in inside if versions_down_to(c, inside) <= ask.versions]
 
-    def visible(self, ask: Ask) -> list[Cell]:
+    def visible(self, ask: CellSelection) -> list[Cell]:
         """The puts that no delete masks, living, in range, as many versions as asked and kept."""
         start, stop = ask.time_range
         past = self.family.keep_deleted != "FALSE"
@@ -114,7 +114,7 @@ class Shelf:
 
 def is_delete(cell: Cell) -> bool:
     """It hides, and holds nothing."""
-    return cell.kind != Kind.PUT
+    return cell.cell_type != CellType.PUT
 
 
 def same_column(one: Cell, other: Cell) -> bool:
@@ -124,11 +124,11 @@ def same_column(one: Cell, other: Cell) -> bool:
 
 def masks(delete: Cell, put: Cell) -> bool:
     """The delete hides the put, whichever came first."""
-    if delete.kind == Kind.DELETE:
+    if delete.cell_type == CellType.DELETE:
         return same_column(delete, put) and delete.timestamp == put.timestamp
-    if delete.kind == Kind.DELETE_COLUMN:
+    if delete.cell_type == CellType.DELETE_COLUMN:
         return same_column(delete, put) and delete.timestamp >= put.timestamp
-    if delete.kind == Kind.DELETE_FAMILY_VERSION:
+    if delete.cell_type == CellType.DELETE_FAMILY_VERSION:
         return delete.timestamp == put.timestamp
     return delete.timestamp >= put.timestamp
 
@@ -138,22 +138,22 @@ def masked(put: Cell, deletes: list[Cell]) -> bool:
     return any(masks(delete, put) for delete in deletes)
 
 
-def in_range(cell: Cell, ask: Ask) -> bool:
+def in_range(cell: Cell, ask: CellSelection) -> bool:
     """Its timestamp lies in the half-open range asked for."""
     return ask.time_range[0] <= cell.timestamp < ask.time_range[1]
 
 
-def is_wanted(cell: Cell, ask: Ask) -> bool:
+def is_wanted(cell: Cell, ask: CellSelection) -> bool:
     """Its column is one of those asked for."""
     named = (ask.columns or {}).get(cell.family)
-    first, last = ask.qualifiers
+    first, last = ask.qualifier_range
     in_names = not named or cell.qualifier in named
     return in_names and cell.qualifier >= first and (last == b"" or cell.qualifier < last)
 
 
 def versions_down_to(cell: Cell, cells: list[Cell]) -> int:
     """How many puts of its column stand above it, itself included if it is one."""
-    above = [c for c in cells if same_column(c, cell) and in_order(c) <= in_order(cell)]
+    above = [c for c in cells if same_column(c, cell) and build_sort_key(c) <= build_sort_key(cell)]
     return sum(not is_delete(c) for c in above)
 
 
@@ -186,13 +186,13 @@ class Book:
         self.stored = [
             (held, old)
             for held, old in self.stored
-            if held != row or in_order(old) != in_order(cell)
+            if held != row or build_sort_key(old) != build_sort_key(cell)
         ]
         self.stored.append((row, cell))
 
     def newest(self, row: bytes, family: str, qualifier: bytes, count: int = 1) -> list[Cell]:
         """The newest visible versions of a column."""
-        ask = type(ALL)(columns={family: (qualifier,)}, versions=count)
+        ask = type(NEWEST_CELLS)(columns={family: (qualifier,)}, versions=count)
         return self.shelf(row, family).visible(ask)
 
     def mutate(self, mutations: Sequence[RowCells]) -> None:
@@ -209,7 +209,7 @@ class Book:
         seen: list[tuple[str, bytes]] = []
         for cell in cells:
             moment = now if is_delete(cell) else puts
-            if cell.kind == Kind.DELETE and cell.timestamp == LATEST:
+            if cell.cell_type == CellType.DELETE and cell.timestamp == LATEST:
                 column = (cell.family, cell.qualifier)
                 seen.append(column)
                 rank = seen.count(column)
@@ -225,7 +225,7 @@ class Book:
         for family, qualifier, amount in amounts:
             old = self.newest(row, family, qualifier)
             if old and len(old[0].value) != 8:
-                raise Refused("amount", "no counter")
+                raise InvalidArgument("amount", "no counter")
             before = int.from_bytes(old[0].value, "big") if old else 0
             sums.append((before + amount) % 2**64)
         values = [total.to_bytes(8, "big") for total in sums]
@@ -256,7 +256,7 @@ class Book:
         self.written.append(row)
         return cells
 
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+    def check_and_mutate(self, row: bytes, check: CellCondition, cells: Sequence[Cell]) -> bool:
         """Apply cells if the check holds."""
         old = self.newest(row, check.family, check.qualifier)
         value = old[0].value if old else None
@@ -277,21 +277,23 @@ class Book:
             self.written.append(row)
         return holds
 
-    def seen(self, row: bytes, ask: Ask) -> RowCells:
+    def seen(self, row: bytes, ask: CellSelection) -> RowCells:
         """What a read gives of a row."""
         wanted = sorted(self.families if ask.columns is None else ask.columns)
         return RowCells(row, [cell for name in wanted for cell in self.shelf(row, name).seen(ask)])
 
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+    def get(self, rows: Sequence[bytes], ask: CellSelection = NEWEST_CELLS) -> list[RowCells]:
         """Some rows."""
         self.read += rows
         return [self.seen(row, ask) for row in rows]
 
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Iterator[RowCells]]:
+    def scan(
+        self, spans: Sequence[ScanRange], ask: CellSelection = NEWEST_CELLS
+    ) -> list[Iterator[RowCells]]:
         """The rows of some ranges."""
         return [iter(self.pieces(span, ask)) for span in spans]
 
-    def pieces(self, span: Span, ask: Ask) -> list[RowCells]:
+    def pieces(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
         """The rows of a range, cut as asked."""
         keys = sorted({row for row, _ in self.stored}, reverse=ask.reverse)
         inside = [key for key in keys if key >= span.start and (key < span.stop or not span.stop)]
@@ -325,17 +327,17 @@ class Book:
     def close(self) -> None:
         """Nothing."""
 
-    def alter(self, families: Sequence[Family]) -> None:
+    def alter_families(self, families: Sequence[Family]) -> None:
         """Other attributes count from now on, for what is stored already as well."""
         self.families |= {family.name: family for family in families}
 
     def split(self, at: bytes) -> None:
         """One region more."""
         if at in self.splits or not at:
-            raise Refused("at", "a region begins there")
+            raise InvalidArgument("at", "a region begins there")
         self.splits = sorted([*self.splits, at])
 
-    def regions(self) -> list[RegionCount]:
+    def list_regions(self) -> list[RegionRequestCounts]:
         """Regions that have counted what would have been counted had they always been these."""
         bounds = list(zip([b"", *self.splits], [*self.splits, b""], strict=True))
 
@@ -343,7 +345,7 @@ class Book:
             return sum(start <= row and (row < stop or not stop) for row in rows)
 
         return [
-            RegionCount(
+            RegionRequestCounts(
                 start, stop, count(self.written, start, stop), count(self.read, start, stop)
             )
             for start, stop in bounds

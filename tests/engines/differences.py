@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engines.steps import EVERYTHING, Change, Get, Mutate, Settle, Wanted, replay
-from rowkey.cells import Family, Kind
+from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +50,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "DropDeletesCompactionScanQueryMatcher.java",
         (Family("d", versions=2, keep_deleted="TRUE"),),
         (
-            Mutate(b"r", (Change("d", b"q", 0, kind=Kind.DELETE_COLUMN),)),
+            Mutate(b"r", (Change("d", b"q", 0, kind=CellType.DELETE_COLUMN),)),
             Mutate(b"r", (Change("d", b"q", 1, b"v"),)),
             Settle(),
             Get((b"r",), EVERYTHING),
@@ -77,7 +77,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "MinorCompactionScanQueryMatcher.java",
         (Family("d", keep_deleted="TRUE"),),
         (
-            Mutate(b"r", (_OLD, Change("d", b"q", 0, kind=Kind.DELETE_COLUMN))),
+            Mutate(b"r", (_OLD, Change("d", b"q", 0, kind=CellType.DELETE_COLUMN))),
             Settle(),
             Mutate(b"r", (Change("d", b"q", 1, b"v"), Change("d", b"q", 2, b"v"))),
             Settle(),
@@ -92,7 +92,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "ScanQueryMatcher.java",
         (Family("d", keep_deleted="TRUE"),),
         (
-            Mutate(b"r", (_OLD, Change("d", b"", 0, kind=Kind.DELETE_COLUMN))),
+            Mutate(b"r", (_OLD, Change("d", b"", 0, kind=CellType.DELETE_COLUMN))),
             Mutate(b"r", (Change("d", b"", 1, b"v"), Change("d", b"", 2, b"v"))),
             Settle(),
             Get((b"r",), EVERYTHING),

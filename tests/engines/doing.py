@@ -1,11 +1,11 @@
-"""Short words for what the tests of engines do again and again: put, delete, read."""
+"""Short functions for the steps of engine tests: put, delete, read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.engines import Ask, Span
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.engines import CellSelection, ScanRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,14 +32,14 @@ def put(
 def delete(
     store: Store,
     row: bytes,
-    kind: Kind,
+    kind: CellType,
     at: int = LATEST,
     qualifier: bytes = b"",
     *,
     family: str = "d",
 ) -> None:
     """Put one delete."""
-    store.mutate([RowCells(row, [Cell(family, qualifier, at, kind=kind)])])
+    store.mutate([RowCells(row, [Cell(family, qualifier, at, cell_type=kind)])])
 
 
 def counts(cells: Sequence[Cell]) -> list[int]:
@@ -49,17 +49,17 @@ def counts(cells: Sequence[Cell]) -> list[int]:
 
 def times(reader: Reader, row: bytes, **asked: Any) -> list[int]:
     """The timestamps of what a get gives."""
-    return [cell.timestamp for cell in reader.get([row], Ask(**asked))[0].cells]
+    return [cell.timestamp for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def values(reader: Reader, row: bytes, **asked: Any) -> list[bytes]:
     """The values of what a get gives."""
-    return [cell.value for cell in reader.get([row], Ask(**asked))[0].cells]
+    return [cell.value for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def columns(reader: Reader, row: bytes, **asked: Any) -> list[tuple[str, bytes]]:
     """The family and qualifier of what a get gives."""
-    return [cell[:2] for cell in reader.get([row], Ask(**asked))[0].cells]
+    return [cell[:2] for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[bytes]:
@@ -69,7 +69,7 @@ def keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) ->
 
 def pieces(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[RowCells]:
     """What a scan of one range gives."""
-    (cursor,) = reader.scan([Span(start, stop)], Ask(**asked))
+    (cursor,) = reader.scan([ScanRange(start, stop)], CellSelection(**asked))
     with cursor:
         return list(cursor)
 

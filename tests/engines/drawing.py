@@ -7,8 +7,8 @@ from itertools import product
 from hypothesis import strategies as st
 
 from engines import steps
-from rowkey.cells import Family, Kind
-from rowkey.engines import Check, Span
+from rowkey.cells import CellType, Family
+from rowkey.engines import CellCondition, ScanRange
 
 ROWS = (b"a", b"a\x00", b"a\xff", b"b", b"\x00", b"\xff\xff")
 QUALIFIERS = (b"", b"p", b"p\x00", b"q")
@@ -46,14 +46,16 @@ qualifiers = st.sampled_from(QUALIFIERS)
 values = st.sampled_from(VALUES)
 moments = st.sampled_from((*MOMENTS, None))
 own_ttls = st.sampled_from((None, None, None, 1, 500, 1_000, 3_000))
-puts = st.builds(steps.Change, families, qualifiers, moments, values, st.just(Kind.PUT), own_ttls)
+puts = st.builds(
+    steps.Change, families, qualifiers, moments, values, st.just(CellType.PUT), own_ttls
+)
 column_deletes = st.builds(
     steps.Change,
     families,
     qualifiers,
     moments,
     st.just(b""),
-    st.sampled_from((Kind.DELETE, Kind.DELETE_COLUMN)),
+    st.sampled_from((CellType.DELETE, CellType.DELETE_COLUMN)),
 )
 family_deletes = st.builds(
     steps.Change,
@@ -61,7 +63,7 @@ family_deletes = st.builds(
     st.just(b""),
     moments,
     st.just(b""),
-    st.sampled_from((Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION)),
+    st.sampled_from((CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION)),
 )
 deletes = st.one_of(column_deletes, family_deletes)
 
@@ -99,13 +101,13 @@ appends = st.builds(
     ).map(tuple),
 )
 checks = st.builds(
-    Check,
+    CellCondition,
     families,
     qualifiers,
     st.sampled_from(("=", "!=", "<", "<=", ">", ">=")),
     st.sampled_from((b"x", b"y", COUNTER)),
 ) | st.builds(
-    Check, families, qualifiers, st.sampled_from(("=", "!=")), st.sampled_from((None, b""))
+    CellCondition, families, qualifiers, st.sampled_from(("=", "!=")), st.sampled_from((None, b""))
 )
 conditionals = st.builds(steps.CheckAndMutate, rows, checks, some(st.one_of(puts, deletes)))
 computations = st.one_of(counts, appends, conditionals)
@@ -153,7 +155,9 @@ raw_wanted = st.builds(
     batches,
 )
 ends = st.one_of(rows, st.sampled_from((b"", b"", b"a\x00\x00", b"c", b"\xff")))
-spans = st.builds(Span, ends, ends).filter(lambda span: not span.stop or span.start < span.stop)
+spans = st.builds(ScanRange, ends, ends).filter(
+    lambda span: not span.stop or span.start < span.stop
+)
 gets = st.builds(
     steps.Get, st.lists(rows, min_size=1, max_size=2).map(tuple), st.one_of(gets_wanted, raw_wanted)
 )

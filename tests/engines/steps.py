@@ -1,4 +1,4 @@
-"""What can be done to a table, as plain data, so that the same steps can be taken anywhere.
+"""Steps on a table as plain data, so that they can be taken on any engine.
 
 A step names moments by their distance from a start and never asks a clock, so that a sequence that
 was drawn for one engine can be taken on another one, or on a real HBase, and be written down.
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engines.doing import counts
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.engines import Ask, Check, Span
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.engines import CellCondition, CellSelection, ScanRange
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Change:
     qualifier: bytes
     after: int | None
     value: bytes = b""
-    kind: Kind = Kind.PUT
+    kind: CellType = CellType.PUT
     ttl_ms: int | None = None
 
     def cell(self, world: World) -> Cell:
@@ -112,7 +112,7 @@ class CheckAndMutate(Step):
     """Change a row if a cell is as it should be."""
 
     row: bytes
-    check: Check
+    check: CellCondition
     changes: tuple[Change, ...]
 
     def take(self, world: World) -> bool:
@@ -135,14 +135,14 @@ class Wanted:
     limit: int | None = None
     batch: int | None = None
 
-    def ask(self, world: World) -> Ask:
+    def ask(self, world: World) -> CellSelection:
         """The same as an engine takes it."""
         first, second = self.times
-        return Ask(
+        return CellSelection(
             columns=None if self.columns is None else dict(self.columns),
             time_range=(0 if first is None else world.moment(first), world.moment(second)),
             versions=self.versions,
-            qualifiers=self.qualifiers,
+            qualifier_range=self.qualifiers,
             raw=self.raw,
             reverse=self.reverse,
             limit=self.limit,
@@ -170,7 +170,7 @@ class Get(Step):
 class Scan(Step):
     """Read some ranges."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[ScanRange, ...]
     wanted: Wanted
 
     def take(self, world: World) -> list[list[RowCells]]:
@@ -240,7 +240,7 @@ class Alter(Step):
 
     def take(self, world: World) -> None:
         """Do it."""
-        world.store.alter([self.family])
+        world.store.alter_families([self.family])
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ def outcome(step: Step, world: World) -> Any:
     """What comes of a step; a refusal is one as well."""
     try:
         return step.take(world)
-    except Refused:
+    except InvalidArgument:
         return "refused"
 
 

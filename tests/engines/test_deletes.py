@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.doing import columns, delete, keys, put, settle, times, values
-from rowkey.cells import Cell, Family, Kind, RowCells
-from rowkey.engines import Ask
+from rowkey.cells import Cell, CellType, Family, RowCells
+from rowkey.engines import CellSelection
 
 if TYPE_CHECKING:
     from engines.benches import Bench
     from rowkey.engines import Store
 
-EVERY_KIND = [kind for kind in Kind if kind != Kind.PUT]
+EVERY_KIND = [kind for kind in CellType if kind != CellType.PUT]
 
 
 def test_a_delete_hides_one_version(deep: Store) -> None:
     """DELETE hides the put of its timestamp, and nothing else."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
-    delete(deep, b"r", Kind.DELETE, 2, b"q")
+    delete(deep, b"r", CellType.DELETE, 2, b"q")
     assert [3, 1] == times(deep, b"r", versions=3)
 
 
@@ -28,7 +28,7 @@ def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
         put(deep, b"r", b"other", at)
-    delete(deep, b"r", Kind.DELETE_COLUMN, 2, b"q")
+    delete(deep, b"r", CellType.DELETE_COLUMN, 2, b"q")
     assert [3, 2, 1, 3] == times(deep, b"r", versions=3)
 
 
@@ -39,7 +39,7 @@ def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
         put(store, b"r", at=at)
     put(store, b"r", b"a", 2)
     put(store, b"r", at=1, family="e")
-    delete(store, b"r", Kind.DELETE_FAMILY, 2)
+    delete(store, b"r", CellType.DELETE_FAMILY, 2)
     assert [("d", b"q"), ("e", b"q")] == columns(store, b"r", versions=3)
 
 
@@ -48,14 +48,14 @@ def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", b"a", at)
         put(deep, b"r", b"b", at)
-    delete(deep, b"r", Kind.DELETE_FAMILY_VERSION, 2)
+    delete(deep, b"r", CellType.DELETE_FAMILY_VERSION, 2)
     assert [3, 1, 3, 1] == times(deep, b"r", versions=3)
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_a_delete_hides_a_later_put_of_its_moment(kind: Kind, store: Store) -> None:
+def test_a_delete_hides_a_later_put_of_its_moment(kind: CellType, store: Store) -> None:
     """A put of the same timestamp stays hidden although it comes after the delete."""
-    qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+    qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     delete(store, b"r", kind, 5, qualifier)
     put(store, b"r", at=5)
     assert [] == times(store, b"r")
@@ -63,9 +63,9 @@ def test_a_delete_hides_a_later_put_of_its_moment(kind: Kind, store: Store) -> N
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_a_put_after_a_major_compaction_is_seen(kind: Kind, store: Store) -> None:
+def test_a_put_after_a_major_compaction_is_seen(kind: CellType, store: Store) -> None:
     """A compaction drops the delete, so that a put of its timestamp is seen from then on."""
-    qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+    qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     put(store, b"r", at=5)
     delete(store, b"r", kind, 5, qualifier)
     settle(store)
@@ -78,7 +78,7 @@ def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
     """The version below shows again, after a flush as well."""
     put(deep, b"r", at=1, value=b"old")
     put(deep, b"r", at=2, value=b"new")
-    delete(deep, b"r", Kind.DELETE, 2, b"q")
+    delete(deep, b"r", CellType.DELETE, 2, b"q")
     assert [b"old"] == values(deep, b"r")
     deep.flush()
     assert [b"old"] == values(deep, b"r")
@@ -89,10 +89,10 @@ def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
     for at in (1, 2):
         put(store, b"lost", at=at)
         put(store, b"found", at=at)
-    delete(store, b"found", Kind.DELETE, 2, b"q")
+    delete(store, b"found", CellType.DELETE, 2, b"q")
     assert [1] == times(store, b"found")
     settle(store)
-    delete(store, b"lost", Kind.DELETE, 2, b"q")
+    delete(store, b"lost", CellType.DELETE, 2, b"q")
     assert [1] == times(store, b"found")
     assert [] == times(store, b"lost")
 
@@ -101,16 +101,16 @@ def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
     """DELETE without a timestamp hides the newest version there is, two of them the two newest."""
     for at in (1, 2, 3, 4):
         put(deep, b"r", at=at)
-    delete(deep, b"r", Kind.DELETE, qualifier=b"q")
+    delete(deep, b"r", CellType.DELETE, qualifier=b"q")
     assert [3, 2, 1] == times(deep, b"r", versions=9)
-    hide = Cell("d", b"q", 2**63 - 1, kind=Kind.DELETE)
+    hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
     deep.mutate([RowCells(b"r", [hide, hide])])
     assert [1] == times(deep, b"r", versions=9)
 
 
 def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
     """A later delete of the newest version sees what an earlier mutation of the call has put."""
-    hide = Cell("d", b"q", 2**63 - 1, kind=Kind.DELETE)
+    hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
     put(deep, b"r", at=1)
     deep.mutate([RowCells(b"r", [Cell("d", b"q", 2)]), RowCells(b"r", [hide])])
     assert [1] == times(deep, b"r", versions=9)
@@ -121,7 +121,7 @@ def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
     for at in (3, 4, 5):
         put(store, b"r", b"", at)
     put(store, b"r", b"q", 1)
-    delete(store, b"r", Kind.DELETE_FAMILY, 2)
+    delete(store, b"r", CellType.DELETE_FAMILY, 2)
     assert [("d", b"")] == columns(store, b"r")
 
 
@@ -130,15 +130,15 @@ def test_deletes_are_read_raw(deep: Store) -> None:
     put(deep, b"r", at=1)
     put(deep, b"r", at=2)
     for kind in EVERY_KIND:
-        qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+        qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
         delete(deep, b"r", kind, 2, qualifier)
-    (row,) = deep.get([b"r"], Ask(raw=True, versions=9))
-    kinds = [(cell.qualifier, cell.timestamp, cell.kind) for cell in row.cells]
+    (row,) = deep.get([b"r"], CellSelection(raw=True, versions=9))
+    kinds = [(cell.qualifier, cell.timestamp, cell.cell_type) for cell in row.cells]
     assert [
-        (b"", 2, Kind.DELETE_FAMILY),
-        (b"", 2, Kind.DELETE_FAMILY_VERSION),
-        (b"q", 2, Kind.DELETE_COLUMN),
-        (b"q", 2, Kind.DELETE),
-        (b"q", 2, Kind.PUT),
-        (b"q", 1, Kind.PUT),
+        (b"", 2, CellType.DELETE_FAMILY),
+        (b"", 2, CellType.DELETE_FAMILY_VERSION),
+        (b"q", 2, CellType.DELETE_COLUMN),
+        (b"q", 2, CellType.DELETE),
+        (b"q", 2, CellType.PUT),
+        (b"q", 1, CellType.PUT),
     ] == kinds

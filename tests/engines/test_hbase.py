@@ -92,8 +92,8 @@ class OnHBase(Machine):
 
     def _compare_counts(self) -> None:
         """Regions are the same; HBase counts a mutation of puts and deletes twice."""
-        expected = [region.start for region in self.book.store.regions()]
-        assert expected == [region.start for region in self.engine.store.regions()]
+        expected = [region.start for region in self.book.store.list_regions()]
+        assert expected == [region.start for region in self.engine.store.list_regions()]
 
 
 def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
@@ -142,7 +142,7 @@ def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> Non
 
 
 def test_what_is_not_asked_of_hbase_is_there_to_be_asked() -> None:
-    """Every test that is named as an exception exists, under that name."""
+    """Every test that is excepted from running on HBase exists."""
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
     names = {*ELSEWHERE, *ALONE}
     assert names == {name for name in names if any(f"def {name}(" in text for text in texts)}

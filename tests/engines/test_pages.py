@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.benches import START_MS, Bench
-from rowkey.cells import Cell, Family, Kind, RowCells
-from rowkey.engines import Ask, Span
-from rowkey.engines.pairs.layout import compose
-from rowkey.engines.pairs.paging import paged_chunks
-from rowkey.engines.pairs.source import FrozenPairs
+from rowkey.cells import Cell, CellType, Family, RowCells
+from rowkey.engines import CellSelection, ScanRange
+from rowkey.engines.pairs.layout import build_key
+from rowkey.engines.pairs.pair_source import FrozenPairs
+from rowkey.engines.pairs.row_pages import read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROWS = [b"a", b"a\0", b"b", b"\xff"]
 NAMES = [b"", *(bytes([n // 16, n % 16]) for n in range(256))]
-DELETES = [Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION]
+DELETES = [CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION]
 BATCHES = st.sampled_from([1, 2, 3, 64, 500, 2**31 - 1])
 
 
@@ -41,9 +41,11 @@ def wide_rows(draw: st.DrawFn) -> list[RowCells]:
             cells = [Cell("d", name, at, b"%d" % at) for name in names]
             mutations.append(RowCells(row, cells))
         kinds = draw(st.lists(st.sampled_from(DELETES), max_size=2))
-        gone = [Cell("d", b"", draw(st.integers(1, 5)), kind=kind) for kind in kinds]
+        gone = [Cell("d", b"", draw(st.integers(1, 5)), cell_type=kind) for kind in kinds]
         some = draw(st.lists(st.sampled_from(names), max_size=5))
-        gone += [Cell("d", n, draw(st.integers(1, 5)), kind=Kind.DELETE_COLUMN) for n in some]
+        gone += [
+            Cell("d", n, draw(st.integers(1, 5)), cell_type=CellType.DELETE_COLUMN) for n in some
+        ]
         if gone:
             mutations.append(RowCells(row, gone))
     return mutations
@@ -62,16 +64,16 @@ def joined(pieces: list[RowCells], most: int) -> list[RowCells]:
 
 def whole(store: Store, **asked: Any) -> list[RowCells]:
     """What a scan of everything gives."""
-    (cursor,) = store.scan([Span()], Ask(**asked))
+    (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
         return [RowCells(row, list(cells)) for row, cells in cursor]
 
 
 def as_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
     """What a scan of everything gives as blocks, cell by cell."""
-    (cursor,) = store.scan([Span()], Ask(**asked))
+    (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
-        return [tuple(one.values()) for block in cursor.blocks() for one in block.to_pylist()]
+        return [tuple(one.values()) for block in cursor.read_blocks() for one in block.to_pylist()]
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
@@ -91,31 +93,33 @@ def test_pieces_are_the_rows(
     bounds: list[bytes],
     reverse: bool,
 ) -> None:
-    """Pieces joined are whole rows, as rows and as blocks, and each row is counted once."""
+    """Pieces of rows join to whole rows, as rows and as blocks, and each row counts once."""
     with TemporaryDirectory() as folder:
         bench = Bench(scheme, "" if scheme == "memory" else str(Path(folder) / "place"))
         store = bench.create([Family("d", versions=3)])
         store.mutate(mutations)
         asked: dict[str, Any] = {"versions": versions, "reverse": reverse}
         for qualifiers in ((b"", b""), tuple(sorted(bounds)), (min(bounds), b"")):
-            asked["qualifiers"] = qualifiers
+            asked["qualifier_range"] = qualifiers
             rows = whole(store, **asked)
-            before = sum(region.reads for region in store.regions())
+            before = sum(region.reads for region in store.list_regions())
             assert rows == joined(whole(store, batch=batch, **asked), batch)
-            assert len(rows) == sum(region.reads for region in store.regions()) - before
+            assert len(rows) == sum(region.reads for region in store.list_regions()) - before
             cells = as_cells(store, **asked)
-            before = sum(region.reads for region in store.regions())
+            before = sum(region.reads for region in store.list_regions())
             assert cells == as_cells(store, batch=batch, **asked)
-            assert len(rows) == sum(region.reads for region in store.regions()) - before
+            assert len(rows) == sum(region.reads for region in store.list_regions()) - before
         bench.close()
 
 
 def test_a_stretch_is_read_as_it_was(tmp_path: Path) -> None:
-    """A scan of a stretch of columns sees nothing that is written after it began."""
+    """A scan of a qualifier range shows nothing that is written after it was opened."""
     bench = Bench("rocks", str(tmp_path / "place"))
     store = bench.create([Family("d")])
     store.mutate([RowCells(b"r", [Cell("d", name, START_MS, b"old") for name in NAMES])])
-    (cursor,) = store.scan([Span()], Ask(qualifiers=(NAMES[40], NAMES[200]), batch=7))
+    (cursor,) = store.scan(
+        [ScanRange()], CellSelection(qualifier_range=(NAMES[40], NAMES[200]), batch=7)
+    )
     found = iter(cursor)
     first = next(found)
     store.mutate([RowCells(b"r", [Cell("d", name, START_MS + 1, b"new") for name in NAMES])])
@@ -133,10 +137,10 @@ def counted(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
 
 
 def test_a_row_is_read_no_further_than_asked() -> None:
-    """The first pages of a row of a million cells cost some hundred cells; none holds more."""
+    """The first pages of a row of a million cells read a few hundred cells."""
     taken = [0]
-    pairs = ((compose(b"r", b"%07d" % n, 7, Kind.PUT), b"v") for n in range(1_000_000))
-    pages = paged_chunks(counted(pairs, taken))
+    pairs = ((build_key(b"r", b"%07d" % n, 7, CellType.PUT), b"v") for n in range(1_000_000))
+    pages = read_pages(counted(pairs, taken))
     sizes = [len(keys) for keys, _ in islice(pages, 3)]
     assert sum(sizes) + 1 == taken[0]
     assert taken[0] < 1_000
@@ -144,22 +148,22 @@ def test_a_row_is_read_no_further_than_asked() -> None:
 
 
 def test_a_stretch_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten columns at the end of each of three wide rows cost no walk along the rows."""
+    """Ten columns at the end of three wide rows are found without reading the rows."""
     bench = Bench("rocks", str(tmp_path / "place"))
     store = bench.create([Family("d")])
     names = [b"%05d" % n for n in range(20_000)]
     for row in (b"a", b"b", b"c"):
         store.mutate([RowCells(row, [Cell("d", name, START_MS, b"v") for name in names])])
     taken = []
-    read = FrozenPairs._read_some
+    read = FrozenPairs._read_batch
 
     def watched(self: FrozenPairs, *asked: Any, **how: Any) -> Any:
         found = read(self, *asked, **how)
         taken.append(len(found))
         return found
 
-    monkeypatch.setattr(FrozenPairs, "_read_some", watched)
-    rows = whole(store, qualifiers=(names[19_000], names[19_010]))
+    monkeypatch.setattr(FrozenPairs, "_read_batch", watched)
+    rows = whole(store, qualifier_range=(names[19_000], names[19_010]))
     assert [names[19_000:19_010]] * 3 == [[cell.qualifier for cell in r.cells] for r in rows]
     assert sum(taken) < 2_000
     bench.close()

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from engines.doing import columns, delete, keys, pieces, put, settle, values
-from rowkey.cells import LATEST, ROW_BYTES_MOST, Cell, Family, Kind, RowCells
-from rowkey.engines import Ask, Span
-from rowkey.errors import Refused
-from rowkey.regions import next_prefix
+from rowkey.cells import LATEST, MAX_ROW_BYTES, Cell, CellType, Family, RowCells
+from rowkey.engines import CellSelection, ScanRange
+from rowkey.errors import Closed, InvalidArgument
+from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -74,14 +74,14 @@ def test_an_empty_range_gives_nothing(wide: Store) -> None:
 def test_a_prefix_is_a_range(wide: Store) -> None:
     """All rows that begin with a prefix, and no others, lie before the next prefix."""
     for prefix in (b"a", b"\0", b"a\0", b"\xff"):
-        stop = next_prefix(prefix) or b""
+        stop = compute_prefix_stop(prefix) or b""
         assert [row for row in ROWS if row.startswith(prefix)] == keys(wide, prefix, stop)
 
 
 def test_a_limit_counts_rows_of_each_range(wide: Store) -> None:
-    """Each range gives no more rows than asked, from its first, or in reverse from its last."""
-    spans = [Span(b"", b"a"), Span(b"a")]
-    found = [[row.row for row in cursor] for cursor in wide.scan(spans, Ask(limit=2))]
+    """A limit applies to each range, from its first row, or from its last in reverse."""
+    spans = [ScanRange(b"", b"a"), ScanRange(b"a")]
+    found = [[row.row for row in cursor] for cursor in wide.scan(spans, CellSelection(limit=2))]
     assert [ROWS[:2], ROWS[4:6]] == found
     assert ROWS[:-4:-1] == keys(wide, limit=3, reverse=True)
 
@@ -89,7 +89,7 @@ def test_a_limit_counts_rows_of_each_range(wide: Store) -> None:
 def test_a_limit_does_not_count_rows_without_cells(wide: Store) -> None:
     """Deleted rows and rows without the wanted column are no rows of the limit."""
     for row in ROWS[:3]:
-        delete(wide, row, Kind.DELETE_FAMILY, 1)
+        delete(wide, row, CellType.DELETE_FAMILY, 1)
     assert ROWS[3:5] == keys(wide, limit=2, columns={"d": ()})
 
 
@@ -115,30 +115,30 @@ def test_a_batch_in_reverse_keeps_the_order_of_cells(wide: Store) -> None:
         ({"columns": {"d": (b"p",)}}, [b"p"]),
         ({"columns": {"d": (b"p", b""), "e": ()}}, [b"", b"p", b"x"]),
         ({"columns": {"d": (b"none",)}}, []),
-        ({"qualifiers": (b"\0", b"p")}, [b"\0"]),
-        ({"qualifiers": (b"p", b"")}, [b"p", b"p\0", b"x"]),
-        ({"qualifiers": (b"p", b"p")}, []),
-        ({"qualifiers": (b"p\0", b"z"), "columns": {"d": ()}}, [b"p\0"]),
+        ({"qualifier_range": (b"\0", b"p")}, [b"\0"]),
+        ({"qualifier_range": (b"p", b"")}, [b"p", b"p\0", b"x"]),
+        ({"qualifier_range": (b"p", b"p")}, []),
+        ({"qualifier_range": (b"p\0", b"z"), "columns": {"d": ()}}, [b"p\0"]),
     ],
 )
 def test_columns_are_chosen(asked: dict[str, Any], expected: list[bytes], wide: Store) -> None:
-    """Families, qualifiers and a half-open range of qualifiers choose, for get and scan alike."""
+    """A selection of families, qualifiers or a qualifier range applies to gets and scans."""
     assert expected == values(wide, b"a", **asked)
     found = pieces(wide, b"a", b"a\0", **asked)
     assert expected == [cell.value for row in found for cell in row.cells]
 
 
 def test_a_get_gives_rows_in_the_order_asked(wide: Store) -> None:
-    """Each row asked for is answered in its place, also twice, also without cells."""
+    """A get returns each requested row at its place, also a repeated or missing one."""
     rows = [b"b", b"none", b"a", b"b"]
-    found = wide.get(rows, Ask(columns={"e": ()}))
+    found = wide.get(rows, CellSelection(columns={"e": ()}))
     assert rows == [row.row for row in found]
     assert [1, 0, 1, 1] == [len(row.cells) for row in found]
 
 
 def test_the_longest_key_is_taken(store: Store) -> None:
     """A row key of 32,767 bytes is stored and found, also of bytes that an encoding doubles."""
-    longest = [b"\0" * ROW_BYTES_MOST, b"k" * ROW_BYTES_MOST, b"\xff" * ROW_BYTES_MOST]
+    longest = [b"\0" * MAX_ROW_BYTES, b"k" * MAX_ROW_BYTES, b"\xff" * MAX_ROW_BYTES]
     for row in longest:
         put(store, row, value=row[:1])
     assert longest == keys(store)
@@ -147,7 +147,7 @@ def test_the_longest_key_is_taken(store: Store) -> None:
 
 def test_several_ranges_are_read_side_by_side(wide: Store) -> None:
     """Cursors of one scan are read in turns, and may overlap."""
-    first, second = wide.scan([Span(b"a"), Span()])
+    first, second = wide.scan([ScanRange(b"a"), ScanRange()])
     rows = [(one.row, other.row) for one, other in zip(first, second, strict=False)]
     assert list(zip(ROWS[4:], ROWS, strict=False)) == rows
     first.close()
@@ -156,12 +156,12 @@ def test_several_ranges_are_read_side_by_side(wide: Store) -> None:
 
 def test_a_scan_sees_the_moment_it_was_opened(wide: Store) -> None:
     """What is written, deleted, compacted or split meanwhile is not seen by an open cursor."""
-    (cursor,) = wide.scan([Span()], Ask(columns={"e": ()}))
+    (cursor,) = wide.scan([ScanRange()], CellSelection(columns={"e": ()}))
     rows = iter(cursor)
     seen = [next(rows).row]
     put(wide, b"aa")
     put(wide, b"b", b"x", 2, b"changed", family="e")
-    delete(wide, b"\1", Kind.DELETE_FAMILY, 9, family="e")
+    delete(wide, b"\1", CellType.DELETE_FAMILY, 9, family="e")
     wide.split(b"a\0b")
     settle(wide)
     rest = list(rows)
@@ -171,8 +171,8 @@ def test_a_scan_sees_the_moment_it_was_opened(wide: Store) -> None:
 
 
 def test_cursors_of_one_scan_see_one_moment(wide: Store) -> None:
-    """What is written between the opening of a scan and its first row is seen by none of it."""
-    cursors = wide.scan([Span(b"", b"a"), Span(b"a")])
+    """A row written after a scan was opened is shown by none of its cursors."""
+    cursors = wide.scan([ScanRange(b"", b"a"), ScanRange(b"a")])
     put(wide, b"\0", b"p", 1, b"changed")
     put(wide, b"a", b"x", 1, b"changed", family="e")
     put(wide, b"new")
@@ -189,7 +189,7 @@ def test_a_snapshot_stays_as_it_was(wide: Store) -> None:
     before = _all(snapshot)
     assert ROWS == [row for row, _ in before]
     for row in ROWS[::2]:
-        delete(wide, row, Kind.DELETE_FAMILY, LATEST - 1)
+        delete(wide, row, CellType.DELETE_FAMILY, LATEST - 1)
         put(wide, row + b"+", family="e")
     settle(wide)
     assert before == _all(snapshot)
@@ -205,8 +205,8 @@ def _all(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
 
 def test_blocks_hold_the_same_cells(wide: Store) -> None:
     """Arrow blocks have the contract's columns, whole rows, and what the rows have."""
-    (cursor,) = wide.scan([Span(b"a")])
-    blocks = list(cursor.blocks(rows=3))
+    (cursor,) = wide.scan([ScanRange(b"a")])
+    blocks = list(cursor.read_blocks(rows=3))
     assert [15, 15, 5] == [block.num_rows for block in blocks]
     assert ["row", "family", "qualifier", "timestamp", "value"] == blocks[0].schema.names
     assert pa.types.is_dictionary(blocks[0].schema.field("family").type)
@@ -216,32 +216,32 @@ def test_blocks_hold_the_same_cells(wide: Store) -> None:
 
 
 def test_blocks_keep_to_versions_limits_and_direction(bench: Bench) -> None:
-    """Blocks give the versions asked for, of as many rows as asked, in reverse if asked."""
+    """Blocks obey versions, limit and direction of the scan."""
     store = bench.create([Family("d", versions=2)])
     for at, row in enumerate([b"a", b"b", b"c", b"b", b"c", b"c"], 1):
         put(store, row, at=at)
-    delete(store, b"b", Kind.DELETE, 4, b"q")
-    (cursor,) = store.scan([Span()], Ask(versions=2, limit=2, reverse=True))
-    (block,) = cursor.blocks()
+    delete(store, b"b", CellType.DELETE, 4, b"q")
+    (cursor,) = store.scan([ScanRange()], CellSelection(versions=2, limit=2, reverse=True))
+    (block,) = cursor.read_blocks()
     assert [b"c", b"c", b"b"] == block.column("row").to_pylist()
     assert [6, 5, 2] == block.column("timestamp").to_pylist()
 
 
 def test_blocks_are_not_raw(store: Store) -> None:
     """A block has no place for a delete, and says so at once."""
-    (cursor,) = store.scan([Span()], Ask(raw=True))
-    with cursor, pytest.raises(Refused, match="raw"):
-        cursor.blocks()
+    (cursor,) = store.scan([ScanRange()], CellSelection(raw=True))
+    with cursor, pytest.raises(InvalidArgument, match="raw"):
+        cursor.read_blocks()
 
 
 def test_a_closed_cursor_gives_nothing_more(wide: Store) -> None:
-    """Closing again is harmless; a reader that goes on is told, and takes nothing for the end."""
-    (cursor,) = wide.scan([Span()])
+    """A cursor may be closed twice, and reading it further raises an error."""
+    (cursor,) = wide.scan([ScanRange()])
     rows = iter(cursor)
     assert b"\0" == next(rows).row
     cursor.close()
     cursor.close()
-    with pytest.raises(Refused, match="closed while it was read"):
+    with pytest.raises(Closed, match="closed while it was read"):
         list(rows)
 
 
@@ -255,21 +255,21 @@ def test_a_closed_cursor_gives_nothing_more(wide: Store) -> None:
         {"batch": -1},
         {"time_range": (5, 4)},
         {"time_range": (-1, 4)},
-        {"qualifiers": (b"b", b"a")},
+        {"qualifier_range": (b"b", b"a")},
         {"raw": True, "columns": {"d": (b"q",)}},
-        {"raw": True, "qualifiers": (b"a", b"")},
+        {"raw": True, "qualifier_range": (b"a", b"")},
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], store: Store) -> None:
-    """An unknown family, a number out of range, or raw columns are refused when they are asked."""
-    with pytest.raises(Refused):
-        store.get([b"r"], Ask(**asked))
-    with pytest.raises(Refused):
-        store.scan([Span()], Ask(**asked))
+    """A selection with an unknown family, a number out of range, or raw columns is refused."""
+    with pytest.raises(InvalidArgument):
+        store.get([b"r"], CellSelection(**asked))
+    with pytest.raises(InvalidArgument):
+        store.scan([ScanRange()], CellSelection(**asked))
 
 
-@pytest.mark.parametrize("row", [b"", b"k" * (ROW_BYTES_MOST + 1)])
+@pytest.mark.parametrize("row", [b"", b"k" * (MAX_ROW_BYTES + 1)])
 def test_no_such_row_can_be_asked_for(row: bytes, store: Store) -> None:
     """An empty key and one of 32,768 bytes are refused."""
-    with pytest.raises(Refused, match="row"):
+    with pytest.raises(InvalidArgument, match="row"):
         store.get([b"r", row])

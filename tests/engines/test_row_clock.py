@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.engines.hbase.row_clock import ClusterClock, _SharedClocks
-from rowkey.engines.ordering.row_clock import MOST_ROWS, SET_BACK_MS, RowClock, TableClock
+from rowkey.engines.ordering.row_clock import (
+    CLOCK_SETBACK_MS,
+    MAX_TRACKED_ROWS,
+    RowClock,
+    TableClock,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +49,8 @@ def test_changes_of_threads_differ(make: Callable[..., RowClock]) -> None:
     def work(thread: int) -> list[int]:
         given = []
         for number in range(5_000):
-            given.append(stamps.stamp(b"row", 1))
-            stamps.stamp(b"%d %d" % (thread, number), 1)
+            given.append(stamps.stamp_row(b"row", 1))
+            stamps.stamp_row(b"%d %d" % (thread, number), 1)
         return given
 
     try:
@@ -59,90 +64,90 @@ def test_changes_of_threads_differ(make: Callable[..., RowClock]) -> None:
 def test_a_row_that_is_put_often_does_not_run_ahead(make: Callable[..., RowClock]) -> None:
     """Puts share a millisecond; after a delete the next put is later, whatever the clock says."""
     stamps = make(lambda: 1_000)
-    assert [1_000] * 3 == [stamps.stamp(b"a") for _ in range(3)]
-    assert 1_000 == stamps.stamp(b"a", 1)
-    assert [1_001] * 2 == [stamps.stamp(b"a") for _ in range(2)]
-    assert 1_001 == stamps.stamp(b"a", 2)
-    assert 1_003 == stamps.stamp(b"a")
-    assert 1_004 == stamps.stamp_all(alone=False)
-    assert [1_004, 1_004, 1_005] == [stamps.stamp(row, 1) for row in (b"b", b"c", b"c")]
-    assert [1_006, 1_007] == [stamps.stamp_all(alone=True), stamps.stamp(b"a")]
+    assert [1_000] * 3 == [stamps.stamp_row(b"a") for _ in range(3)]
+    assert 1_000 == stamps.stamp_row(b"a", 1)
+    assert [1_001] * 2 == [stamps.stamp_row(b"a") for _ in range(2)]
+    assert 1_001 == stamps.stamp_row(b"a", 2)
+    assert 1_003 == stamps.stamp_row(b"a")
+    assert 1_004 == stamps.stamp_all_rows(is_exclusive=False)
+    assert [1_004, 1_004, 1_005] == [stamps.stamp_row(row, 1) for row in (b"b", b"c", b"c")]
+    assert [1_006, 1_007] == [stamps.stamp_all_rows(is_exclusive=True), stamps.stamp_row(b"a")]
 
 
 def test_copies_of_one_moment_are_one(make: Callable[..., RowClock]) -> None:
-    """Puts behind a random salt share a timestamp in one copy only."""
+    """Puts with a random salt share a timestamp only within one copy."""
     stamps = make(lambda: 1_000)
     assert [1_000, 1_000] == [stamps.stamp_copy(b"a", 3) for _ in range(2)]
-    assert 3 == stamps.salt_of_last_put(b"a")
+    assert 3 == stamps.find_last_salt(b"a")
     assert [1_001, 1_002, 1_002] == [stamps.stamp_copy(b"a", salt) for salt in (1, 2, 2)]
-    assert 1_003 == stamps.stamp(b"a", 1)
+    assert 1_003 == stamps.stamp_row(b"a", 1)
 
 
 @pytest.mark.parametrize("back_ms", [1, 1_000, 3_600_000, 315_360_000_000])
 def test_a_clock_that_is_set_back_changes_nothing(
     make: Callable[..., RowClock], back_ms: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Timestamps go on from the highest; it is told once, and nobody waits for it."""
+    """Timestamps continue from the highest when the clock is set back, with one warning."""
     now = [START]
     stamps = make(lambda: now[0])
-    before = [stamps.stamp(row, 1) for row in (b"a", b"b")]
+    before = [stamps.stamp_row(row, 1) for row in (b"a", b"b")]
     now[0] -= back_ms
     with caplog.at_level(logging.WARNING):
-        after = [stamps.stamp(row, 1) for row in (b"a", b"c", b"a", b"b")]
+        after = [stamps.stamp_row(row, 1) for row in (b"a", b"c", b"a", b"b")]
     assert min(after) >= max(before)
     assert before[0] < after[0] < after[2]
     assert before[1] < after[3]
-    assert stamps.now() >= max(after)
-    assert (back_ms > SET_BACK_MS) == ("behind the last change" in caplog.text)
+    assert stamps.read_time_ms() >= max(after)
+    assert (back_ms > CLOCK_SETBACK_MS) == ("behind the last change" in caplog.text)
     assert len(caplog.records) < 2
-    stamps.hold_back(max(after))
+    stamps.throttle_writer(max(after))
 
 
 def test_the_highest_timestamp_is_kept(make: Callable[..., RowClock]) -> None:
     """A table that is opened again begins after what it was left with."""
     stamps = make(lambda: START, START + 5_000)
-    assert START + 5_001 == stamps.stamp(b"a")
-    assert START + 5_001 == stamps.stamp(b"b", 1)
-    assert START + 5_000 == stamps.last_of(b"c")
+    assert START + 5_001 == stamps.stamp_row(b"a")
+    assert START + 5_001 == stamps.stamp_row(b"b", 1)
+    assert START + 5_000 == stamps.find_last_timestamp(b"c")
 
 
 def test_a_clock_that_catches_up_holds_few_rows(make: Callable[..., RowClock]) -> None:
-    """While it is behind, no row is in the past; so many are not remembered one by one."""
+    """A clock that is behind remembers a bounded number of rows."""
     now = [START]
     stamps = make(lambda: now[0])
-    stamps.stamp(b"first", 1)
+    stamps.stamp_row(b"first", 1)
     now[0] -= 10**9
     last = 0
-    for number in range(MOST_ROWS + 10):
-        last = stamps.stamp(b"%d" % number, 1)
-    assert len(stamps._rows) < 100
-    assert stamps.stamp(b"0", 1) >= last
+    for number in range(MAX_TRACKED_ROWS + 10):
+        last = stamps.stamp_row(b"%d" % number, 1)
+    assert len(stamps._row_timestamps) < 100
+    assert stamps.stamp_row(b"0", 1) >= last
 
 
 def test_a_time_far_ahead_is_of_one_row_alone(make: Callable[..., RowClock]) -> None:
     """What another client wrote by a wrong clock does not lead others astray."""
     stamps = make(lambda: START)
-    stamps.note(b"a", START + 10**10)
-    assert START + 10**10 + 1 == stamps.stamp(b"a", 1)
-    assert stamps.stamp(b"b", 1) < START + 10
-    assert stamps.stamp_all(alone=False) < START + 10**10
+    stamps.record_timestamp(b"a", START + 10**10)
+    assert START + 10**10 + 1 == stamps.stamp_row(b"a", 1)
+    assert stamps.stamp_row(b"b", 1) < START + 10
+    assert stamps.stamp_all_rows(is_exclusive=False) < START + 10**10
 
 
 def test_a_clock_that_stands_still_is_not_waited_for(make: Callable[..., RowClock]) -> None:
-    """It is told whether the time has come."""
+    """A wait for a clock that stands still ends, and returns whether the time has come."""
     stamps = make(lambda: 1_000)
-    assert not stamps.wait_for(1_001)
-    assert stamps.wait_for(1_000)
+    assert not stamps.wait_until(1_001)
+    assert stamps.wait_until(1_000)
     ticking = make(count(1_000).__next__)
-    assert ticking.wait_for(1_010)
+    assert ticking.wait_until(1_010)
 
 
 def test_all_who_open_a_table_of_a_cluster_share_its_clock() -> None:
-    """As long as one of them has it open, by the same clock."""
+    """All stores of a cluster's table share a clock as long as one is open."""
     shared, clock = _SharedClocks(), lambda: START
-    one = shared.find("hbase://a", "t", clock)
-    assert one is shared.find("hbase://a", "t", clock)
-    assert one is not shared.find("hbase://a", "u", clock)
-    assert one is not shared.find("hbase://b", "t", clock)
+    one = shared.find_clock("hbase://a", "t", clock)
+    assert one is shared.find_clock("hbase://a", "t", clock)
+    assert one is not shared.find_clock("hbase://a", "u", clock)
+    assert one is not shared.find_clock("hbase://b", "t", clock)
     shared.reset_in_child()
-    assert one is not shared.find("hbase://a", "t", clock)
+    assert one is not shared.find_clock("hbase://a", "t", clock)

@@ -15,7 +15,7 @@ import pytest
 
 from rowkey.engines.ordering import row_locks
 from rowkey.engines.ordering.row_locks import RowLocks
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def switch_threads_often() -> Iterator[None]:
 
 def lock_rows(locks: RowLocks, rows: list[bytes] | None) -> AbstractContextManager[None]:
     """Return a block for which some rows are locked, or all of them."""
-    return locks.all_locked() if rows is None else locks.locked(rows)
+    return locks.lock_all_rows() if rows is None else locks.lock_rows(rows)
 
 
 class Holder(Thread):
@@ -126,7 +126,7 @@ def test_a_lock_is_alone(locks: RowLocks, holders: ExitStack, others: list[bytes
     """Changes of the row, batches with it and loads wait for the lock, and the lock for them."""
     order: list[str] = []
     first = Holder(locks, [b"row"], order, holders).wait_until_locked()
-    with locks.locked([b"elsewhere"]):
+    with locks.lock_rows([b"elsewhere"]):
         assert order == ["row"]
     second = Holder(locks, others, order, holders, name="second")
     wait_for_waiting(locks, 1)
@@ -178,7 +178,7 @@ def test_no_later_change_overtakes_a_batch(locks: RowLocks, holders: ExitStack) 
     wait_for_waiting(locks, 1)
     others = [Holder(locks, [row], order, holders) for row in ROWS]
     wait_for_waiting(locks, 1 + len(others))
-    with locks.locked([b"no row of the batch"]):
+    with locks.lock_rows([b"no row of the batch"]):
         first.released.set()
         assert batch.acquired.wait(10)
     assert order == ["0", "batch"]
@@ -256,7 +256,7 @@ def test_nothing_starves_while_others_keep_coming(
     def keep_changing(seed: int) -> None:
         choice = random.Random(seed)
         while not stopped.is_set():
-            with locks.locked(choice.sample(ROWS, 2)):
+            with locks.lock_rows(choice.sample(ROWS, 2)):
                 time.sleep(0)
 
     threads = [Thread(target=keep_changing, args=(seed,), daemon=True) for seed in range(6)]
@@ -272,15 +272,15 @@ def test_nothing_starves_while_others_keep_coming(
 
 
 def expect_timeout(locks: RowLocks, rows: list[bytes] | None, problem: str) -> None:
-    """Check what a thread is told that waits too long for some rows, or for all."""
+    """Check the error of a thread that waits too long for some rows, or for all."""
     sentence = f"{problem}. This change was not made. Try again, with fewer threads"
-    with pytest.raises(Unsupported, match=re.escape(sentence)):  # noqa: SIM117
+    with pytest.raises(Unavailable, match=re.escape(sentence)):  # noqa: SIM117
         with lock_rows(locks, rows):
             pass
 
 
 def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None:
-    """A thread that waits too long is told which row is locked, and leaves no request."""
+    """A thread that waits too long gets an error with the locked row, and leaves no request."""
     first = Holder(locks, [b"row"], [], holders).wait_until_locked()
     locks.timeout_s = 0.01
     problem = "row 726f77: not free within 0.01 s; another thread has it locked"
@@ -290,12 +290,12 @@ def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None
     first.released.set()
     first.join(10)
     assert is_free(locks)
-    with locks.all_locked(), locks.locked([]):
+    with locks.lock_all_rows(), locks.lock_rows([]):
         pass
 
 
 def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> None:
-    """The message tells a lock of another thread from an earlier change that waits, too."""
+    """The error of a timeout says whether a lock or an earlier waiting change blocks."""
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     batch = Holder(locks, [b"a", b"b"], [], holders)
     wait_for_waiting(locks, 1)
@@ -309,15 +309,15 @@ def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> Non
 
 
 def test_a_timeout_frees_those_that_waited_behind(locks: RowLocks, holders: ExitStack) -> None:
-    """A change that waits for a batch only is granted when the batch gives up."""
+    """A change that waits only for a batch is granted when the batch gives up."""
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
-    batch_lock = locks.locked([b"a", b"b"])
-    batch = Thread(target=pytest.raises, args=(Unsupported, batch_lock.__enter__), daemon=True)
+    batch_lock = locks.lock_rows([b"a", b"b"])
+    batch = Thread(target=pytest.raises, args=(Unavailable, batch_lock.__enter__), daemon=True)
     locks.timeout_s = 0.5
     batch.start()
     wait_for_waiting(locks, 1)
     locks.timeout_s = 30
-    with locks.locked([b"b"]):
+    with locks.lock_rows([b"b"]):
         assert not first.released.is_set()
     batch.join(10)
 
@@ -333,7 +333,7 @@ def test_an_interrupt_leaves_no_lock(
 
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     monkeypatch.setattr(row_locks, "Event", InterruptedEvent)
-    with pytest.raises(KeyboardInterrupt), locks.locked([b"a", b"b"]):
+    with pytest.raises(KeyboardInterrupt), locks.lock_rows([b"a", b"b"]):
         pass
     wait_for_waiting(locks, 0)
     first.released.set()
@@ -354,6 +354,6 @@ def test_a_lock_granted_at_the_timeout_counts(
 
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     monkeypatch.setattr(row_locks, "Event", LateEvent)
-    with locks.locked([b"a"]):
+    with locks.lock_rows([b"a"]):
         assert not is_free(locks)
     assert is_free(locks)

@@ -8,8 +8,8 @@ import pytest
 
 from engines.doing import put, times
 from rowkey.cells import Family, RowCells
-from rowkey.engines import Ask
-from rowkey.errors import Refused
+from rowkey.engines import CellSelection
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -21,24 +21,26 @@ def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
     for at in (1, 2, 3):
         put(store, b"r", at=at)
     kept = store.snapshot()
-    store.alter([Family("d", versions=1)])
+    store.alter_families([Family("d", versions=1)])
     assert [3] == times(store, b"r", versions=9)
     assert [3, 2] == times(kept, b"r", versions=9)
-    store.alter([Family("d", versions=3)])
+    store.alter_families([Family("d", versions=3)])
     assert [3, 2] == times(kept, b"r", versions=9)
     kept.close()
 
 
 def test_a_snapshot_knows_no_later_family(bench: Bench) -> None:
-    """A family that was added afterwards is none of it; all of its own are read."""
+    """A snapshot has the families of its time, and no later one."""
     store = bench.create([Family("d")])
     put(store, b"r", at=1)
     kept = store.snapshot()
-    store.alter([Family("new")])
+    store.alter_families([Family("new")])
     put(store, b"r", at=2, family="new")
     assert [1, 2] == times(store, b"r")
     assert [1] == times(kept, b"r")
-    assert [RowCells(b"r", kept.get([b"r"])[0].cells)] == kept.get([b"r"], Ask(columns={"d": ()}))
-    with pytest.raises(Refused, match="new"):
-        kept.get([b"r"], Ask(columns={"new": ()}))
+    assert [RowCells(b"r", kept.get([b"r"])[0].cells)] == kept.get(
+        [b"r"], CellSelection(columns={"d": ()})
+    )
+    with pytest.raises(InvalidArgument, match="new"):
+        kept.get([b"r"], CellSelection(columns={"new": ()}))
     kept.close()

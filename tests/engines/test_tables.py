@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.doing import columns, delete, keys, pieces, put, settle, times, values
-from rowkey.cells import Cell, Family, Kind
-from rowkey.engines import ENGINES, Check, TableSpec, open_engine
-from rowkey.errors import Refused
+from rowkey.cells import Cell, CellType, Family
+from rowkey.engines import ENGINES, CellCondition, TableSpec, open_engine
+from rowkey.errors import Closed, InvalidArgument, NotSupported
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -17,7 +17,7 @@ MIB = 2**20
 
 
 def test_a_table_is_what_it_was_made(bench: Bench) -> None:
-    """Families with all their attributes, splits and words are read back."""
+    """A created table has the families, splits and attributes of its spec."""
     family = Family("d", versions=3, ttl_s=60, min_versions=1, keep_deleted="TTL", bloom="ROWCOL")
     made = bench.create([family, Family("e")], (b"g", b"p"), {"word": "value"})
     spec = bench.reopen(made).spec
@@ -27,19 +27,21 @@ def test_a_table_is_what_it_was_made(bench: Bench) -> None:
 
 
 def test_openings_are_told_apart(bench: Bench) -> None:
-    """Regions are counted in their openings: writing keeps them, a split begins others."""
+    """A region keeps its opening id while it is written, and gets another one by a split."""
     store = bench.create([Family("d")], (b"g",))
-    first = store.openings()
+    first = store.list_open_regions()
     put(store, b"a")
-    then = store.openings(5.0)
-    assert [one.opening for one in first] == [one.opening for one in then]
+    then = store.list_open_regions(5.0)
+    assert [one.opening_id for one in first] == [one.opening_id for one in then]
     assert [1, 0] == [new.writes - old.writes for old, new in zip(first, then, strict=True)]
-    assert [(one.start, one.writes, one.reads) for one in store.regions()] == [
-        (one.start, one.writes, one.reads) for one in store.openings()
+    assert [(one.start, one.writes, one.reads) for one in store.list_regions()] == [
+        (one.start, one.writes, one.reads) for one in store.list_open_regions()
     ]
     store.split(b"c")
-    assert {one.opening for one in first[1:]} == {
-        one.opening for one in store.openings() if one.opening in {old.opening for old in first}
+    assert {one.opening_id for one in first[1:]} == {
+        one.opening_id
+        for one in store.list_open_regions()
+        if one.opening_id in {old.opening_id for old in first}
     }
 
 
@@ -48,21 +50,21 @@ def test_tables_are_listed_and_dropped(bench: Bench) -> None:
     stores = [bench.create([Family("d")]) for _ in range(2)]
     put(stores[0], b"r")
     names = sorted(store.spec.name for store in stores)
-    assert names == bench.engine.tables()
+    assert names == bench.engine.list_tables()
     spec = stores[0].spec
-    bench.engine.drop(spec.name)
-    assert [stores[1].spec.name] == bench.engine.tables()
-    assert [] == keys(bench.engine.create(spec))
+    bench.engine.drop_table(spec.name)
+    assert [stores[1].spec.name] == bench.engine.list_tables()
+    assert [] == keys(bench.engine.create_table(spec))
 
 
 def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
     """A second table of a name is refused; so is one that is not there."""
-    with pytest.raises(Refused, match="there already"):
-        bench.engine.create(store.spec)
-    with pytest.raises(Refused, match="no 'none'"):
-        bench.engine.table("none")
-    with pytest.raises(Refused, match="no 'none'"):
-        bench.engine.drop("none")
+    with pytest.raises(InvalidArgument, match="there already"):
+        bench.engine.create_table(store.spec)
+    with pytest.raises(InvalidArgument, match="no 'none'"):
+        bench.engine.open_table("none")
+    with pytest.raises(InvalidArgument, match="no 'none'"):
+        bench.engine.drop_table("none")
 
 
 @pytest.mark.parametrize(
@@ -81,17 +83,17 @@ def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
 )
 def test_a_bad_table_is_refused(spec: TableSpec, bench: Bench) -> None:
     """A bad name, family, split or size is refused, and no table is made."""
-    before = bench.engine.tables()
-    with pytest.raises(Refused):
-        bench.engine.create(spec)
-    assert before == bench.engine.tables()
+    before = bench.engine.list_tables()
+    with pytest.raises(InvalidArgument):
+        bench.engine.create_table(spec)
+    assert before == bench.engine.list_tables()
 
 
 def test_what_an_engine_cannot_do_is_refused(bench: Bench) -> None:
-    """Each attribute that it refuses by name is refused of a family, with the reason."""
-    for word, reason in bench.engine.refuses.items():
-        with pytest.raises(Refused, match=reason):
-            bench.engine.create(TableSpec("t", (Family("d", **{word: True}),)))  # type: ignore[arg-type]
+    """An attribute that an engine does not support is refused, with the reason."""
+    for word, reason in bench.engine.unsupported_features.items():
+        with pytest.raises(NotSupported, match=reason):
+            bench.engine.create_table(TableSpec("t", (Family("d", **{word: True}),)))  # type: ignore[arg-type]
 
 
 def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
@@ -99,21 +101,21 @@ def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
     store = bench.create([Family("d", versions=2)], (b"m",))
     put(store, b"a", at=1)
     put(store, b"z", at=1)
-    delete(store, b"z", Kind.DELETE, 1, b"q")
+    delete(store, b"z", CellType.DELETE, 1, b"q")
     store.increment(b"a", [("d", b"n", 4)])
     store.split(b"t")
-    expected = (pieces(store, raw=True, versions=9), store.regions())
+    expected = (pieces(store, raw=True, versions=9), store.list_regions())
     again = bench.reopen(store)
     assert expected == (pieces(again, raw=True, versions=9), expected[1])
-    starts = [(region.start, region.writes) for region in again.regions()]
+    starts = [(region.start, region.writes) for region in again.list_regions()]
     assert [(region.start, region.writes) for region in expected[1]] == starts
 
 
 def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
-    """New attributes bear on the next read; a family is added, none is dropped."""
+    """Altered attributes apply to the next read, a family can be added, and none is dropped."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
-    deep.alter([Family("d", versions=2), Family("e")])
+    deep.alter_families([Family("d", versions=2), Family("e")])
     assert [3, 2] == times(deep, b"r", versions=9)
     put(deep, b"r", at=1, family="e")
     assert [("d", b"q"), ("e", b"q")] == columns(deep, b"r")
@@ -124,15 +126,15 @@ def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
 
 def test_a_bad_alteration_is_refused(store: Store) -> None:
     """Attributes that no table takes are refused, and the family stays as it is."""
-    with pytest.raises(Refused):
-        store.alter([Family("e"), Family("d", versions=0)])
+    with pytest.raises(InvalidArgument):
+        store.alter_families([Family("e"), Family("d", versions=0)])
     assert (Family("d"),) == store.spec.families
 
 
 def test_words_are_replaced(bench: Bench, store: Store) -> None:
-    """The words kept with a table are those given last."""
-    store.annotate({"a": "1"})
-    store.annotate({"b": "2"})
+    """Replaced attributes are those given last."""
+    store.replace_attributes({"a": "1"})
+    store.replace_attributes({"b": "2"})
     assert {"b": "2"} == dict(bench.reopen(store).spec.attributes)
 
 
@@ -144,33 +146,35 @@ def test_regions_count_writes_and_reads(bench: Bench) -> None:
     store.increment(b"z", [("d", b"n", 1)])
     store.append(b"z", [("d", b"s", b"x")])
     put(store, b"z")
-    assert not store.check_and_mutate(b"a", Check("d", b"q", "=", b"x"), [Cell("d", b"q", 1)])
-    assert [1, 2, 4] == [region.writes for region in store.regions()]
+    assert not store.check_and_mutate(
+        b"a", CellCondition("d", b"q", "=", b"x"), [Cell("d", b"q", 1)]
+    )
+    assert [1, 2, 4] == [region.writes for region in store.list_regions()]
     store.get([b"a", b"b", b"g"])
     keys(store, b"g")
     keys(store, limit=1)
-    assert [3, 3, 1] == [region.reads for region in store.regions()]
-    bounds = [(region.start, region.stop) for region in store.regions()]
+    assert [3, 3, 1] == [region.reads for region in store.list_regions()]
+    bounds = [(region.start, region.stop) for region in store.list_regions()]
     assert [(b"", b"g"), (b"g", b"p"), (b"p", b"")] == bounds
 
 
 def test_a_split_divides_a_region(bench: Bench) -> None:
-    """The region before the key and the one behind it count on from there."""
+    """The regions before and after a split key continue to count."""
     store = bench.create([Family("d")], (b"m",))
     store.split(b"t")
     for row in (b"a", b"s", b"t"):
         put(store, row)
-    assert [(b"", 1), (b"m", 1), (b"t", 1)] == [(r.start, r.writes) for r in store.regions()]
+    assert [(b"", 1), (b"m", 1), (b"t", 1)] == [(r.start, r.writes) for r in store.list_regions()]
     assert (b"m", b"t") == store.spec.splits
 
 
 @pytest.mark.parametrize("at", [b"", b"m", b"k" * 32_767])
 def test_a_region_is_not_divided_there(at: bytes, bench: Bench) -> None:
-    """A key at which a region begins, none, or one too long for hbase:meta is refused."""
+    """A split at the start of a region, or at an empty or too long key, is refused."""
     store = bench.create([Family("d")], (b"m",))
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         store.split(at)
-    assert 2 == len(store.regions())
+    assert 2 == len(store.list_regions())
 
 
 def test_a_table_splits_by_itself(bench: Bench) -> None:
@@ -180,7 +184,7 @@ def test_a_table_splits_by_itself(bench: Bench) -> None:
     rows = [f"r{number:02}".encode() for number in range(24)]
     for row in rows:
         put(store, row, value=bytes(MIB // 8))
-    regions = store.regions()
+    regions = store.list_regions()
     assert 2 <= len(regions) <= 4
     assert 24 == sum(region.writes for region in regions)
     assert rows == keys(store)
@@ -193,14 +197,14 @@ def test_one_row_is_never_split(bench: Bench) -> None:
     store = bench.create([Family("d")], (), words)
     for number in range(5):
         put(store, b"r", str(number).encode(), value=bytes(MIB))
-    assert 1 == len(store.regions())
+    assert 1 == len(store.list_regions())
 
 
 def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
     """What is read, raw as well, is the same before and after."""
     for at in (1, 2, 3, 4, 5):
         put(deep, b"r", at=at)
-    delete(deep, b"r", Kind.DELETE, 5, b"q")
+    delete(deep, b"r", CellType.DELETE, 5, b"q")
     expected = times(deep, b"r", versions=9), times(deep, b"r", versions=9, raw=True)
     for call in (deep.flush, lambda: deep.compact(major=False)):
         call()
@@ -213,10 +217,10 @@ def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
 
 
 def test_size_is_of_the_disk(bench: Bench, store: Store) -> None:
-    """A persistent engine takes bytes, the others none."""
+    """A persistent engine takes bytes on disk, the others take none."""
     put(store, b"r", value=bytes(MIB))
     store.flush()
-    assert bench.engine.persistent == (store.size() > 0)
+    assert bench.engine.is_persistent == (store.measure_size_bytes() > 0)
 
 
 def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
@@ -224,36 +228,36 @@ def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
     for closed in (store, bench.engine):
         closed.close()
         closed.close()
-    for call in (lambda: store.get([b"r"]), lambda: put(store, b"r"), bench.engine.tables):
-        with pytest.raises(Refused, match="closed"):
+    for call in (lambda: store.get([b"r"]), lambda: put(store, b"r"), bench.engine.list_tables):
+        with pytest.raises(Closed, match="closed"):
             call()
     bench.engine = bench.open()
 
 
 def test_a_dropped_table_is_refused(bench: Bench, store: Store) -> None:
-    """Who still has a dropped table open is told so."""
-    bench.engine.drop(store.spec.name)
-    with pytest.raises(Refused):
+    """A table that was dropped raises an error wherever it is still open."""
+    bench.engine.drop_table(store.spec.name)
+    with pytest.raises((Closed, InvalidArgument)):
         store.get([b"r"])
 
 
 def test_urls_name_engines() -> None:
-    """Each kind is opened by its scheme; another scheme is refused with those there are."""
+    """An engine is opened by the scheme of its URL, and an unknown scheme is refused."""
     with open_engine("memory:") as engine:
         assert "memory" == engine.name
     for url in ("memory", "cassandra:x", ""):
-        with pytest.raises(Refused, match="memory:") as refused:
+        with pytest.raises(InvalidArgument, match="memory:") as refused:
             open_engine(url)
         assert all(f"{kind.scheme}:" in str(refused.value) for kind in ENGINES.values())
 
 
 def test_places_in_memory_are_shared_by_name() -> None:
-    """Whoever opens a name has its tables; who opens none has tables of their own."""
+    """Engines in memory share their tables if they have the same name."""
     spec = TableSpec("shared", (Family("d"),))
     with open_engine("memory:test-shared") as one, open_engine("memory:test-shared") as other:
-        put(one.create(spec), b"r", at=1)
-        assert [b"v"] == values(other.table("shared"), b"r")
+        put(one.create_table(spec), b"r", at=1)
+        assert [b"v"] == values(other.open_table("shared"), b"r")
         with open_engine("memory:") as own:
-            assert [] == own.tables()
-        other.drop("shared")
-        assert [] == one.tables()
+            assert [] == own.list_tables()
+        other.drop_table("shared")
+        assert [] == one.list_tables()

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.doing import counts, delete, put, settle, times, values
-from rowkey.cells import Cell, Family, Kind, RowCells
-from rowkey.engines import Check
+from rowkey.cells import Cell, CellType, Family, RowCells
+from rowkey.engines import CellCondition
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -77,7 +77,7 @@ def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
     store = bench.create([family])
     start = bench.now()
     put(store, b"r", at=start)
-    delete(store, b"r", Kind.DELETE_COLUMN, start, b"q")
+    delete(store, b"r", CellType.DELETE_COLUMN, start, b"q")
     settle(store)
     assert [start, start] == times(store, b"r", versions=9, raw=True)
     bench.advance(2_001)
@@ -93,7 +93,7 @@ def test_latest_is_now(bench: Bench) -> None:
     bench.advance(7)
     put(store, b"r")
     assert [first + 7, first] == times(store, b"r", versions=9)
-    delete(store, b"r", Kind.DELETE_FAMILY)
+    delete(store, b"r", CellType.DELETE_FAMILY)
     assert [] == times(store, b"r")
     put(store, b"r")
     assert [] == times(store, b"r")
@@ -103,7 +103,7 @@ def test_latest_is_now(bench: Bench) -> None:
 
 
 def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
-    """An increment or append to a cell from the future is 1 ms later, and lives as long."""
+    """An increment of a cell from the future is 1 ms later and keeps its time to live."""
     store = bench.create([Family("d")])
     ahead = bench.now() + 1_000
     put(store, b"r", b"n", ahead, bytes(8), ttl_ms=500)
@@ -116,23 +116,23 @@ def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
 
 
 def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Bench) -> None:
-    """A put of a check-and-mutate is seen although the compared cell is from the future."""
+    """A conditional put is visible even if the compared cell is from the future."""
     store = bench.create([Family("d")])
     ahead = bench.now() + 1_000
     put(store, b"r", at=ahead, value=b"old")
     new = Cell("d", b"q", 2**63 - 1, b"new")
-    assert store.check_and_mutate(b"r", Check("d", b"q", "=", b"old"), [new])
+    assert store.check_and_mutate(b"r", CellCondition("d", b"q", "=", b"old"), [new])
     assert [b"new"] == values(store, b"r")
     assert [ahead] == times(store, b"r")
 
 
 def test_a_scan_judges_times_by_when_it_was_opened(bench: Bench) -> None:
     """What lived when the scan was opened is given, however late it is read."""
-    from rowkey.engines import Span
+    from rowkey.engines import ScanRange
 
     store = bench.create([Family("d", ttl_s=1)])
     store.mutate([RowCells(row, [Cell("d", b"q", bench.now())]) for row in (b"a", b"b")])
-    (cursor,) = store.scan([Span()])
+    (cursor,) = store.scan([ScanRange()])
     rows = iter(cursor)
     assert b"a" == next(rows).row
     bench.advance(5_000)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.doing import delete, keys, put, settle, times, values
-from rowkey.cells import Family, Kind
+from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -22,7 +22,7 @@ def test_a_read_gives_the_newest_version(deep: Store) -> None:
 
 @pytest.mark.claims(26)
 def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
-    """What is asked is cut to what the family keeps, though more is stored."""
+    """A read returns no more versions than the family keeps, even if more are stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
     assert [3] == times(store, b"r", versions=9)
@@ -38,7 +38,7 @@ def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
 
 @pytest.mark.claims(25)
 def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
-    """Of five versions three are left; a flush alone drops none."""
+    """A compaction drops surplus versions, a flush does not."""
     for at in range(1, 6):
         put(deep, b"r", at=at)
     deep.flush()
@@ -66,7 +66,7 @@ def test_versions_are_counted_within_the_time_range(store: Store) -> None:
 def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
     """Where deleted cells are not kept, a read of the past does not see them."""
     put(deep, b"r", at=1)
-    delete(deep, b"r", Kind.DELETE_FAMILY, 5)
+    delete(deep, b"r", CellType.DELETE_FAMILY, 5)
     assert [] == times(deep, b"r", time_range=(0, 3))
 
 
@@ -75,7 +75,7 @@ def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> Non
     """A read of the time before a delete gives what it hides, after a compaction as well."""
     store = bench.create([Family("d", versions=3, keep_deleted=keep)])
     put(store, b"r", at=1)
-    delete(store, b"r", Kind.DELETE_COLUMN, 5, b"q")
+    delete(store, b"r", CellType.DELETE_COLUMN, 5, b"q")
     for _ in range(2):
         assert [] == times(store, b"r")
         assert [1] == times(store, b"r", time_range=(0, 5))
@@ -87,7 +87,7 @@ def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
     """A compaction drops a kept delete with the versions it stands among, and not before."""
     store = bench.create([Family("d", keep_deleted="TRUE")])
     put(store, b"r", at=1)
-    delete(store, b"r", Kind.DELETE, 1, b"q")
+    delete(store, b"r", CellType.DELETE, 1, b"q")
     put(store, b"r", at=2)
     settle(store)
     assert [2, 1] == times(store, b"r", versions=9, raw=True)

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from engines.doing import columns, counts, keys, put, settle, times, values
-from rowkey.cells import CELL_BYTES_MOST, LATEST, Cell, CellBlock, Family, Kind, RowCells
-from rowkey.engines import Check, Span
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, MAX_CELL_BYTES, Cell, CellBlock, CellType, Family, RowCells
+from rowkey.engines import CellCondition, ScanRange
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from engines.benches import Bench
@@ -24,7 +24,7 @@ def test_a_mutation_is_applied_whole(bench: Bench) -> None:
     store = bench.create([Family("d"), Family("e")])
     put(store, b"r", b"old", 1)
     cells = [
-        Cell("d", b"old", 1, kind=Kind.DELETE),
+        Cell("d", b"old", 1, cell_type=CellType.DELETE),
         Cell("d", b"new", 1, b"1"),
         Cell("e", b"new", 1, b"2"),
     ]
@@ -48,7 +48,7 @@ def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
     seen: list[list[bytes]] = []
     while writer.is_alive():
         seen.append(values(store, b"r"))
-        (cursor,) = store.scan([Span()])
+        (cursor,) = store.scan([ScanRange()])
         seen += [[cell.value for cell in row.cells] for row in cursor]
     writer.join()
     assert [] == [pair for pair in seen if pair and pair[0] != pair[1]]
@@ -64,26 +64,26 @@ def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
         RowCells(b"r", [GOOD._replace(family="none")]),
         RowCells(b"r", [GOOD._replace(timestamp=-1)]),
         RowCells(b"r", [GOOD._replace(timestamp=LATEST + 1)]),
-        RowCells(b"r", [GOOD._replace(value=bytes(CELL_BYTES_MOST))]),
+        RowCells(b"r", [GOOD._replace(value=bytes(MAX_CELL_BYTES))]),
         RowCells(b"r", [GOOD._replace(ttl_ms=0)]),
-        RowCells(b"r", [GOOD._replace(ttl_ms=5, kind=Kind.DELETE, value=b"")]),
-        RowCells(b"r", [GOOD._replace(kind=Kind.DELETE_FAMILY, value=b"")]),
+        RowCells(b"r", [GOOD._replace(ttl_ms=5, cell_type=CellType.DELETE, value=b"")]),
+        RowCells(b"r", [GOOD._replace(cell_type=CellType.DELETE_FAMILY, value=b"")]),
     ],
 )
 def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> None:
     """One bad mutation refuses the whole call, and those before it are not applied."""
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         store.mutate([RowCells(b"before", [GOOD]), mutation])
     assert [] == keys(store)
-    assert 0 == store.regions()[0].writes
+    assert 0 == store.list_regions()[0].writes
 
 
 def test_the_largest_value_is_taken(store: Store) -> None:
     """A cell of 10 MiB with its key and lengths is stored, one byte more is not."""
-    most = CELL_BYTES_MOST - 24 - len(b"r" + b"d" + b"q")
+    most = MAX_CELL_BYTES - 24 - len(b"r" + b"d" + b"q")
     put(store, b"r", value=bytes(most))
     assert [most] == [len(value) for value in values(store, b"r")]
-    with pytest.raises(Refused, match="10,485,761 bytes"):
+    with pytest.raises(InvalidArgument, match="10,485,761 bytes"):
         put(store, b"r", value=bytes(most + 1))
 
 
@@ -103,7 +103,7 @@ def test_an_increment_wraps(store: Store) -> None:
 def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
     """A cell that is not 8 bytes long is no counter, and the others are not counted either."""
     put(store, b"r", b"text", value=b"seven")
-    with pytest.raises(Refused, match=r"8 bytes|not a long"):
+    with pytest.raises(InvalidArgument, match=r"8 bytes|not a long"):
         store.increment(b"r", [("d", b"n", 1), ("d", b"text", 1)])
     assert [b"seven"] == values(store, b"r")
 
@@ -114,7 +114,7 @@ def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
 )
 def test_a_bad_increment_is_refused(amounts: list[Any], store: Store) -> None:
     """No column, an unknown family, a number too large, a column twice: nothing is counted."""
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         store.increment(b"r", amounts)
     assert [] == keys(store)
 
@@ -135,7 +135,7 @@ def test_threads_count_every_increment(store: Store) -> None:
 
 
 def test_an_append_makes_a_value_longer(store: Store) -> None:
-    """Bytes are put behind what is there, or where nothing is."""
+    """An append adds bytes to the end of a value, or creates it."""
     assert [b"a", b"x"] == [
         cell.value for cell in store.append(b"r", [("d", b"p", b"a"), ("d", b"q", b"x")])
     ]
@@ -146,7 +146,7 @@ def test_an_append_makes_a_value_longer(store: Store) -> None:
 def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
     """A cell does not grow above the largest that is stored."""
     put(store, b"r", value=bytes(6 << 20))
-    with pytest.raises(Refused, match="bytes"):
+    with pytest.raises(InvalidArgument, match="bytes"):
         store.append(b"r", [("d", b"q", bytes(6 << 20))])
     assert [6 << 20] == [len(value) for value in values(store, b"r")]
 
@@ -154,24 +154,24 @@ def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
 @pytest.mark.parametrize(
     ("check", "of_b", "of_empty", "of_absent"),
     [
-        (Check("d", b"q", "=", b"b"), True, False, False),
-        (Check("d", b"q", "!=", b"b"), False, True, False),
-        (Check("d", b"q", "<", b"c"), True, True, False),
-        (Check("d", b"q", "<", b"b"), False, True, False),
-        (Check("d", b"q", "<=", b"b"), True, True, False),
-        (Check("d", b"q", ">", b"a"), True, False, False),
-        (Check("d", b"q", ">", b"b"), False, False, False),
-        (Check("d", b"q", ">=", b"b"), True, False, False),
-        (Check("d", b"q"), False, True, True),
-        (Check("d", b"q", "!="), True, False, False),
-        (Check("d", b"q", "=", b""), False, True, True),
-        (Check("d", b"q", "!=", b""), True, False, False),
+        (CellCondition("d", b"q", "=", b"b"), True, False, False),
+        (CellCondition("d", b"q", "!=", b"b"), False, True, False),
+        (CellCondition("d", b"q", "<", b"c"), True, True, False),
+        (CellCondition("d", b"q", "<", b"b"), False, True, False),
+        (CellCondition("d", b"q", "<=", b"b"), True, True, False),
+        (CellCondition("d", b"q", ">", b"a"), True, False, False),
+        (CellCondition("d", b"q", ">", b"b"), False, False, False),
+        (CellCondition("d", b"q", ">=", b"b"), True, False, False),
+        (CellCondition("d", b"q"), False, True, True),
+        (CellCondition("d", b"q", "!="), True, False, False),
+        (CellCondition("d", b"q", "=", b""), False, True, True),
+        (CellCondition("d", b"q", "!=", b""), True, False, False),
     ],
 )
 def test_a_row_is_changed_if_the_check_holds(
-    check: Check, of_b: bool, of_empty: bool, of_absent: bool, store: Store
+    check: CellCondition, of_b: bool, of_empty: bool, of_absent: bool, store: Store
 ) -> None:
-    """Each comparison with a cell, an empty cell and none; what does not hold changes nothing."""
+    """A row changes only if the condition on a cell, an empty cell or no cell holds."""
     put(store, b"b", at=1, value=b"b")
     put(store, b"empty", at=1, value=b"")
     for row, expected in ((b"b", of_b), (b"empty", of_empty), (b"absent", of_absent)):
@@ -183,26 +183,26 @@ def test_a_row_is_changed_if_the_check_holds(
 @pytest.mark.parametrize(
     "check",
     [
-        Check("none", b"q"),
-        Check("d", b"q", "~", b"b"),
-        Check("d", b"q", "<"),
-        Check("d", b"q", ">=", b""),
+        CellCondition("none", b"q"),
+        CellCondition("d", b"q", "~", b"b"),
+        CellCondition("d", b"q", "<"),
+        CellCondition("d", b"q", ">=", b""),
     ],
 )
-def test_a_bad_check_is_refused(check: Check, store: Store) -> None:
+def test_a_bad_check_is_refused(check: CellCondition, store: Store) -> None:
     """An unknown family or operator, or an order against nothing, is refused."""
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         store.check_and_mutate(b"r", check, [GOOD])
     assert [] == keys(store)
 
 
 def test_only_one_of_many_wins_a_check(store: Store) -> None:
-    """Of threads that put where nothing is, one is told that it did."""
+    """Of threads that put if a cell is absent, exactly one succeeds."""
     won: list[int] = []
 
     def take(number: int) -> None:
         mine = Cell("d", b"q", 1, str(number).encode())
-        if store.check_and_mutate(b"r", Check("d", b"q"), [mine]):
+        if store.check_and_mutate(b"r", CellCondition("d", b"q"), [mine]):
             won.append(number)
 
     threads = [Thread(target=take, args=(number,)) for number in range(8)]
@@ -217,7 +217,7 @@ def test_blocks_are_loaded(bench: Bench) -> None:
     """Blocks of one call are puts of the same rows, null where there is no cell."""
     store = bench.create([Family("d"), Family("e")], splits=(b"b",))
     rows = pa.array([b"c", b"a", b"b\0"], pa.binary())
-    store.load(
+    store.load_blocks(
         [
             CellBlock(rows, "d", b"q", pa.array([b"1", b"2", None], pa.binary()), 7),
             CellBlock(
@@ -233,15 +233,15 @@ def test_blocks_are_loaded(bench: Bench) -> None:
     assert [b"1", b"3"] == values(store, b"c")
     assert [7, 6] == times(store, b"a")
     assert [("e", b"z")] == columns(store, b"b\0")
-    assert [1, 2] == [region.writes for region in store.regions()]
+    assert [1, 2] == [region.writes for region in store.list_regions()]
 
 
 def test_loaded_cells_are_as_those_put(store: Store) -> None:
     """Loading replaces what is there, is hidden by a delete of its moment, and survives a flush."""
     put(store, b"a", at=7, value=b"old")
-    store.mutate([RowCells(b"b", [Cell("d", b"q", 7, kind=Kind.DELETE)])])
+    store.mutate([RowCells(b"b", [Cell("d", b"q", 7, cell_type=CellType.DELETE)])])
     rows = pa.array([b"a", b"b"], pa.binary())
-    store.load([CellBlock(rows, "d", b"q", pa.array([b"new", b"new"], pa.binary()), 7)])
+    store.load_blocks([CellBlock(rows, "d", b"q", pa.array([b"new", b"new"], pa.binary()), 7)])
     store.flush()
     assert [b"new"] == values(store, b"a")
     assert [b"a"] == keys(store)
@@ -263,8 +263,8 @@ def test_loaded_cells_are_as_those_put(store: Store) -> None:
 )
 def test_bad_blocks_are_refused(blocks: list[CellBlock], store: Store) -> None:
     """A null or empty row, an unknown family, a bad moment, columns that do not fit: nothing."""
-    with pytest.raises(Refused):
-        store.load(blocks)
+    with pytest.raises(InvalidArgument):
+        store.load_blocks(blocks)
     assert [] == keys(store)
 
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Self
 
-from rowkey.hbase.wire.proto import Message, blob, flag, message, read_varint, text, uint, varint
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    decode_varint,
+    encode_bool,
+    encode_bytes,
+    encode_message,
+    encode_text,
+    encode_uint,
+    encode_varint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +46,9 @@ def framed(body: bytes) -> bytes:
 
 def answer_frame(call_id: int, body: bytes = b"", cells: bytes = b"") -> bytes:
     """The frame of an answer."""
-    block = message(3, uint(1, len(cells))) if cells else b""
-    header = uint(1, call_id % 2**32) + block
-    return framed(varint(len(header)) + header + varint(len(body)) + body + cells)
+    block = encode_message(3, encode_uint(1, len(cells))) if cells else b""
+    header = encode_uint(1, call_id % 2**32) + block
+    return framed(encode_varint(len(header)) + header + encode_varint(len(body)) + body + cells)
 
 
 def fault_frame(
@@ -53,9 +62,15 @@ def fault_frame(
 ) -> bytes:
     """The frame of an exception, its stack trace as a server writes it."""
     trace = f"{java}: {says}\n\tat org.apache.hadoop.hbase.Somewhere.java:1"
-    fault = text(1, java) + text(2, trace) + text(3, host) + uint(4, port) + flag(5, do_not_retry)
-    header = uint(1, call_id % 2**32) + blob(2, fault)
-    return framed(varint(len(header)) + header)
+    fault = (
+        encode_text(1, java)
+        + encode_text(2, trace)
+        + encode_text(3, host)
+        + encode_uint(4, port)
+        + encode_bool(5, do_not_retry)
+    )
+    header = encode_uint(1, call_id % 2**32) + encode_bytes(2, fault)
+    return framed(encode_varint(len(header)) + header)
 
 
 class Peer:
@@ -63,14 +78,14 @@ class Peer:
 
     def __init__(self, accepted: socket.socket) -> None:
         self.socket = accepted
-        self.header = Message(b"")
+        self.header = ProtoMessage(b"")
         self.words = b""
         self._writing = Lock()
 
     def greet(self) -> None:
         """Read the first words of the client."""
         self.words = self._read(6)
-        self.header = Message(self._read(int.from_bytes(self._read(4), "big")))
+        self.header = ProtoMessage(self._read(int.from_bytes(self._read(4), "big")))
 
     def _read(self, count: int) -> bytes:
         pieces = []
@@ -85,13 +100,13 @@ class Peer:
     def asked(self) -> Asked:
         """The next request; EOFError when the client has hung up."""
         frame = self._read(int.from_bytes(self._read(4), "big"))
-        size, at = read_varint(frame, 0)
-        header = Message(frame[at : at + size])
-        block = header.message(5)
-        stop = len(frame) - (block.uint(1) if block else 0)
-        size, at = read_varint(frame, at + size)
+        size, at = decode_varint(frame, 0)
+        header = ProtoMessage(frame[at : at + size])
+        block = header.get_message(5)
+        stop = len(frame) - (block.get_uint(1) if block else 0)
+        size, at = decode_varint(frame, at + size)
         param, cells = frame[at : at + size], frame[stop:]
-        return Asked(header.uint(1), header.text(3), param, cells, header.uint(7))
+        return Asked(header.get_uint(1), header.get_text(3), param, cells, header.get_uint(7))
 
     def write(self, raw: bytes) -> None:
         """Send bytes as they are; whole, however many threads of a script write."""

@@ -27,7 +27,7 @@ BATCH = 20
 PAUSE_S = 0.02
 """Between two batches of a writer, so that scans and servers have their share of two cores."""
 
-DEADLINE_S = Settings().operation_s + 5.0
+DEADLINE_S = Settings().operation_timeout_s + 5.0
 """That of one call, and what two loaded cores may add before anybody looks at the clock."""
 
 T = TypeVar("T")

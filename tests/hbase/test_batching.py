@@ -1,4 +1,4 @@
-"""Batches against a caller that only pretends: what is done, what is told, what is sent twice."""
+"""Batches against a scripted caller: what is done, what is reported, what is repeated."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import LATEST, Cell, CellBlock, Kind, RowCells
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellBlock, CellType, RowCells
+from rowkey.errors import InvalidArgument
 from rowkey.hbase import Settings
-from rowkey.hbase.calling import Caller
 from rowkey.hbase.errors import (
     CallTimedOut,
     HBaseError,
     MaybeApplied,
     NoSuchColumnFamily,
     NotServingRegion,
-    OutOfTime,
+    OperationTimedOut,
+    PartialBatchFailure,
     RegionServerStopped,
     RegionTooBusy,
     RemoteError,
-    SomeFailed,
 )
-from rowkey.hbase.locations import Region
+from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.requests import Increment, Multi, Mutate, RawMulti
 from rowkey.hbase.requests.raw_multi import ActionFailure
-from rowkey.hbase.table import Table
+from rowkey.hbase.retrying_caller import RetryingCaller
+from rowkey.hbase.table import HBaseTable
 from rowkey.hbase.wire.cellblocks import decode_cells
-from rowkey.hbase.wire.names import Server, region_name
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.names import ServerName, build_region_name
+from rowkey.hbase.wire.proto import ProtoMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,48 +42,55 @@ if TYPE_CHECKING:
 
 STARTS = [b"", b"h", b"p"]
 REGIONS = [
-    Region("t", region_name("t", start, n), start, stop, Server(f"s{n % 2}", 1, 1), n)
+    RegionLocation(
+        "t", build_region_name("t", start, n), start, stop, ServerName(f"s{n % 2}", 1, 1), n
+    )
     for n, (start, stop) in enumerate(zip(STARTS, [*STARTS[1:], b""], strict=True))
 ]
 QUICK = Settings(
-    operation_s=2.0, call_s=0.5, pause_s=0.001, pause_most_s=0.002, batch_actions=3, attempts=40
+    operation_timeout_s=2.0,
+    call_timeout_s=0.5,
+    retry_pause_s=0.001,
+    max_retry_pause_s=0.002,
+    batch_actions=3,
+    max_attempts=40,
 )
 Verdict = HBaseError | None
 
 
 class Places:
-    """Knows all regions, but for one that is not open."""
+    """A map of regions, one of which is not open."""
 
     def __init__(self, closed: bytes | None = None) -> None:
         self.closed = closed
         self.forgotten = 0
 
-    def locate(self, table: str, row: bytes, deadline: Deadline) -> Region:
-        region = next(one for one in REGIONS if one.holds(row))
+    def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+        region = next(one for one in REGIONS if one.has_row(row))
         if region.start == self.closed:
-            time.sleep(min(deadline.left(), 0.05))
-            raise OutOfTime(table, "a region is OPENING, not OPEN")
+            time.sleep(min(deadline.get_remaining_s(), 0.05))
+            raise OperationTimedOut(table, "a region is OPENING, not OPEN")
         return region
 
-    def forget(self, region: Region) -> None:
+    def forget_region(self, region: RegionLocation) -> None:
         self.forgotten += 1
 
     def forget_server(self, address: tuple[str, int]) -> None:
         self.forgotten += 1
 
-    def moved(self, *_: object) -> None:
+    def record_move(self, *_: object) -> None:
         self.forgotten += 1
 
 
 class Drops:
-    """Connections of which there are none."""
+    """Connections that do not exist."""
 
-    def drop(self, *_: object) -> None:
-        """Nothing is there to be dropped."""
+    def drop_connections(self, *_: object) -> None:
+        """Do nothing."""
 
 
-class Pretender(Caller):
-    """Does what it is told with each action, and notes it.
+class ScriptedCaller(RetryingCaller):
+    """Handles each action as scripted and records it.
 
     Args:
         verdict: what becomes of a row each time it is sent: an error, or None if it is done.
@@ -105,11 +112,11 @@ class Pretender(Caller):
         self.tries: Counter[bytes] = Counter()
         self.done: list[tuple[bytes, bytes]] = []
 
-    def on_region(self, region: Region, request: Any, deadline: Deadline) -> Any:
+    def send_to_region(self, region: RegionLocation, request: Any, deadline: Deadline) -> Any:
         return request
 
-    def answer(self, call: Any, request: Any, attempts: Any) -> Any:
-        rows = told(request)
+    def wait_for_answer(self, call: Any, request: Any, attempts: Any) -> Any:
+        rows = list_sent_rows(request)
         self.sent.append([row for row, _ in rows])
         error = self.whole(len(self.sent))
         if error is not None:
@@ -133,8 +140,8 @@ class Pretender(Caller):
         return error
 
 
-def told(request: Mutate | Multi | RawMulti) -> list[tuple[bytes, bytes]]:
-    """The rows of a request in its order, each with a value of it."""
+def list_sent_rows(request: Mutate | Multi | RawMulti) -> list[tuple[bytes, bytes]]:
+    """Return the rows of a request in order, each with a value of it."""
     if isinstance(request, Mutate):
         return [(request.row, request.cells[0].value)]
     if isinstance(request, Multi):
@@ -142,16 +149,16 @@ def told(request: Mutate | Multi | RawMulti) -> list[tuple[bytes, bytes]]:
         return [(one.row, one.cells[0].value if type(one) is RowCells else b"") for one in actions]
     cells, _ = decode_cells(request.cells)
     rows = [
-        action.messages(2)[0].blob(1)
+        action.list_messages(2)[0].get_bytes(1)
         for _, actions, _ in request.regions
-        for action in Message(actions).messages(3)
+        for action in ProtoMessage(actions).list_messages(3)
     ]
     assert rows == [row for row, _ in cells]
     return [(row, cell.value) for row, cell in cells]
 
 
 def put(row: bytes, value: bytes = b"v") -> RowCells:
-    """A row of one cell."""
+    """Return a row of one cell."""
     return RowCells(row, [Cell("d", b"q", LATEST, value)])
 
 
@@ -162,10 +169,10 @@ ERRORS = st.sampled_from(
 
 
 def named_by(call: Callable[[], None], rows: list[bytes]) -> list[tuple[int, bytes]]:
-    """The actions that a call says have failed, by number; a single one is not numbered."""
+    """Return the indexes of the actions that a call reports as failed."""
     try:
         call()
-    except SomeFailed as some:
+    except PartialBatchFailure as some:
         return [(failure.index, failure.row) for failure in some.failures]
     except NoSuchColumnFamily:
         return [(0, row) for row in rows]
@@ -173,16 +180,18 @@ def named_by(call: Callable[[], None], rows: list[bytes]) -> list[tuple[int, byt
 
 
 @given(ROWS, st.lists(ERRORS, min_size=1, max_size=30), st.booleans())
-def test_every_change_is_done_or_named(rows: list[bytes], fate: list[Verdict], load: bool) -> None:
-    """Each is applied, in the order of its row, or named once with its own number; never both."""
+def test_every_change_is_done_or_reported(
+    rows: list[bytes], fate: list[Verdict], load: bool
+) -> None:
+    """Each change is either applied in the order of its row or reported once with its index."""
     fates = iter(fate)
-    caller = Pretender(lambda row, time: next(fates, None))
+    caller = ScriptedCaller(lambda row, time: next(fates, None))
     changes = [put(row, b"%d" % number) for number, row in enumerate(rows)]
-    table = Table(caller, "t")
+    table = HBaseTable(caller, "t")
     values = pa.array([b"%d" % number for number in range(len(rows))], pa.binary())
     blocks = [CellBlock(pa.array(rows, pa.binary()), "d", b"q", values)]
     named = named_by(
-        (lambda: table.load(blocks)) if load else (lambda: table.mutate(changes)), rows
+        (lambda: table.put_blocks(blocks)) if load else (lambda: table.mutate_rows(changes)), rows
     )
     failed = dict(named)
     assert len(failed) == len(named)
@@ -196,59 +205,59 @@ def test_every_change_is_done_or_named(rows: list[bytes], fate: list[Verdict], l
 
 
 def test_a_later_change_of_a_row_that_failed_is_not_sent() -> None:
-    """It is named with the reason of the first, and other rows of its wave are done."""
-    caller = Pretender(lambda row, time: NoSuchColumnFamily("t", "x") if row == b"b" else None)
-    with pytest.raises(SomeFailed, match="2 of 5") as caught:
-        Table(caller, "t").mutate([put(row) for row in (b"a", b"b", b"b", b"a", b"c")])
+    """A change after a failed one of its row is reported with the same error and not sent."""
+    caller = ScriptedCaller(lambda row, time: NoSuchColumnFamily("t", "x") if row == b"b" else None)
+    with pytest.raises(PartialBatchFailure, match="2 of 5") as caught:
+        HBaseTable(caller, "t").mutate_rows([put(row) for row in (b"a", b"b", b"b", b"a", b"c")])
     assert [1, 2] == [failure.index for failure in caught.value.failures]
     assert [b"a", b"a", b"c"] == sorted(row for row, _ in caller.done)
 
 
-def test_a_closed_region_keeps_no_other_waiting() -> None:
-    """Rows of open regions are done although one between them never opens."""
-    caller = Pretender(closed=b"h")
+def test_a_closed_region_delays_no_other() -> None:
+    """Rows of open regions are written although one region never opens."""
+    caller = ScriptedCaller(closed=b"h")
     rows = [b"a", b"b", b"i", b"j", b"q", b"z"]
-    with pytest.raises(SomeFailed, match="2 of 6") as caught:
-        Table(caller, "t").mutate([put(row) for row in rows])
+    with pytest.raises(PartialBatchFailure, match="2 of 6") as caught:
+        HBaseTable(caller, "t").mutate_rows([put(row) for row in rows])
     assert [2, 3] == [failure.index for failure in caught.value.failures]
     assert [b"a", b"b", b"q", b"z"] == sorted(row for row, _ in caller.done)
 
 
 def test_no_request_is_larger_than_allowed() -> None:
-    """However regions and servers share the actions."""
-    caller = Pretender()
-    Table(caller, "t").mutate([put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
+    """No request exceeds the limits, however regions and servers share the actions."""
+    caller = ScriptedCaller()
+    HBaseTable(caller, "t").mutate_rows([put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
     assert 200 == len(caller.done)
     assert QUICK.batch_actions == max(map(len, caller.sent))
 
 
 @pytest.mark.parametrize("error", [CallTimedOut("s", "x"), RemoteError("s", "x")])
-def test_what_counts_is_never_sent_twice(error: HBaseError) -> None:
-    """An increment whose answer is lost is told so; gets and puts beside it are asked again."""
-    caller = Pretender(whole=lambda number: error if number == 1 else None)
+def test_increments_are_never_repeated(error: HBaseError) -> None:
+    """An increment with a lost answer raises MaybeApplied, while gets and puts are repeated."""
+    caller = ScriptedCaller(whole=lambda number: error if number == 1 else None)
     actions: list[Any] = [put(b"a"), Increment(b"b", [("d", b"n", 1)], nonce=5)]
-    with pytest.raises(SomeFailed, match="1 of 2") as caught:
-        Table(caller, "t").run(actions)
+    with pytest.raises(PartialBatchFailure, match="1 of 2") as caught:
+        HBaseTable(caller, "t").run_actions(actions)
     (failure,) = caught.value.failures
     assert isinstance(failure.error, MaybeApplied)
     assert [[b"a", b"b"], [b"a"]] == caller.sent
 
 
-def test_what_was_surely_not_done_is_sent_again() -> None:
-    """A server that is being stopped has not begun: even what counts goes elsewhere."""
+def test_refused_increments_are_repeated() -> None:
+    """An increment that a stopping server refused is sent to another server."""
     stopped = RegionServerStopped("s", "x")
-    caller = Pretender(whole=lambda number: stopped if number == 1 else None)
-    gone = RowCells(b"b", [Cell("d", b"q", LATEST, kind=Kind.DELETE)])
-    Table(caller, "t").mutate([put(b"a"), gone])
+    caller = ScriptedCaller(whole=lambda number: stopped if number == 1 else None)
+    gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
+    HBaseTable(caller, "t").mutate_rows([put(b"a"), gone])
     assert [[b"a", b"b"], [b"a", b"b"]] == caller.sent
 
 
-def test_a_second_delete_of_the_newest_would_find_the_one_before() -> None:
-    """So it is not sent twice if its answer is lost."""
-    caller = Pretender(whole=lambda number: CallTimedOut("s", "x") if number == 1 else None)
-    gone = RowCells(b"b", [Cell("d", b"q", LATEST, kind=Kind.DELETE)])
-    with pytest.raises(SomeFailed, match="1 of 2"):
-        Table(caller, "t").mutate([put(b"a"), gone])
+def test_deletes_of_the_newest_version_are_never_repeated() -> None:
+    """A delete of the newest version with a lost answer is not repeated."""
+    caller = ScriptedCaller(whole=lambda number: CallTimedOut("s", "x") if number == 1 else None)
+    gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
+    with pytest.raises(PartialBatchFailure, match="1 of 2"):
+        HBaseTable(caller, "t").mutate_rows([put(b"a"), gone])
     assert [[b"a", b"b"], [b"a"]] == caller.sent
 
 
@@ -264,9 +273,9 @@ def test_a_second_delete_of_the_newest_would_find_the_one_before() -> None:
     ],
 )
 def test_a_bad_change_is_refused_before_anything_is_sent(bad: RowCells) -> None:
-    """One cell that HBase does not take would fail all others of its region."""
-    caller = Pretender()
+    """A cell that HBase would refuse is refused before anything is sent."""
+    caller = ScriptedCaller()
     for changes in ([bad], [put(b"a"), bad]):
-        with pytest.raises(Refused):
-            Table(caller, "t").mutate(changes)
+        with pytest.raises(InvalidArgument):
+            HBaseTable(caller, "t").mutate_rows(changes)
     assert [] == caller.sent

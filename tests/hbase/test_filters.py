@@ -1,4 +1,4 @@
-"""Filters as they are sent: Google's protobuf reads back their fields; wrong ones are refused."""
+"""Encoded filters, parsed by Google's protobuf, have their arguments; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hbase.requests import protos
 from rowkey.cells import LATEST
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SIGNS = {"<": 0, "<=": 1, "=": 2, "!=": 3, ">=": 4, ">": 5}
 
 
 def _fields(sent: f.Filter | f.Comparator) -> dict[str, Any]:
-    """What a filter or a comparator says of itself."""
+    """Return the protobuf fields of a filter or a comparator."""
     kind = "Filter" if isinstance(sent, f.Filter) else "Comparator"
     outer = protos.said(protos.read(kind, sent.encode()))
     name = type(sent).__name__
@@ -42,7 +42,7 @@ def _inner(sent: f.Filter | f.Comparator) -> dict[str, Any]:
 
 @given(BYTES, BYTES, NUMBERS, st.booleans(), st.booleans())
 def test_fields(one: bytes, two: bytes, number: int, first: bool, second: bool) -> None:
-    """Each filter of keys and columns says what it was given, in the fields of its class."""
+    """Each filter of keys and columns has its arguments in the fields of its class."""
     for sent, fields in (
         (f.PrefixFilter(one), {"prefix": one}),
         (f.InclusiveStopFilter(one), {"stop_row_key": one}),
@@ -98,7 +98,7 @@ def test_fields(one: bytes, two: bytes, number: int, first: bool, second: bool) 
 
 @given(BYTES, TEXT, st.integers(-(2**63), 2**63 - 1))
 def test_comparators(value: bytes, text: str, number: int) -> None:
-    """Each comparator says what it was given, in the fields of its class."""
+    """Each comparator has its arguments in the fields of its class."""
     whole = {"comparable": {"value": value}}
     for sent, fields in (
         (f.BinaryComparator(value), whole),
@@ -118,7 +118,7 @@ def test_comparators(value: bytes, text: str, number: int) -> None:
 
 @given(st.sampled_from(sorted(SIGNS)), BYTES, st.booleans(), st.booleans())
 def test_comparing(sign: str, value: bytes, first: bool, second: bool) -> None:
-    """Filters that compare say their operator as it is read, and their comparator whole."""
+    """Comparing filters have their operator and their complete comparator."""
     comparator = f.BinaryComparator(value)
     compared = {"compare_op": SIGNS[sign], "comparator": _inner(comparator)}
     for kind in (f.RowFilter, f.FamilyFilter, f.QualifierFilter, f.ValueFilter):
@@ -142,7 +142,7 @@ def test_comparing(sign: str, value: bytes, first: bool, second: bool) -> None:
 
 
 def test_lists() -> None:
-    """Filters join by & and |; lists of one sort become one list."""
+    """Filters combine by & and |, and lists with the same operator become one list."""
     one, two, three = f.PrefixFilter(b"a"), f.KeyOnlyFilter(), f.FirstKeyOnlyFilter()
     assert f.FilterList("all", (one, two, three)) == one & two & three
     assert f.FilterList("one", (one, two, three)) == one | (two | three)
@@ -155,9 +155,9 @@ def test_lists() -> None:
 
 
 def test_whole_row() -> None:
-    """A list judges whole rows if one of its filters does."""
-    assert not (f.PrefixFilter(b"a") & f.KeyOnlyFilter()).whole_row
-    assert (f.PrefixFilter(b"a") & f.PageFilter(1)).whole_row
+    """A list needs whole rows if one of its filters does."""
+    assert not (f.PrefixFilter(b"a") & f.KeyOnlyFilter()).needs_whole_row
+    assert (f.PrefixFilter(b"a") & f.PageFilter(1)).needs_whole_row
 
 
 F: Any = f
@@ -209,6 +209,6 @@ B = f.BinaryComparator(b"v")
     ],
 )
 def test_refused(path: str, make: Callable[[], object]) -> None:
-    """A filter that no server takes is refused, with what is wrong with it."""
-    with pytest.raises(Refused, match=f"^{re.escape(path)}: "):
+    """An invalid filter is refused with the path of its mistake."""
+    with pytest.raises(InvalidArgument, match=f"^{re.escape(path)}: "):
         make()

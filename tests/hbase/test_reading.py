@@ -1,4 +1,4 @@
-"""What can be wanted of rows, and what is refused when it is said."""
+"""Valid and invalid selections and ranges of reads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.cells import LATEST
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters import ColumnPrefixFilter, PageFilter
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ from rowkey.hbase.reading import Read, Scan
     ],
 )
 def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
-    """A read that no server takes is refused, with what is wrong with it."""
-    with pytest.raises(Refused, match=f"^{path}: "):
-        Read(**wrong)
+    """An invalid read is refused with the path of its mistake."""
+    with pytest.raises(InvalidArgument, match=f"^{path}: "):
+        ReadSpec(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -47,25 +47,25 @@ def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
         ("stop", {"stop": "b"}),
         ("limit", {"limit": 0}),
         ("batch", {"batch": -1}),
-        ("rows", {"rows": 2**31}),
-        ("bytes", {"bytes": 0}),
+        ("answer_rows", {"answer_rows": 2**31}),
+        ("answer_bytes", {"answer_bytes": 0}),
         ("read_type", {"read_type": "fast"}),
-        ("raw", {"raw": True, "read": Read({"d": (b"a",)})}),
-        ("batch", {"batch": 1, "read": Read(filter=PageFilter(1))}),
+        ("raw", {"raw": True, "read": ReadSpec({"d": (b"a",)})}),
+        ("batch", {"batch": 1, "read": ReadSpec(filter=PageFilter(1))}),
     ],
 )
 def test_refused_scans(path: str, wrong: dict[str, Any]) -> None:
-    """A scan that no server takes is refused, with what is wrong with it."""
-    with pytest.raises(Refused, match=f"^{path}: "):
-        Scan(**wrong)
+    """An invalid scan is refused with the path of its mistake."""
+    with pytest.raises(InvalidArgument, match=f"^{path}: "):
+        ScanSpec(**wrong)
 
 
-def test_taken() -> None:
-    """What is near to what is refused is taken."""
-    whole = Read({"d": ()}, (5, 5), 2**31 - 1, ColumnPrefixFilter(b""), 1, 0)
-    assert whole == Scan(read=whole, raw=True, batch=1, bytes=1, stop=bytes(32_767)).read
-    assert not whole.names_columns
-    assert Read({"d": (), "e": (b"",)}).names_columns
+def test_limits_are_valid() -> None:
+    """Values at the limits are valid."""
+    whole = ReadSpec({"d": ()}, (5, 5), 2**31 - 1, ColumnPrefixFilter(b""), 1, 0)
+    assert whole == ScanSpec(read=whole, raw=True, batch=1, answer_bytes=1, stop=bytes(32_767)).read
+    assert not whole.has_single_columns
+    assert ReadSpec({"d": (), "e": (b"",)}).has_single_columns
 
 
 _KEYS = st.binary(max_size=2)
@@ -75,8 +75,8 @@ _KEYS = st.binary(max_size=2)
 def test_is_empty(
     start: bytes, stop: bytes, include_start: bool, include_stop: bool, reverse: bool
 ) -> None:
-    """A scan is empty when none of very many keys lies in it."""
-    scan = Scan(start, stop, include_start, include_stop, reverse)
+    """A scan is empty exactly if none of many keys is in its range."""
+    scan = ScanSpec(start, stop, include_start, include_stop, reverse)
     low, high = (stop, start) if reverse else (start, stop)
     low_in, high_in = (include_stop, include_start) if reverse else (include_start, include_stop)
     near = [key + more for key in (start, stop, b"") for more in (b"", b"\0", b"\0\0", b"\xff" * 3)]

@@ -4,68 +4,74 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.hbase.settings import _RANGES, Deadline, Settings
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.settings import _LIMIT_RANGES, Deadline, Settings
 
 
 def test_defaults_are_in_their_ranges() -> None:
-    """No argument is needed; the default user is the login name."""
-    assert ("", False, 120.0) == (Settings().user, Settings().compress, Settings().operation_s)
+    """No argument is needed, and the default user is the login name."""
+    assert ("", False, 120.0) == (
+        Settings().user,
+        Settings().compress,
+        Settings().operation_timeout_s,
+    )
 
 
-def test_every_number_has_a_range() -> None:
-    """A limit that is added without one would be taken as it comes."""
+def test_every_limit_has_a_range() -> None:
+    """A limit without a range would not be checked."""
     numbers = {one.name for one in fields(Settings) if one.type in {"int", "float"}}
-    assert numbers == set(_RANGES)
+    assert numbers == set(_LIMIT_RANGES)
 
 
-@pytest.mark.parametrize("name", sorted(_RANGES))
+@pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 1e30, "1", None, True, [1]])
-def test_what_is_no_number_of_the_range_is_refused(name: str, value: object) -> None:
-    """With the name of the limit in front, whatever was given."""
-    with pytest.raises(Refused, match=f"^{name}: .* expected "):
+def test_values_out_of_range_are_rejected(name: str, value: object) -> None:
+    """The error begins with the name of the limit."""
+    with pytest.raises(InvalidArgument, match=f"^{name}: .* expected "):
         Settings(**{name: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", sorted(_RANGES))
-def test_ends_of_a_range_belong_to_it(name: str) -> None:
-    """Both ends are taken; a pause stays below the longest pause."""
-    for end in _RANGES[name]:
+@pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
+def test_both_ends_of_a_range_are_accepted(name: str) -> None:
+    """A pause stays below the longest pause."""
+    for end in _LIMIT_RANGES[name]:
         kind = int if name in {one.name for one in fields(Settings) if one.type == "int"} else float
-        with_longest = {"pause_most_s": 86_400.0} if name == "pause_s" else {}
-        if name == "pause_most_s":
-            with_longest = {"pause_s": 0.0}
+        with_longest = {"max_retry_pause_s": 86_400.0} if name == "retry_pause_s" else {}
+        if name == "max_retry_pause_s":
+            with_longest = {"retry_pause_s": 0.0}
         settings = Settings(**{name: kind(end), **with_longest})  # type: ignore[arg-type]
         assert end == getattr(settings, name)
 
 
-def test_a_fraction_of_a_call_is_refused() -> None:
-    """What is counted is a whole number."""
-    with pytest.raises(Refused, match=r"in_flight: 1\.5 is not a whole number"):
-        Settings(in_flight=1.5)  # type: ignore[arg-type]
+def test_counts_must_be_integers() -> None:
+    """A count of calls, rows or bytes is a whole number."""
+    with pytest.raises(InvalidArgument, match=r"max_in_flight: 1\.5 is not a whole number"):
+        Settings(max_in_flight=1.5)  # type: ignore[arg-type]
 
 
-def test_words_and_truths_are_checked_too() -> None:
-    """A user is a text, compress is true or false, the longest pause is not the shorter one."""
-    with pytest.raises(Refused, match="user: 7 is not a text"):
+def test_other_settings_are_checked() -> None:
+    """User, compress and the longest pause are checked as well."""
+    with pytest.raises(InvalidArgument, match="user: 7 is not a text"):
         Settings(user=7)  # type: ignore[arg-type]
-    with pytest.raises(Refused, match="compress: 'yes' is not a truth"):
+    with pytest.raises(InvalidArgument, match="compress: 'yes' is not a boolean"):
         Settings(compress="yes")  # type: ignore[arg-type]
-    with pytest.raises(Refused, match=r"pause_most_s: 0\.1 is below the first pause, 0\.5"):
-        Settings(pause_s=0.5, pause_most_s=0.1)
+    with pytest.raises(
+        InvalidArgument, match=r"max_retry_pause_s: 0\.1 is below the first pause, 0\.5"
+    ):
+        Settings(retry_pause_s=0.5, max_retry_pause_s=0.1)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
-def test_a_sooner_deadline_is_never_later(one: float, other: float) -> None:
-    """Whichever comes first, and its time left is between 0 and what was given."""
-    deadline = Deadline.after(one)
-    sooner = deadline.sooner(other)
-    assert sooner.at <= deadline.at
-    assert 0.0 <= sooner.left() <= min(one, other) + 1e-3
-    assert sooner is deadline or sooner.at < deadline.at
+def test_a_shortened_deadline_is_never_later(one: float, other: float) -> None:
+    """The sooner one counts, and its time left is between 0 and the seconds given."""
+    deadline = Deadline.from_now(one)
+    sooner = deadline.shorten_to(other)
+    assert sooner.expires_at <= deadline.expires_at
+    assert 0.0 <= sooner.get_remaining_s() <= min(one, other) + 1e-3
+    assert sooner is deadline or sooner.expires_at < deadline.expires_at
 
 
-def test_a_deadline_that_is_over_has_nothing_left() -> None:
-    """Not even a negative number, which locks and polls take for ever."""
-    deadline = Deadline.after(-5)
-    assert (0.0, True) == (deadline.left(), deadline.expired)
+def test_a_passed_deadline_has_no_time_left() -> None:
+    """It is 0 and never negative, which locks and polls would take for ever."""
+    deadline = Deadline.from_now(-5)
+    assert (0.0, True) == (deadline.get_remaining_s(), deadline.is_expired)

@@ -1,4 +1,4 @@
-"""Writes that ask for the disk say so in every request, and a cluster takes them."""
+"""Writes with sync say so in every request, and a cluster accepts them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rowkey.cells import Cell, CellBlock, Family, Kind, RowCells
-from rowkey.engines import Span, TableSpec, open_engine
+from rowkey.cells import Cell, CellBlock, CellType, Family, RowCells
+from rowkey.engines import ScanRange, TableSpec, open_engine
 from rowkey.hbase.requests import (
     Append,
     CheckAndMutate,
@@ -19,25 +19,25 @@ from rowkey.hbase.requests import (
     MutateRow,
     Request,
 )
-from rowkey.hbase.wire.blocks import encode_puts
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.encoded_puts import encode_puts
+from rowkey.hbase.wire.proto import ProtoMessage
 
 REGION = b"t,,1.0123456789abcdef0123456789abcdef."
-PUT, GONE = Cell("d", b"q", 1, b"v"), Cell("d", b"p", 1, kind=Kind.DELETE)
+PUT, GONE = Cell("d", b"q", 1, b"v"), Cell("d", b"p", 1, cell_type=CellType.DELETE)
 COLUMN = ("d", b"q", "=", None)
 
 
-def durabilities(sent: Message) -> list[int]:
+def durabilities(sent: ProtoMessage) -> list[int]:
     """The field 6 of each mutation in a request, 0 where it has none."""
-    if sent.messages(1) and sent.messages(1)[0].messages(3):
-        actions = [action for region in sent.messages(1) for action in region.messages(3)]
-        return [mutation.uint(6) for action in actions for mutation in action.messages(2)]
-    return [mutation.uint(6) for mutation in sent.messages(2)]
+    if sent.list_messages(1) and sent.list_messages(1)[0].list_messages(3):
+        actions = [action for region in sent.list_messages(1) for action in region.list_messages(3)]
+        return [mutation.get_uint(6) for action in actions for mutation in action.list_messages(2)]
+    return [mutation.get_uint(6) for mutation in sent.list_messages(2)]
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_every_write_can_ask_for_the_disk(sync: bool) -> None:
-    """Whatever writes says so to the server, or leaves it to the table."""
+def test_every_write_can_request_sync(sync: bool) -> None:
+    """Each write tells the server, or leaves it to the table."""
     requests: list[Request[Any]] = [
         Mutate(b"r", [PUT], sync),
         MutateRow(b"r", [PUT, GONE], sync),
@@ -48,33 +48,33 @@ def test_every_write_can_ask_for_the_disk(sync: bool) -> None:
         Multi([(REGION, [RowCells(b"a", [PUT]), RowCells(b"b", [PUT, GONE])])], sync=sync),
     ]
     for request in requests:
-        found = durabilities(Message(request.encode(REGION)[0]))
+        found = durabilities(ProtoMessage(request.encode(REGION)[0]))
         assert found
         assert {4 if sync else 0} == set(found)
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_columns_can_ask_for_the_disk(sync: bool) -> None:
-    """So does every put of a load."""
+def test_columns_can_request_sync(sync: bool) -> None:
+    """Every put of a load tells the server."""
     rows = pa.array([b"a", b"bb", b"ccc"], pa.binary())
     puts = encode_puts([CellBlock(rows, "d", b"q", rows, 1)], sync=sync)
-    actions = Message(puts.cut(0, 3).actions).messages(3)
-    assert [4 if sync else 0] * 3 == [action.messages(2)[0].uint(6) for action in actions]
-    assert [b"a", b"bb", b"ccc"] == [action.messages(2)[0].blob(1) for action in actions]
+    actions = ProtoMessage(puts.slice_puts(0, 3).actions).list_messages(3)
+    assert [4 if sync else 0] * 3 == [action.list_messages(2)[0].get_uint(6) for action in actions]
+    assert [b"a", b"bb", b"ccc"] == [action.list_messages(2)[0].get_bytes(1) for action in actions]
 
 
-def test_a_cluster_takes_it(hbase_url: str) -> None:
-    """Written with sync, rows are there; that they are on disks no client can see."""
+def test_a_cluster_accepts_sync(hbase_url: str) -> None:
+    """Rows written with sync are there; a client cannot see the disks."""
     name = f"synced.{token_hex(4)}"
     with open_engine(hbase_url, sync=True) as engine:
-        store = engine.create(TableSpec(name, (Family("d"),)))
+        store = engine.create_table(TableSpec(name, (Family("d"),)))
         try:
             store.mutate([RowCells(b"a", [PUT]), RowCells(b"b", [PUT])])
             rows = pa.array([b"c", b"d"], pa.binary())
-            store.load([CellBlock(rows, "d", b"q", rows)])
+            store.load_blocks([CellBlock(rows, "d", b"q", rows)])
             (cell,) = store.increment(b"e", [("d", b"n", 1)])
             assert bytes(7) + b"\x01" == cell.value
-            with store.scan([Span()])[0] as cursor:
+            with store.scan([ScanRange()])[0] as cursor:
                 assert [b"a", b"b", b"c", b"d", b"e"] == [row.row for row in cursor]
         finally:
-            engine.drop(name)
+            engine.drop_table(name)

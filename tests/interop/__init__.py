@@ -1,4 +1,4 @@
-"""Do clients that share no code agree: what one writes, each other reads, cell by cell.
+"""Independent clients agree: what one writes, the others read, cell by cell.
 
 Three are compared: ours, the official client, and asynchbase, which was written apart from it. It
 stands here in place of gohbase, a client in Go, which could not be had where these tests were

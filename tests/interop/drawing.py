@@ -1,4 +1,4 @@
-"""Cells that any client must carry: bytes at their extremes, versions, values up to the limit."""
+"""Cells that any client must support: extreme bytes, versions, values up to the limit."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from rowkey.cells import (
-    CELL_BYTES_MOST,
     LATEST,
-    ROW_BYTES_MOST,
+    MAX_CELL_BYTES,
+    MAX_ROW_BYTES,
     Cell,
     RowCells,
-    cell_bytes,
-    in_order,
+    build_sort_key,
+    compute_cell_bytes,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SHOWN = 5
 
 
 def draw_rows(prefix: bytes, cells: int, seed: int) -> list[RowCells]:
-    """Rows in the order of their keys, their cells in HBase's order.
+    """Return random rows in key order with their cells in HBase's order.
 
     Args:
         prefix: what every key begins with.
@@ -48,8 +48,8 @@ def draw_rows(prefix: bytes, cells: int, seed: int) -> list[RowCells]:
 
 
 def ordered(row: bytes, cells: Sequence[Cell]) -> RowCells:
-    """A row whose cells stand as HBase gives them."""
-    return RowCells(row, sorted(cells, key=in_order))
+    """Return a row with its cells in HBase's order."""
+    return RowCells(row, sorted(cells, key=build_sort_key))
 
 
 def _some_bytes(chance: Random, least: int, most: int) -> bytes:
@@ -73,7 +73,7 @@ def _value(chance: Random) -> bytes:
 
 
 def draw_largest(prefix: bytes) -> list[RowCells]:
-    """Rows behind a prefix whose one cell is the largest a server takes with its default settings.
+    """Return rows with one cell of the largest size that a server accepts by default.
 
     Source: RSRpcServices.checkCellSizeLimit compares the length of the cell as a cell block has
     it, 4 bytes of length included, with hbase.server.keyvalue.maxsize.
@@ -81,21 +81,21 @@ def draw_largest(prefix: bytes) -> list[RowCells]:
     found = []
     for key, family, qualifier in ((b"a", "d", b""), (b"\xff" * 40, FAMILIES[1], b"\0\xff")):
         row = prefix + key
-        bare = 4 + cell_bytes(len(row), len(family), len(qualifier), 0)
-        pattern = bytes(range(256)) * (CELL_BYTES_MOST // 256)
-        found.append(RowCells(row, [Cell(family, qualifier, 7, pattern[: CELL_BYTES_MOST - bare])]))
+        bare = 4 + compute_cell_bytes(len(row), len(family), len(qualifier), 0)
+        pattern = bytes(range(256)) * (MAX_CELL_BYTES // 256)
+        found.append(RowCells(row, [Cell(family, qualifier, 7, pattern[: MAX_CELL_BYTES - bare])]))
     return found
 
 
-def draw_longest(prefix: bytes, bytes_: int = ROW_BYTES_MOST) -> list[RowCells]:
-    """Rows with keys of that length, the prefix included, in order."""
+def draw_longest(prefix: bytes, bytes_: int = MAX_ROW_BYTES) -> list[RowCells]:
+    """Return rows with keys of a length including the prefix, in key order."""
     left = bytes_ - len(prefix)
     keys = (b"\0" * left, b"\0\xff" * (left // 2) + b"k" * (left % 2), b"\xff" * left)
     return [RowCells(prefix + key, [Cell("d", b"q", 7, b"v")]) for key in keys]
 
 
 def differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[str]:
-    """What differs, the first few rows of it, shortly; empty where all cells are equal.
+    """Return the first few differences between rows, or an empty list.
 
     >>> differences([RowCells(b"a", [])], [RowCells(b"a", [])])
     []
@@ -117,5 +117,5 @@ def differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[s
 
 
 def _shown(row: RowCells) -> str:
-    """The cells without their long values."""
+    """Return the cells as text without long values."""
     return repr([(c.family, c.qualifier[:20], c.timestamp, c.value[:20]) for c in row.cells])[:500]

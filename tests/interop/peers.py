@@ -1,4 +1,4 @@
-"""The clients that are compared, behind one short contract: write rows, read them back."""
+"""The compared clients behind one interface: write rows and read them back."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from cluster.judge import Answer, JudgeError
 from oracles.build import Source, command
 from oracles.java import JavaOracle
 from rowkey.cells import RowCells
-from rowkey.engines import Ask
-from rowkey.hbase import Read, Scan, connect
+from rowkey.engines import CellSelection
+from rowkey.hbase import ReadSpec, ScanSpec, connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cluster import Cluster, Judge
     from oracles.java import Argument
-    from rowkey.engines import Span
+    from rowkey.engines import ScanRange
 
 ASYNC = Source(Path(__file__).parent / "async", "Async")
 VERSIONS = 1_000_000
-EVERY_VERSION = Read(versions=VERSIONS)
+EVERY_VERSION = ReadSpec(versions=VERSIONS)
 ROWS_AT_ONCE = 500
 BYTES_AT_ONCE = 4 << 20
 PATIENCE_S = 150.0
@@ -35,19 +35,19 @@ class Peer(ABC):
 
     @abstractmethod
     def write(self, table: str, rows: Sequence[RowCells]) -> None:
-        """Puts all cells; returns when all are acknowledged."""
+        """Put all cells; return when all are acknowledged."""
 
     @abstractmethod
-    def scan(self, table: str, part: Span) -> list[RowCells]:
-        """All rows of a part with all their versions, in the order they come."""
+    def scan(self, table: str, part: ScanRange) -> list[RowCells]:
+        """Return all rows of a range with all versions, in the order they arrive."""
 
     @abstractmethod
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
-        """Some rows with all their versions; no row key where there is no cell."""
+        """Return rows with all versions; a row without cells has an empty key."""
 
     @abstractmethod
     def close(self) -> None:
-        """Lets go of the cluster."""
+        """Close the connection to the cluster."""
 
     def __enter__(self) -> Self:
         return self
@@ -70,16 +70,16 @@ class Official(Peer):
         for portion in portions(rows):
             self.judge.mutate(table, portion)
 
-    def scan(self, table: str, part: Span) -> list[RowCells]:
+    def scan(self, table: str, part: ScanRange) -> list[RowCells]:
         found: list[RowCells] = []
-        start, ask = (part.start, True), Ask(versions=VERSIONS, limit=SCAN_ROWS)
+        start, ask = (part.start, True), CellSelection(versions=VERSIONS, limit=SCAN_ROWS)
         while more := self.judge.scan(table, ask, start, (part.stop, False)):
             found += more
             start = (more[-1].row, False)
         return found
 
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
-        ask, found = Ask(versions=VERSIONS), []
+        ask, found = CellSelection(versions=VERSIONS), []
         for at in range(0, len(rows), ROWS_AT_ONCE):
             found += self.judge.get(table, rows[at : at + ROWS_AT_ONCE], ask)
         return found
@@ -117,7 +117,7 @@ class Asynchbase(Peer):
                     words += (cell.family, cell.qualifier, cell.timestamp, cell.value)
             self._ask("put", *words)
 
-    def scan(self, table: str, part: Span) -> list[RowCells]:
+    def scan(self, table: str, part: ScanRange) -> list[RowCells]:
         return self._ask("scan", table, part.start, part.stop, SCAN_ROWS, SCAN_CELLS).rows()
 
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
@@ -143,12 +143,12 @@ class Ours(Peer):
         self.client = connect(url)
 
     def write(self, table: str, rows: Sequence[RowCells]) -> None:
-        self.client.table(table).mutate(rows)
+        self.client.table(table).mutate_rows(rows)
 
-    def scan(self, table: str, part: Span) -> list[RowCells]:
-        asked = Scan(part.start, part.stop, read=EVERY_VERSION)
+    def scan(self, table: str, part: ScanRange) -> list[RowCells]:
+        asked = ScanSpec(part.start, part.stop, read=EVERY_VERSION)
         with self.client.table(table).scan(asked) as found:
-            return list(found.rows())
+            return list(found.iter_row_cells())
 
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
         found = self.client.table(table).get_many(rows, EVERY_VERSION)
@@ -159,7 +159,7 @@ class Ours(Peer):
 
 
 def portions(rows: Sequence[RowCells]) -> Iterator[list[RowCells]]:
-    """The same rows in their order, a few at a time: a question is one line."""
+    """Yield the rows in order in small groups, since a question is one line."""
     portion: list[RowCells] = []
     size = 0
     for row in rows:
@@ -174,17 +174,17 @@ def portions(rows: Sequence[RowCells]) -> Iterator[list[RowCells]]:
 
 
 def official(cluster: Cluster) -> Official:
-    """The official client, which knows no region yet."""
+    """Return the official client without cached regions."""
     return Official(cluster.new_judge())
 
 
 def asynchbase(cluster: Cluster) -> Asynchbase:
-    """Asynchbase, which knows no region yet."""
+    """Return asynchbase without cached regions."""
     return Asynchbase(cluster.zookeeper)
 
 
 def ours(cluster: Cluster) -> Ours:
-    """Our client, which knows no region yet."""
+    """Return rowkey's client without cached regions."""
     return Ours(f"hbase://{cluster.zookeeper}")
 
 

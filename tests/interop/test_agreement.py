@@ -19,9 +19,9 @@ from interop.drawing import (
 from interop.peers import PEERS, VERSIONS, Official
 from oracles.build import Absent
 from oracles.plugin import give_up
-from rowkey.cells import ROW_BYTES_MOST, RowCells
-from rowkey.engines import Span
-from rowkey.regions import next_prefix
+from rowkey.cells import MAX_ROW_BYTES, RowCells
+from rowkey.engines import ScanRange
+from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cluster import Cluster
     from interop.peers import Peer
 
-BESIDE = {"official": 16, "asynchbase": 3}
+LOCATION_BYTES = {"official": 16, "asynchbase": 3}
 """What a client that knows no region adds to a key when it asks hbase:meta for it, beside the name.
 
 Two commas and 14 nines; two commas and a colon. The official client takes 17 s to refuse more.
@@ -41,11 +41,13 @@ PREFIXES = [bytes([number]) for number in (0, 255, *range(15, 255, 15))]
 
 @pytest.fixture(scope="module")
 def clients(hbase_cluster: Cluster) -> Iterator[dict[str, Peer]]:
-    """Every client, by name; skipped where one cannot be had."""
+    """Every client by name; skipped where one cannot be had."""
     with ExitStack() as opened:
         try:
             yield {
-                name: opened.enter_context(open_(hbase_cluster)) for name, open_ in PEERS.items()
+                "ours": opened.enter_context(PEERS["ours"](hbase_cluster)),
+                "official": Official(hbase_cluster.judge),
+                "asynchbase": opened.enter_context(PEERS["asynchbase"](hbase_cluster)),
             }
         except Absent as absent:
             give_up(str(absent))
@@ -53,7 +55,7 @@ def clients(hbase_cluster: Cluster) -> Iterator[dict[str, Peer]]:
 
 @pytest.fixture(scope="module")
 def table(hbase_cluster: Cluster) -> Iterator[str]:
-    """A table that keeps all versions; each part of it lies in two regions."""
+    """A table that keeps all versions; each test's range spans two regions."""
     kept = {family: {"VERSIONS": str(VERSIONS)} for family in FAMILIES}
     name = f"interop_{token_hex(4)}"
     hbase_cluster.judge.create(name, kept, sorted(prefix + b"\x80" for prefix in PREFIXES))
@@ -63,21 +65,25 @@ def table(hbase_cluster: Cluster) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def prefixes() -> Iterator[bytes]:
-    """Those that no test has taken yet."""
+    """Row key prefixes that no test has used yet."""
     return iter(PREFIXES)
 
 
 @pytest.fixture
-def part(prefixes: Iterator[bytes]) -> Span:
-    """The part of the table that is one test's alone."""
+def part(prefixes: Iterator[bytes]) -> ScanRange:
+    """A range of the table that only one test uses."""
     prefix = next(prefixes)
-    return Span(prefix, next_prefix(prefix) or b"")
+    return ScanRange(prefix, compute_prefix_stop(prefix) or b"")
 
 
 def disagreements(
-    clients: dict[str, Peer], table: str, part: Span, rows: list[RowCells], cannot_scan: str = ""
+    clients: dict[str, Peer],
+    table: str,
+    part: ScanRange,
+    rows: list[RowCells],
+    cannot_scan: str = "",
 ) -> list[tuple[str, str, object]]:
-    """What some client finds otherwise in a part, by scanning or by asking for its rows."""
+    """Return the clients whose scan or get of a range differs from the rows."""
     keys = [row.row for row in rows]
     scanned = [
         (name, "scan", differences(rows, client.scan(table, part)))
@@ -92,25 +98,29 @@ def disagreements(
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_random_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
-    """5,000 cells: 0x00 and 0xFF everywhere, empty qualifiers and values, versions."""
-    rows = draw_rows(part.start, 5_000, seed=5)
+def test_random_cells(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+    """All clients read the same 2,000 cells: bytes 00 and FF, empty qualifiers, versions."""
+    rows = draw_rows(part.start, 2_000, seed=5)
     clients[writer].write(table, rows)
     assert [] == disagreements(clients, table, part, rows)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("writer", PEERS)
-def test_many_random_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
-    """The same of 100,000 cells."""
+def test_many_random_cells(
+    clients: dict[str, Peer], table: str, part: ScanRange, writer: str
+) -> None:
+    """All clients read the same 100,000 cells."""
     rows = draw_rows(part.start, 100_000, seed=6)
     clients[writer].write(table, rows)
     assert [] == disagreements(clients, table, part, rows)
 
 
-@pytest.mark.parametrize("writer", PEERS)
-def test_largest_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
-    """Cells of 10 MiB, the most a server takes."""
+@pytest.mark.parametrize(
+    "writer", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
+)
+def test_largest_cells(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+    """All clients read cells of 10 MiB, the most a server takes."""
     rows = draw_largest(part.start)
     clients[writer].write(table, rows)
     for row in rows:
@@ -118,8 +128,8 @@ def test_largest_cells(clients: dict[str, Peer], table: str, part: Span, writer:
             assert (name, []) == (name, differences([row], client.get(table, [row.row])))
 
 
-def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: Span) -> None:
-    """A value one byte longer than the largest is refused: the largest is the largest."""
+def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: ScanRange) -> None:
+    """A value one byte longer than the largest is refused."""
     for row, cells in draw_largest(part.start):
         longer = [cells[0]._replace(value=cells[0].value + b"\0")]
         with pytest.raises(JudgeError, match=r"size too large|exceeds limit"):
@@ -127,8 +137,8 @@ def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: Span
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_longest_keys(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
-    """Keys of 32,767 bytes, of a table whose regions each client has met before."""
+def test_longest_keys(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+    """Every client reads and writes keys of 32,767 bytes in regions it knows."""
     # The official client gets them, but a scan of it goes on with a key one byte longer.
     rows = draw_longest(part.start)
     for client in clients.values():
@@ -139,27 +149,33 @@ def test_longest_keys(clients: dict[str, Peer], table: str, part: Span, writer: 
     assert [] == disagreements(clients, table, part, rows, cannot_scan="official")
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_longest_keys_at_first(hbase_cluster: Cluster, table: str, part: Span, name: str) -> None:
-    """The longest key of which a client finds the region by itself: ours is as long as HBase's."""
-    beside = len(table) + BESIDE[name] if name in BESIDE else 0
-    rows = draw_longest(part.start, ROW_BYTES_MOST - beside)
+@pytest.mark.parametrize(
+    "name", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
+)
+def test_longest_keys_at_first(
+    hbase_cluster: Cluster, table: str, part: ScanRange, name: str
+) -> None:
+    """A client without cached regions writes and reads the longest keys it can look up."""
+    beside = len(table) + LOCATION_BYTES[name] if name in LOCATION_BYTES else 0
+    rows = draw_longest(part.start, MAX_ROW_BYTES - beside)
     with PEERS[name](hbase_cluster) as cold:
         cold.write(table, rows)
         assert [] == differences(rows, cold.scan(table, part))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", BESIDE)
-def test_longer_keys_at_first(hbase_cluster: Cluster, table: str, part: Span, name: str) -> None:
-    """One byte more, and the other clients cannot ask for the region."""
-    rows = draw_longest(part.start, ROW_BYTES_MOST - len(table) - BESIDE[name] + 1)
+@pytest.mark.parametrize("name", LOCATION_BYTES)
+def test_longer_keys_at_first(
+    hbase_cluster: Cluster, table: str, part: ScanRange, name: str
+) -> None:
+    """With keys one byte longer the other clients cannot look up the region."""
+    rows = draw_longest(part.start, MAX_ROW_BYTES - len(table) - LOCATION_BYTES[name] + 1)
     with impatient(hbase_cluster, name) as cold, pytest.raises(JudgeError):
         cold.write(table, rows[:1])
 
 
 def impatient(cluster: Cluster, name: str) -> Peer:
-    """A client that is not long about giving up."""
+    """Return a client that gives up soon."""
     if name != "official":
         return PEERS[name](cluster)
     retries = {"hbase__client__retries__number": "1"}

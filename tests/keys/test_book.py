@@ -16,7 +16,7 @@ from book_designs import Case, cases
 from book_values import TIMES, normal
 from rowkey import bind_key
 from rowkey.errors import DesignRefused, RowError
-from rowkey.schema import fields_of, parse
+from rowkey.schema import find_field_refs, parse_key
 
 if TYPE_CHECKING:
     from rowkey.keys import Key
@@ -77,7 +77,7 @@ def test_rows(case: Case) -> None:
 
 def decodes(case: Case, told: Answers, key: Key) -> None:
     """What a key claims to recover it gives back as normal values; without ends it refuses."""
-    claimed = {name for name in key.fields if key.body.residue(name).nothing}
+    claimed = {name for name in key.fields if key.part_sequence.residue(name).is_empty}
     for row, piece in zip(told.rows, told.keys, strict=True):
         if not key.is_decodable:
             event("no end in the middle")
@@ -135,7 +135,7 @@ def normals(case: Case, row: dict[str, Any]) -> dict[str, Any]:
 
 def batch_of(case: Case, rows: list[dict[str, Any]], shapes: dict[str, int]) -> Any:
     """The rows as Arrow columns of drawn types; None if a bad value fits into no column."""
-    used = {ref.name for term in parse(case.notation) for ref in fields_of(term)}
+    used = {ref.name for term in parse_key(case.notation) for ref in find_field_refs(term)}
     try:
         columns = {
             name: column(words, [row[name] for row in rows], shapes[name])

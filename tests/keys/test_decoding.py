@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import laws_of_decoding
+import decoding_properties
 from rowkey import bind_key
 from rowkey.errors import RowError
 
@@ -18,27 +18,27 @@ HEX = {"type": "hex", "width": 2}
 DIGITS = {"type": "digits", "width": 2}
 NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[bucket(host, 16)][ts]", {"host": "text", "ts": "timestamp_s"}, b"\xff" + bytes(8),
-     "ff is no number of bucket; expected one of 16"),
+     "ff is not a number of bucket; expected one of 16"),
     ("[bucket(n, 20, as=decimal)][ts]", {"n": "u8", "ts": "timestamp_s"}, b"20" + bytes(8),
-     "3230 is no number of bucket; expected one of 20"),
+     "3230 is not a number of bucket; expected one of 20"),
     ("[salt(4)][ts]", {"ts": "timestamp_s"}, b"\xff" + bytes(8),
-     "ff is no number of salt; expected one of 4"),
+     "ff is not a number of salt; expected one of 4"),
     ("[digest(salt(4), n, 4)][n]", {"n": "u8"}, bytes(5),
-     "00000000 stands where digest of n should"),
-    ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a is no digest of n"),
+     "00000000 is not the digest of n"),
+    ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a is not a digest of n"),
     ("[time_bucket(ts, 1h)]", {"ts": "timestamp_s"}, bytes(7) + b"\1",
-     "0000000000000001 is no start of 1h"),
+     "0000000000000001 is not a multiple of 1h"),
     ("[time_slice(time_bucket(ts, 90s), 1s)]", {"ts": "timestamp_s"}, bytes(7) + b"\x5b",
-     "000000000000005b is no start of 1s"),
+     "000000000000005b is not a multiple of 1s"),
     ("[desc(time_bucket(ts, 1h))]", {"ts": "timestamp_s"}, b"\x7f" + bytes(7),
-     "7f00000000000000 is no start of 1h"),
+     "7f00000000000000 is not a multiple of 1h"),
     ("[ts:u32][a]", {"ts": "timestamp_ms", "a": NULLABLE}, bytes(4) + b"\0",
-     "a null is left out at the end of a key, 00 stands there"),
+     "the key ends with 00, but nulls at the end of a key are left out"),
     ("[a][b]", {"a": "u8", "b": NULLABLE}, b"\1\0",
-     "a null is left out at the end of a key, 00 stands there"),
+     "the key ends with 00, but nulls at the end of a key are left out"),
     ("[b]", {"b": NULLABLE}, b"", "every part is left out, so the key is empty"),
     ("[a][mod(a, 4)]", {"a": NULLABLE}, b"\1\5",
-     "nothing stands where nullable of a should; expected 0101"),
+     "nothing is not the nullable of a; expected 0101"),
     ("[a:tail]", {"a": "text"}, b"a" * 32_768, "32,768 bytes are too long"),
     ("[h]", {"h": HEX}, b"a\xff", "61ff is not UTF-8"),
     ("[d]", {"d": DIGITS}, b"1\xff", "31ff is not UTF-8"),
@@ -50,7 +50,7 @@ NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
 
 @pytest.mark.parametrize(("notation", "fields", "data", "words"), NO_KEYS)
 def test_no_key(notation: str, fields: dict[str, Any], data: bytes, words: str) -> None:
-    """It is refused alone and in a batch, in the same words, and the law agrees."""
+    """It is refused alone and in a batch, in the same words, and the property agrees."""
     key = bind_key(notation, fields)
     with pytest.raises(RowError) as alone:
         key.decode(data)
@@ -58,7 +58,7 @@ def test_no_key(notation: str, fields: dict[str, Any], data: bytes, words: str) 
     with pytest.raises(RowError) as together:
         key.decode_batch(pa.array([data], pa.binary()))
     assert str(alone.value) == str(together.value)
-    laws_of_decoding.law_decodes_only_keys(key, data)
+    decoding_properties.check_decodes_only_keys(key, data)
 
 
 def test_a_stretch_of_stretches() -> None:
@@ -78,7 +78,7 @@ def test_a_bucket_beside_a_code_is_verified() -> None:
     assert {"b": "x"} == key.decode(data)
     wrong = bytes([(data[0] + 1) % 16]) + data[1:]
     for decode in (key.decode, lambda one: key.decode_batch(pa.array([one]))):
-        with pytest.raises(RowError, match="stands where bucket of b should"):
+        with pytest.raises(RowError, match="is not the bucket of b"):
             decode(wrong)
     assert data[1:-1] + b"\2" == key.encode({"b": "y"})[1:]
 
@@ -87,7 +87,7 @@ def test_a_code_beside_its_value_is_verified() -> None:
     """A value that the dictionary lacks is not given a number by being read."""
     key = bind_key("[code(b)][b]", {"b": "text"})
     data = key.encode({"b": "x"})
-    with pytest.raises(RowError, match="00000001 stands where code of b should"):
+    with pytest.raises(RowError, match="00000001 is not the code of b"):
         key.decode(data.replace(b"x", b"y"))
     assert {"b": "x"} == key.decode(data)
     assert b"\0\0\0\2y\0" == key.encode({"b": "y"})
@@ -151,5 +151,5 @@ def test_what_is_no_start_is_refused() -> None:
     """Whole seconds that no stretch begins at are no key."""
     key = bind_key("[time_bucket(ts:u32, 7s)]", {"ts": "timestamp_us"})
     assert {} == key.decode(bytes([0, 0, 0, 7]))
-    with pytest.raises(RowError, match="is no start of 7s"):
+    with pytest.raises(RowError, match="is not a multiple of 7s"):
         key.decode(bytes([0, 0, 0, 8]))

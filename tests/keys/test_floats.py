@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.keys import Codec, Field, Spans, bind_key
-from rowkey.rows.owned import Owned
+from rowkey.errors import InvalidArgument
+from rowkey.keys import Codec, Field, SlicedByteColumn, bind_key
+from rowkey.rows.column_codec import ColumnCodec
 
 ORDERED = {
     4: {
@@ -40,7 +40,7 @@ def field_of(width: int) -> Field:
 def codec_of(width: int, *, is_own: bool) -> Codec:
     """An encoding of a type of so many bytes."""
     field = field_of(width)
-    return field.type.own() if is_own else field.type.codec("", ())
+    return field.type.build_plain_codec() if is_own else field.type.build_codec("", ())
 
 
 def bits(value: float) -> bytes:
@@ -58,9 +58,9 @@ def test_golden_values(width: int) -> None:
     plain = [pack({4: ">f", 8: ">d"}[width], value) for value in listed.values()]
     expected = [bits(value) for value in listed.values()]
     for codec, given_ in (
-        (ordered, pieces), (ordered.descending(), turned), (codec_of(width, is_own=True), plain)
+        (ordered, pieces), (ordered.to_descending(), turned), (codec_of(width, is_own=True), plain)
     ):  # fmt: skip
-        found = codec.unpack_batch(Spans.of(given_))
+        found = codec.unpack_batch(SlicedByteColumn.from_list(given_))
         assert (expected, f"f{width}") == ([bits(one) for one in found], found.dtype.str[1:])
 
 
@@ -70,9 +70,9 @@ def test_many_are_read_as_one(
 ) -> None:
     """Any bytes are the same values among others as alone, and have the same bytes again."""
     codec = codec_of(width, is_own=is_own)
-    codec = codec.descending() if descends else codec
+    codec = codec.to_descending() if descends else codec
     pieces = data.draw(st.lists(st.binary(min_size=width, max_size=width), min_size=1, max_size=8))
-    found = codec.unpack_batch(Spans.of(pieces))
+    found = codec.unpack_batch(SlicedByteColumn.from_list(pieces))
     assert [bits(codec.unpack(piece)) for piece in pieces] == [bits(one) for one in found]
     numbers = [n for n in range(len(pieces)) if not math.isnan(found[n])]
     assert [pieces[n] for n in numbers] == codec.pack_batch(found[numbers]).tolist()
@@ -82,15 +82,15 @@ def test_many_are_read_as_one(
 def test_cells_are_read_as_one(pieces: list[bytes]) -> None:
     """A column of cells has the values that each cell has; NaN is no value, -0.0 is 0.0."""
     field = field_of(4)
-    own = Owned(field)
+    own = ColumnCodec(field)
     try:
-        alone = [bits(float(str(own.read(piece)))) for piece in pieces]
-    except Refused:
-        with pytest.raises(Refused, match="NaN"):
-            own.read_batch(pa.array(pieces, pa.binary()))
+        alone = [bits(float(str(own.decode(piece)))) for piece in pieces]
+    except InvalidArgument:
+        with pytest.raises(InvalidArgument, match="NaN"):
+            own.decode_batch(pa.array(pieces, pa.binary()))
         return
-    column = own.read_batch(pa.array(pieces, pa.binary()))
-    assert field.type.arrow() == column.type
+    column = own.decode_batch(pa.array(pieces, pa.binary()))
+    assert field.type.build_arrow_type() == column.type
     assert alone == [bits(value) for value in column.to_pylist()]
 
 

@@ -1,6 +1,6 @@
-"""The laws are good only if they catch lies: each planted one must fail the law that is named.
+"""Each planted mistake in a part of a key must fail the property test that is named with it.
 
-A lie is put into one class for one test; the law runs in process, with a fixed seed.
+A mistake is put into one class for one test; the property runs in process, with a fixed seed.
 """
 
 from __future__ import annotations
@@ -12,38 +12,46 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-import test_laws as laws
+import test_key_properties as properties
 from hypothesis import HealthCheck, Phase, given, settings
 
-from rowkey.heat.windows import EqualCounts
-from rowkey.keys import Alphabet, FieldType, FirstAppearance, Framing, Images, Nullable, Order
-from rowkey.keys.codecs.codec import Codec, Complemented
-from rowkey.keys.codecs.floats import OrderedFloat
-from rowkey.keys.codecs.numbers import BigEndian
-from rowkey.keys.codecs.strings import Escaped, Padded, Terminated
-from rowkey.keys.fields.text import Text
-from rowkey.keys.parts.complement import Complement
-from rowkey.keys.parts.floored import Floored
-from rowkey.keys.parts.numbered import NumberedPrefix
-from rowkey.keys.parts.sequence import Sequence
-from rowkey.keys.traits import NOTHING
-from rowkey.keys.transforms.bucket import Bucket
-from rowkey.keys.transforms.digest import Digest
-from rowkey.keys.transforms.mod import Mod
-from rowkey.keys.transforms.pad import Pad
-from rowkey.keys.transforms.reverse import Reverse
-from rowkey.keys.transforms.truncate import Truncate
+from rowkey.hotspots.windows import EqualCountWindows
+from rowkey.keys import (
+    Alphabet,
+    FieldType,
+    FirstSeenDictionary,
+    Framing,
+    Images,
+    NullablePart,
+    Order,
+)
+from rowkey.keys.codecs.codec import Codec, ComplementedCodec
+from rowkey.keys.codecs.floats import OrderedFloatCodec
+from rowkey.keys.codecs.numbers import BigEndianCodec
+from rowkey.keys.codecs.strings import EscapedCodec, PaddedCodec, TerminatedCodec
+from rowkey.keys.fields.text import TextField
+from rowkey.keys.parts.complement import ComplementPart
+from rowkey.keys.parts.numbered_prefix import NumberedPrefix
+from rowkey.keys.parts.sequence import SequencePart
+from rowkey.keys.parts.time_floor import TimeFloorPart
+from rowkey.keys.traits import NO_RESIDUE
+from rowkey.keys.transforms.bucket import BucketTransform
+from rowkey.keys.transforms.digest import DigestTransform
+from rowkey.keys.transforms.mod import ModTransform
+from rowkey.keys.transforms.pad import PadTransform
+from rowkey.keys.transforms.reverse import ReverseTransform
+from rowkey.keys.transforms.truncate import TruncateTransform
 
-Law = Callable[[str, st.DataObject], None]
+Property = Callable[[str, st.DataObject], None]
 Lie = Callable[[pytest.MonkeyPatch], None]
 
 LIED, TRUE = 400, 15
 """Examples in which a lie must be caught, and in which the truth must not be."""
 
 
-def catches(law: Any, kind: str, examples: int) -> bool:
-    """Whether a law of `test_laws` fails for parts of a kind, by what it asserts."""
-    inner = law.hypothesis.inner_test
+def catches(test: Any, kind: str, examples: int) -> bool:
+    """Return whether a property test fails for parts of a kind, by what it asserts."""
+    inner = test.hypothesis.inner_test
 
     @settings(
         max_examples=examples,
@@ -96,163 +104,175 @@ def _one_bucket_less(images: Images) -> Images:
     )
 
 
-def _turned_round(part: Nullable) -> Complement:
+def _turned_round(part: NullablePart) -> ComplementPart:
     """The marker inverted with the value."""
-    return Complement(part)
+    return ComplementPart(part)
 
 
-def _off_by_one(self: Mod, bounds: Any) -> Images:
+def _off_by_one(self: ModTransform, bounds: Any) -> Images:
     """Images of a range that forget its last value."""
     truth = _MOD_IMAGES(self, bounds)
     return _one_bucket_less(truth) if truth.points and len(truth.points) < self.n else truth
 
 
-_MOD_IMAGES = Mod.images
+_MOD_IMAGES = ModTransform.images
 
 LIES: dict[str, tuple[Any, Any, Lie]] = {
     "reverse keeps order": (
-        laws.test_order_is_what_the_part_says, "reverse", _after_init(Reverse, order=Order.STRICT),
+        properties.test_order_is_what_the_part_says, "reverse",
+        _after_init(ReverseTransform, order=Order.STRICT),
     ),
     "a truncated value sorts strictly": (
-        laws.test_order_is_what_the_part_says, "truncate",
-        _after_init(Truncate, order=Order.STRICT),
+        properties.test_order_is_what_the_part_says, "truncate",
+        _after_init(TruncateTransform, order=Order.STRICT),
     ),
     "the sign bit is not flipped": (
-        laws.test_order_is_what_the_part_says, "i32",
-        _set(BigEndian, "pack", lambda self, held: (
+        properties.test_order_is_what_the_part_says, "i32",
+        _set(BigEndianCodec, "pack", lambda self, held: (
             held % (1 << 8 * self.width)).to_bytes(self.width, "big")),
     ),
     "negative floats are not inverted": (
-        laws.test_order_is_what_the_part_says, "float64",
-        _set(OrderedFloat, "pack", lambda self, held: struct.pack(">d", held)),
+        properties.test_order_is_what_the_part_says, "float64",
+        _set(OrderedFloatCodec, "pack", lambda self, held: struct.pack(">d", held)),
     ),
     "a batch is one too high": (
-        laws.test_batches_give_the_same_bytes, "u16",
-        _changed(BigEndian, "_stored", lambda stored: stored + stored.dtype.type(1)),
+        properties.test_batches_give_the_same_bytes, "u16",
+        _changed(BigEndianCodec, "_to_stored", lambda stored: stored + stored.dtype.type(1)),
     ),
     "a batch floors times upwards": (
-        laws.test_batches_give_the_same_bytes, "time_bucket",
-        _changed(Floored, "numbers", lambda numbers: numbers + numbers.dtype.type(1)),
+        properties.test_batches_give_the_same_bytes, "time_bucket",
+        _changed(TimeFloorPart, "compute_numbers", lambda numbers: numbers + numbers.dtype.type(1)),
     ),
     "a batch forgets to escape": (
-        laws.test_batches_give_the_same_bytes, "bytes",
-        _set(Escaped, "pack_batch", Terminated.pack_batch),
+        properties.test_batches_give_the_same_bytes, "bytes",
+        _set(EscapedCodec, "pack_batch", TerminatedCodec.pack_batch),
     ),
     "a truncated value is whole": (
-        laws.test_parts_read_back_what_they_hold, "truncate",
-        _set(Truncate, "residue", lambda self, name: NOTHING),
+        properties.test_parts_read_back_what_they_hold, "truncate",
+        _set(TruncateTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "a digest recovers": (
-        laws.test_what_a_key_claims_to_hold_is_read_back, "digest",
-        _set(Digest, "residue", lambda self, name: NOTHING),
+        properties.test_what_a_key_claims_to_hold_is_read_back, "digest",
+        _set(DigestTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "text may hold 00": (
-        laws.test_pieces_are_framed_as_said, "bytes",
-        _set(Escaped, "pack", lambda self, held: held + b"\0\1"),
+        properties.test_pieces_are_framed_as_said, "bytes",
+        _set(EscapedCodec, "pack", lambda self, held: held + b"\0\1"),
     ),
     "an end is one byte too early": (
-        laws.test_pieces_are_framed_as_said, "text",
-        _changed(Terminated, "measure", lambda end: end - 1),
+        properties.test_pieces_are_framed_as_said, "text",
+        _changed(TerminatedCodec, "find_end", lambda end: end - 1),
     ),
     "padding is wider than said": (
-        laws.test_pieces_are_framed_as_said, "text",
-        _after_init(Padded, framing=Framing.fixed(2)),
+        properties.test_pieces_are_framed_as_said, "text",
+        _after_init(PaddedCodec, framing=Framing.from_width(2)),
     ),
     "there is one bucket less": (
-        laws.test_pieces_are_framed_as_said, "bucket", _after_init(Bucket, cardinality=1),
+        properties.test_pieces_are_framed_as_said, "bucket",
+        _after_init(BucketTransform, cardinality=1),
     ),
     "digits are letters": (
-        laws.test_pieces_are_framed_as_said, "mod", _after_init(Mod, alphabet=Alphabet(b"ab")),
+        properties.test_pieces_are_framed_as_said, "mod",
+        _after_init(ModTransform, alphabet=Alphabet(b"ab")),
     ),
     "images of a range miss its end": (
-        laws.test_images_hold_every_row_within_the_bounds, "mod", _set(Mod, "images", _off_by_one),
+        properties.test_images_hold_every_row_within_the_bounds, "mod",
+        _set(ModTransform, "images", _off_by_one),
     ),
     "images of a bucket miss one": (
-        laws.test_images_hold_every_row_within_the_bounds, "bucket",
-        _changed(Bucket, "images", _one_bucket_less),
+        properties.test_images_hold_every_row_within_the_bounds, "bucket",
+        _changed(BucketTransform, "images", _one_bucket_less),
     ),
     "images of a remainder are exact": (
-        laws.test_images_hold_every_row_within_the_bounds, "mod",
-        _changed(Mod, "images", lambda images: Images(images.points, images.intervals, exact=True)),
+        properties.test_images_hold_every_row_within_the_bounds, "mod",
+        _changed(
+            ModTransform, "images",
+            lambda images: Images(images.points, images.intervals, exact=True),
+        ),
     ),
     "a null is turned round": (
-        laws.test_nulls_come_first_both_ways, "u8",
-        _set(Nullable, "descending", _turned_round),
+        properties.test_nulls_come_first_both_ways, "u8",
+        _set(NullablePart, "to_descending", _turned_round),
     ),
     "desc leaves the end as it is": (
-        laws.test_order_is_what_the_part_says, "text",
-        _set(Complemented, "pack", lambda self, held: bytes(
+        properties.test_order_is_what_the_part_says, "text",
+        _set(ComplementedCodec, "pack", lambda self, held: bytes(
             255 - byte for byte in self.base.pack(held)[:-1]) + self.base.pack(held)[-1:]),
     ),
     "zeros before values are left out": (
-        laws.test_what_a_key_claims_to_hold_is_read_back, "bool",
-        _set(Sequence, "joined", lambda self, pieces: b"".join(p for p in pieces if p != b"\0")),
+        properties.test_what_a_key_claims_to_hold_is_read_back, "bool",
+        _set(
+            SequencePart, "join_pieces",
+            lambda self, pieces: b"".join(p for p in pieces if p != b"\0"),
+        ),
     ),
     "padded text may begin with 0": (
-        laws.test_parts_read_back_what_they_hold, "pad",
-        _set(Pad, "encode", lambda self, row: (
-            self.field.hold(row[self.field.name])[: self.n].rjust(self.n, "0").encode())),
+        properties.test_parts_read_back_what_they_hold, "pad",
+        _set(PadTransform, "encode", lambda self, row: (
+            self.field.to_internal(row[self.field.name])[: self.n].rjust(self.n, "0").encode())),
     ),
     "two values share a code": (
-        laws.test_what_a_key_claims_to_hold_is_read_back, "code",
-        _set(FirstAppearance, "id_of", lambda self, name, value, most=None: 1),
+        properties.test_what_a_key_claims_to_hold_is_read_back, "code",
+        _set(FirstSeenDictionary, "assign_id", lambda self, name, value, most=None: 1),
     ),
     "an hour stands still for a day": (
-        laws.test_time_parts_stand_still_within_their_resolution, "time_bucket",
-        _after_init(Floored, resolution=10**15),
+        properties.test_time_parts_stand_still_within_their_resolution, "time_bucket",
+        _after_init(TimeFloorPart, resolution_ns=10**15),
     ),
     "steps reach one number": (
-        laws.test_steps_reach_no_more_than_said, "mod", _set(Mod, "reach", lambda self, step: 1),
+        properties.test_steps_reach_no_more_than_said, "mod",
+        _set(ModTransform, "count_reachable", lambda self, step: 1),
     ),
     "any byte is a salt": (
-        laws.test_what_decodes_is_a_key, "salt",
+        properties.test_what_decodes_is_a_key, "salt",
         _set(NumberedPrefix, "check", lambda self, piece: None),
     ),
     "a null may stand at the end": (
-        laws.test_what_decodes_is_a_key, "u8",
-        _set(Sequence, "_last_of", lambda self, pieces: b""),
+        properties.test_what_decodes_is_a_key, "u8",
+        _set(SequencePart, "_find_last_omittable", lambda self, pieces: b""),
     ),
     "any time is the start of an hour": (
-        laws.test_what_decodes_is_a_key, "time_bucket",
-        _set(Floored, "check", lambda self, piece: None),
+        properties.test_what_decodes_is_a_key, "time_bucket",
+        _set(TimeFloorPart, "check", lambda self, piece: None),
     ),
     "shorter texts are the same texts": (
-        laws.test_a_field_with_more_values, False, _set(FieldType, "longest", None),
+        properties.test_a_field_with_more_values, False, _set(FieldType, "max_value_bytes", None),
     ),
     "the range of a number is part of its bytes": (
-        laws.test_a_field_with_more_values, False,
-        _set(BigEndian, "layout", property(Codec.__repr__)),
+        properties.test_a_field_with_more_values, False,
+        _set(BigEndianCodec, "byte_layout", property(Codec.__repr__)),
     ),
     "two bytes are as good as one": (
-        laws.test_a_field_with_more_values, True, _set(BigEndian, "layout", "a number"),
+        properties.test_a_field_with_more_values, True,
+        _set(BigEndianCodec, "byte_layout", "a number"),
     ),
     "text is held as it comes, normalised or not": (
-        laws.test_batches_give_the_same_bytes, "text",
-        _set(Text, "is_held_plainly", lambda self, array: True),
+        properties.test_batches_give_the_same_bytes, "text",
+        _set(TextField, "is_internal_form", lambda self, array: True),
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_planted_lie_is_caught(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The law that must catch a lie fails when it is told, and only then."""
-    law, kind, plant = LIES[lie]
+    """The property that must catch a mistake fails with it, and only with it."""
+    test, kind, plant = LIES[lie]
     with monkeypatch.context() as patch:
         plant(patch)
-        assert catches(law, kind, LIED)
-    assert not catches(law, kind, TRUE)
+        assert catches(test, kind, LIED)
+    assert not catches(test, kind, TRUE)
 
 
 def test_lost_events_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heat sums to operations: windows that lose an event do not."""
-    truth = EqualCounts.add
+    truth = EqualCountWindows.add
     regions = np.array([0, 1, 1, 0, 1])
 
     def counted() -> int:
-        equal = EqualCounts(len(regions), 2, 2)
+        equal = EqualCountWindows(len(regions), 2, 2)
         equal.add(regions)
         return int(equal.counts.sum())
 
     assert len(regions) == counted()
-    monkeypatch.setattr(EqualCounts, "add", lambda self, given: truth(self, given[1:]))
+    monkeypatch.setattr(EqualCountWindows, "add", lambda self, given: truth(self, given[1:]))
     assert len(regions) != counted()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-GUIDE = ROOT / "docs" / "guides" / "writing-a-kind.md"
+GUIDE = ROOT / "docs" / "guides" / "writing-a-plugin.md"
 FILES = {block.file: block.text for block in blocks_of(GUIDE.read_text("utf-8")) if block.file}
 """The kind and the design of the guide: what it tells readers to write is what is tried here."""
 OFFER = "[rowkey.kinds]\nweekday = weekday:Weekday\n"
@@ -96,10 +96,13 @@ def test_it_is_documented(place: Path) -> None:
     assert "in UTC, in 1 byte, 00 for Monday" in words
 
 
-def test_it_keeps_the_laws(place: Path) -> None:
-    """Every law of a transform and every check of vectors takes it in, and it passes."""
+def test_it_has_the_properties(place: Path) -> None:
+    """Every property of a transform and every check of vectors takes it in, and it passes."""
     # The book is left out: it is written by hand for rowkey's own kinds, and knows no other.
-    files = [str(ROOT / "tests" / "keys" / name) for name in ("test_laws.py", "test_vectors.py")]
+    files = [
+        str(ROOT / "tests" / "keys" / name)
+        for name in ("test_key_properties.py", "test_vectors.py")
+    ]
     asked = ["-q", "-k", "weekday and not test_book", f"--rootdir={ROOT}"]
     done = run(place, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), *asked, *files)
     assert 0 == done.returncode, done.stdout
@@ -107,8 +110,9 @@ def test_it_keeps_the_laws(place: Path) -> None:
 
 
 JUDGE = """
-import sys, test_laws, test_mutants
-sys.exit(test_mutants.catches(getattr(test_laws, sys.argv[1]), "weekday", test_mutants.LIED))
+import sys, test_key_properties, test_mutants
+test = getattr(test_key_properties, sys.argv[1])
+sys.exit(test_mutants.catches(test, "weekday", test_mutants.LIED))
 """
 LIES = {
     "there is one day": (
@@ -122,8 +126,8 @@ LIES = {
     ),
     "its bytes hold the time": (
         "test_parts_read_back_what_they_hold",
-        {"    def words": "    def residue(self, name):\n"
-         "        return __import__('rowkey.keys').keys.Residue()\n\n    def words"},
+        {"    def describe_encoding": "    def residue(self, name):\n"
+         "        return __import__('rowkey.keys').keys.Residue()\n\n    def describe_encoding"},
     ),
 }  # fmt: skip
 
@@ -137,9 +141,9 @@ LIES = {
     ],
 )
 def test_a_lie_is_caught(lie: str, place: Path, tmp_path: Path) -> None:
-    """The laws hold a kind from outside to its word as they do our own."""
-    law, change = LIES[lie]
-    found = [run(one, "-c", JUDGE, law) for one in (offered(tmp_path, change=change), place)]
+    """The properties hold a kind from outside to its word as they do our own."""
+    test, change = LIES[lie]
+    found = [run(one, "-c", JUDGE, test) for one in (offered(tmp_path, change=change), place)]
     assert [(1, ""), (0, "")] == [(one.returncode, one.stderr) for one in found]
 
 
@@ -154,10 +158,12 @@ def test_it_may_be_imported_in_any_order(first: str, place: Path) -> None:
 BROKEN = {
     "weekday:Missing": "it does not load: AttributeError: module 'weekday' has no attribute",
     "nowhere:Weekday": "it does not load: ModuleNotFoundError: No module named 'nowhere'",
-    "weekday:DAY_NS": "86400000000000 is no kind; expected a class that derives from",
-    "json:JSONDecoder": "<class 'json.decoder.JSONDecoder'> is no kind; expected a class",
-    "rowkey.keys:Transform": "Transform lacks encode, framing; expected a class that answers",
-    "rowkey.keys.transforms.mod:Mod": "the name 'mod' is taken by rowkey.keys.transforms.mod",
+    "weekday:DAY_NS": "86400000000000 is not a plugin; expected a class that derives from",
+    "json:JSONDecoder": "<class 'json.decoder.JSONDecoder'> is not a plugin; expected a class",
+    "rowkey.keys:Transform": "Transform lacks encode, framing; expected a class without",
+    "rowkey.keys.transforms.mod:ModTransform": (
+        "the name 'mod' is taken by rowkey.keys.transforms.mod"
+    ),
 }
 
 
@@ -175,7 +181,7 @@ def test_a_kind_needs_a_name(tmp_path: Path) -> None:
     """A name that no key can spell is refused when it is offered."""
     place = offered(tmp_path, change={'name = "weekday"': 'name = "Week day"'})
     done = run(place, "-m", "rowkey", "check", "visits.toml")
-    assert "Weekday is named 'Week day'; expected a word of small letters" in done.stderr
+    assert "Weekday is named 'Week day'; expected lower-case letters" in done.stderr
 
 
 def test_without_it_nothing_knows_of_it() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.errors import RowError
-from rowkey.keys import Key, bind_key, recounted
+from rowkey.keys import Key, bind_key, combine_keys
 from rowkey.schema import Equal, OneOf, Range
 
 FIELDS: dict[str, Any] = {"host": "text", "n": "u32", "ts": "timestamp_ms"}
@@ -47,7 +47,7 @@ def test_it_reads_what_any_count_writes(
 ) -> None:
     """One by one and together, and the first count is the one that writes."""
     keys = keys_of(notation, tuple(counts[: data.draw(st.integers(1, 4))]))
-    both = recounted(keys)
+    both = combine_keys(keys)
     salt = 0 if both.is_salted else None
     by = [data.draw(st.sampled_from(keys)) for _ in given_rows]
     written = [key.encode(row, salt=salt) for key, row in zip(by, given_rows, strict=True)]
@@ -64,13 +64,13 @@ def test_it_reads_what_any_count_writes(
 def test_it_refuses_what_no_count_writes(notation: str, counts: list[int], row: Any) -> None:
     """A row under another count is none, in either way of reading, and is told alike."""
     *live, closed = counts
-    both = recounted(keys_of(notation, tuple(live)))
+    both = combine_keys(keys_of(notation, tuple(live)))
     (other,) = keys_of(notation, (closed,))
     key = other.encode(row)
     mixed = {
         b"".join(pieces)
         for pieces in product(*(
-            {form.encode(row) for form in part.forms} for part in both.parts
+            {form.encode(row) for form in part.variants} for part in both.parts
         ))
     }  # fmt: skip
     if key in mixed:
@@ -88,7 +88,7 @@ def test_its_images_are_those_of_all_counts(
 ) -> None:
     """Whatever is asked, a part may be what it is under any count, and nothing more."""
     keys = keys_of(notation, tuple(counts[:3]))
-    both = recounted(keys)
+    both = combine_keys(keys)
     names = data.draw(st.lists(st.sampled_from(sorted(both.fields)), unique=True))
     bounds = {
         name: data.draw(
@@ -108,7 +108,7 @@ def test_its_images_are_those_of_all_counts(
 
 def test_a_beginning_is_shown_by_any_count() -> None:
     """A bucket that only the greater count has is named as one."""
-    both = recounted(keys_of("[bucket(host, {})][host][n]", (3, 16)))
-    assert "bucket 15, host a" == both.show(b"\x0fa\0")
+    both = combine_keys(keys_of("[bucket(host, {})][host][n]", (3, 16)))
+    assert "bucket 15, host a" == both.format_prefix(b"\x0fa\0")
     assert "[bucket(host, 3)][host][n]" == str(both)
     assert (16, False) == (both.parts[0].cardinality, both.is_salted)

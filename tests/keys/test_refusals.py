@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from rowkey import bind_key
-from rowkey.errors import DeclarationError, RowError
+from rowkey.errors import InvalidDesign, RowError
 from rowkey.keys import TYPES, Key
 
 LISTED = {"type": "choice", "of": ["a"]}
 OPTIONAL = {"type": "u32", "nullable": True}
-LENGTH = "4 is no length of time; expected a number with its unit, such as 1h."
+LENGTH = "4 is not a length of time; expected a number with its unit, such as 1h."
 OWN = "The value's own bytes are taken"
 
 KEYS: list[tuple[str, Any, str]] = [
@@ -30,25 +30,25 @@ KEYS: list[tuple[str, Any, str]] = [
      (f"key[0].digest: desc of a would have no effect; expected a. {OWN}."
      " Write desc(…) around what takes them.")),
     ("[digest(a:u8, a, 4)]", OPTIONAL,
-     (f"key[0].digest: the encoding of a:u8 would have no effect; expected a. {OWN}, whatever"
-     " its encoding.")),
+     ("key[0].digest: the encoding of a:u8 would have no effect; expected a. Several fields are"
+     " hashed in their default encodings.")),
     ("[digest(time_bucket(a:u32, 1h), 4)]", "timestamp_s",
      (f"key[0].digest: the encoding of a:u32 would have no effect; expected a. {OWN}, whatever"
      " its encoding.")),
     ("[bucket(4, over=rest)][bucket(4, over=rest)][a]", "u8",
-     ("key[0].bucket.over: a bucket behind this one hashes the rest of the key already; expected"
+     ("key[0].bucket.over: a bucket after this one hashes the rest of the key already; expected"
      " over=rest once. Name the fields to hash here.")),
     ("[bucket(4, over=rest)][desc(bucket(4, over=rest))][a]", "u8",
-     ("key[0].bucket.over: a bucket behind this one hashes the rest of the key already; expected"
+     ("key[0].bucket.over: a bucket after this one hashes the rest of the key already; expected"
      " over=rest once. Name the fields to hash here.")),
     ("[pad(a, 4)]", "bytes",
      "key[0].pad: pad takes text, not a, which is bytes; expected a field of type text."),
     ("[reverse(a, by=label)]", "bytes",
      "key[0].reverse.by: labels are of text; expected a field of type text."),
     ("[code(a:tail)]", "text",
-     "key[0].code: code takes a field as it is, not a:tail; expected the name of a field."),
+     "key[0].code: code takes a plain field, not a:tail; expected the name of a field."),
     ("[code(desc(a))]", "text",
-     "key[0].code: code takes a field as it is, not desc; expected the name of a field."),
+     "key[0].code: code takes a plain field, not desc; expected the name of a field."),
     ("[time_bucket(a, 1h)]", "text",
      ("key[0].time_bucket: time_bucket takes a time, not a, which is text; expected a timestamp or"
      " a date.")),
@@ -60,16 +60,16 @@ KEYS: list[tuple[str, Any, str]] = [
      " width.")),
     ("[a]", "digits", "fields.a: digits needs width; expected width = …"),
     ("[a]", {"type": "text", "max_byte": 1},
-     ("fields.a.max_byte: there is no such word; expected type, nullable, of, precision, scale,"
+     ("fields.a.max_byte: there is no such option; expected type, nullable, of, precision, scale,"
      " width, max_bytes, normalize, heavy, from, family, qualifier, at, pack, distinct, mean_bytes,"
      " draw. Did you mean max_bytes?")),
     ("[a]", {"type": "decimal", "precision": 99},
-     "fields.a.precision: 99 does not fit; expected 1..38 (decimal: digits in all)."),
+     "fields.a.precision: 99 does not fit; expected 1..38 (decimal: total number of digits)."),
     ("[a]", {"type": 5},
-     ("fields.a.type: 5 does not fit; expected the type of its values, such as text or"
+     ("fields.a.type: 5 does not fit; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", {},
-     ("fields.a.type: it is missing; expected the type of its values, such as text or"
+     ("fields.a.type: it is missing; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", 5, "fields.a: 5 does not fit; expected a type, or a table with one."),
     ("[a]", {"type": "u8", "heavy": ["x"]}, "fields.a.heavy[0]: 'x' is not a whole number."),
@@ -80,7 +80,7 @@ KEYS: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("notation", "declared", "sentence"), KEYS)
 def test_a_declaration(notation: str, declared: Any, sentence: str) -> None:
     """One mistake is one sentence: where it is, what it is, and what to do."""
-    with pytest.raises(DeclarationError) as found:
+    with pytest.raises(InvalidDesign) as found:
         bind_key(notation, {"a": declared})
     assert sentence == str(found.value)
 
@@ -92,7 +92,7 @@ def test_a_declaration(notation: str, declared: Any, sentence: str) -> None:
 ])  # fmt: skip
 def test_what_is_no_declaration(key: Any, fields: Any, sentence: str) -> None:
     """Another Python type is a mistake like any other."""
-    with pytest.raises(DeclarationError) as found:
+    with pytest.raises(InvalidDesign) as found:
         bind_key(key, fields)
     assert sentence == str(found.value)
 
@@ -132,7 +132,7 @@ WEIRD: list[Any] = [
 @pytest.mark.parametrize("kind", sorted(TYPES))
 def test_weird_values(kind: str) -> None:
     """No value gives a traceback of another type: it is encoded, or refused for its field."""
-    words = {word: NEEDED[word] for word in TYPES[kind].required}
+    words = {word: NEEDED[word] for word in TYPES[kind].required_options}
     key = bind_key("[a]", {"a": {"type": kind, **words}})
     for value in WEIRD:
         found = outcome(key, value)

@@ -15,7 +15,7 @@ from rowkey.keys import TRANSFORMS, TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rowkey.keys import FieldType, Key, Transform, Vector
+    from rowkey.keys import FieldType, GoldenVector, Key, Transform
 
 KINDS: Mapping[str, type[FieldType | Transform]] = {**TYPES, **TRANSFORMS}
 
@@ -32,12 +32,12 @@ def vectors(names: Iterable[str]) -> list[Any]:
 VECTORS, ON_THE_PAGE = vectors(KINDS), vectors(book.KINDS)
 
 
-def bound(vector: Vector) -> Key:
+def bound(vector: GoldenVector) -> Key:
     """The key of a vector, bound anew."""
     return bind_key(vector.key, vector.fields)
 
 
-def salt_of(vector: Vector) -> int | None:
+def salt_of(vector: GoldenVector) -> int | None:
     """The number drawn for the row: what stands in it under the name of no field."""
     drawn = [value for name, value in vector.row.items() if name not in vector.fields]
     return drawn[0] if drawn else None
@@ -58,17 +58,17 @@ def test_vectors_are_of_the_kind(name: str) -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_rows(vector: Vector) -> None:
+def test_rows(vector: GoldenVector) -> None:
     """One row has the bytes of its vector."""
     assert vector.hex == bound(vector).encode(vector.row, salt=salt_of(vector)).hex()
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_batches(vector: Vector) -> None:
+def test_batches(vector: GoldenVector) -> None:
     """A batch has the bytes of the vector in every row."""
     key = bound(vector)
     columns: dict[str, Any] = {
-        name: pa.array([declared.normal(vector.row[name])] * 3, declared.type.arrow())
+        name: pa.array([declared.normalize(vector.row[name])] * 3, declared.type.build_arrow_type())
         for name, declared in key.fields.items()
     }
     batch = pa.RecordBatch.from_pydict({"rows": pa.nulls(3), **columns})
@@ -78,19 +78,19 @@ def test_batches(vector: Vector) -> None:
 
 
 @pytest.mark.parametrize("vector", ON_THE_PAGE)
-def test_book(vector: Vector) -> None:
-    """The page of bytes asks for the same; a kind newer than the page has its vectors and laws."""
+def test_book(vector: GoldenVector) -> None:
+    """The page of bytes, read by hand, gives the bytes of every vector that it covers."""
     told = book.encode(vector.key, vector.fields, vector.row, salt_of(vector))
     assert vector.hex == told.hex()
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_decoding(vector: Vector) -> None:
+def test_decoding(vector: GoldenVector) -> None:
     """The bytes give back the normal value of every field that they do not lose."""
     key = bound(vector)
     encoded = key.encode(vector.row, salt=salt_of(vector))
-    claimed = [name for name in key.fields if key.body.residue(name).nothing]
-    expected = {name: key.fields[name].normal(vector.row[name]) for name in claimed}
+    claimed = [name for name in key.fields if key.part_sequence.residue(name).is_empty]
+    expected = {name: key.fields[name].normalize(vector.row[name]) for name in claimed}
     assert expected == key.decode(encoded)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Change = Callable[[Words, Finding, re.Match[str]], Iterator[Words]]
 
 WRITTEN = re.compile(
-    r"\[\w+[(\]]|\[['\"]|\b[a-z_]+ = [\"\[{\w]|:\w+\.|\b(?:Take|Create|at) \d|\bdesc\("
+    r"\[\w+[(\]]|\[['\"]|\b[a-z_]+ = [\"\[{\w]|:\w+\.|\b(?:Take|Use|Create|at) \d|\bdesc\("
     r"|\bLeave (?:it out|out \w+|\w+_\w+ out)|first split|starts with|Declare max_bytes|such as \""
 )
 """What only stands in a remedy that says literally what to write."""
@@ -287,26 +287,26 @@ CHANGES: list[tuple[str, Change]] = [
     (r"put (\w+) into the key and (\[.+?\]) in front", _row_into_front),
     (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _in_front),
     (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _part),
-    (r"^Write (\[.+?\]) in place of (\[.+?\])[.,]", _other_part),
-    (r"^Write (\[.+?\])(?: in its place)?[.,]", _part),
-    (r"^Leave (as=\w+) out; or put (\[.+?\]) in front of (\w+) itself", _without_option),
+    (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _other_part),
+    (r"^Write (\[.+?\])(?: instead)?[.,]", _part),
+    (r"^Leave (as=\w+) out, or put (\[.+?\]) before (\w+) itself", _without_option),
     (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _no_constant),
-    (r"as desc\((\w+)\) does", _turned),
-    (r"^(?:Take|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _number),
-    (r'^(?:Write|Cut with) splits = ["{]', _splits),
-    (r"^Set (\w+) = (\S+) on those", _on_those),
-    (r'(?:[Ss]et|as in) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _word),
+    (r"in that order: desc\((\w+)\)", _turned),
+    (r"^(?:Take|Use|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _number),
+    (r'^(?:Write|Use) splits = ["{]', _splits),
+    (r"^Set (\w+) = (\S+) on the columns", _on_those),
+    (r'(?:[Ss]et|such as) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _word),
     (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _type),
-    (r"^Declare max_bytes\.", _bounded),
+    (r"^Declare max_bytes for \w+\.", _bounded),
     (r"^Declare \[sample\] path", _unchanged),
     (r"\bfamily with (\w+) = (\w+)", _own_family),
-    (r"\bwrite sort = true under", _sorted),
+    (r"\bset \[writes\] sort = true", _sorted),
     (r"^Leave the first split out", _first_split),
     (r"^Leave (?:it|\w+) out\b|^Leave out (?:its )?\w+\b", _left_out),
     (r"^Leave it at ([\d,]+)", _value),
     (r'such as ("\w+")', _value),
     (r"^Write (\w+ starts with '.+?')", _condition),
-    (r"^Make the bucket of (.+?) alone", _bucket_of),
+    (r"^Compute the bucket from (.+?) alone", _bucket_of),
     (r'^(?:Store|Declare) (\w+) with at = ("\w+")', _placed),
     (r"^Put (\[\w+\((\w+), \w+\)\]) or \w+ itself into the key", _into_the_key),
 ]  # fmt: skip

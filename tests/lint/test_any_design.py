@@ -8,8 +8,8 @@ from hypothesis import given
 
 from design.designs import designs
 from rowkey.design import Design
-from rowkey.lint import check, mended
-from rowkey.render import findings_document
+from rowkey.lint import apply_fixes, check_design
+from rowkey.render import build_findings_document
 
 
 @given(designs)
@@ -17,16 +17,18 @@ def test_every_design_is_judged(design: Design) -> None:
     """Each finding has a line of the file, and is told to machines; twice, the same is found."""
     text = design.dumps()
     written = Design.loads(text)
-    found = check(written)
-    json.dumps(findings_document(found), allow_nan=False)
-    assert all(1 <= one.line <= text.count("\n") for one in found.found)
-    assert [str(one) for one in found.found] == [str(one) for one in check(written).found]
+    found = check_design(written)
+    json.dumps(build_findings_document(found), allow_nan=False)
+    assert all(1 <= one.line <= text.count("\n") for one in found.findings)
+    assert [str(one) for one in found.findings] == [
+        str(one) for one in check_design(written).findings
+    ]
 
 
 @given(designs)
 def test_fixes_leave_the_key_alone(design: Design) -> None:
     """Whatever is mended, rows have the same keys and the same cells."""
-    after = mended(Design.loads(design.dumps())).design
+    after = apply_fixes(Design.loads(design.dumps())).design
     assert design.key.terms == after.key.terms
     assert design.declaration.fields == after.declaration.fields
     assert _places(design) == _places(after)
@@ -34,4 +36,4 @@ def test_fixes_leave_the_key_alone(design: Design) -> None:
 
 def _places(design: Design) -> list[tuple[str, bytes, tuple[str, ...]]]:
     """Where an event's values lie: family, qualifier and fields of each cell."""
-    return [(slot.family, slot.qualifier, slot.names) for slot in design.layout.slots]
+    return [(slot.family, slot.qualifier, slot.field_names) for slot in design.layout.slots]

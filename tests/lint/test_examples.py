@@ -8,7 +8,7 @@ import pytest
 
 import rowkey
 from rowkey.design import Design
-from rowkey.lint import check, look
+from rowkey.lint import check_design, summarize_sample
 
 EXAMPLES = Path(rowkey.__file__).parent / "examples"
 FOUND = {
@@ -28,9 +28,9 @@ def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
     design = Design.read(path)
     sample = design.declaration.sample
     assert sample is not None
-    found = check(design, look(design, path.parent / sample.path))
-    assert FOUND[name] == sorted(f"{one.code} {one.path}" for one in found.found)
-    assert ["full-scan-read"] == [one.finding.name for one in found.allowed]
+    found = check_design(design, summarize_sample(design, path.parent / sample.path))
+    assert FOUND[name] == sorted(f"{one.code} {one.path}" for one in found.findings)
+    assert ["full-scan-read"] == [one.finding.name for one in found.allowed_findings]
 
 
 def test_every_example_is_read() -> None:

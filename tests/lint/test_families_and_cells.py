@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import RULES, Subject, check, look
-from rowkey.schema import Facts
+from rowkey.lint import RULES, LintSubject, check_design, summarize_sample
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ rate = "1000/s"
 
 def found(text: str, code: str) -> list[Finding]:
     """What one rule finds in a design file."""
-    return list(check(Design.loads(text), select=[code]).found)
+    return list(check_design(Design.loads(text), select=[code]).findings)
 
 
 def meters(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FOREVER") -> str:
@@ -46,14 +46,14 @@ def meters(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FOREVER") -
 
 def test_equal_families_are_flushed_all_at_once() -> None:
     """None of four that grow alike exceeds a quarter of 128 MB, so all four are flushed."""
-    files, means = RULES["flushed_together"]().estimate([0.25] * 4, None)  # type: ignore[attr-defined]
+    files, means = RULES["flushed_together"]().estimate_flushes([0.25] * 4, None)  # type: ignore[attr-defined]
     assert pytest.approx(4) == files
     assert pytest.approx([32 * MIB] * 4) == means
 
 
 def test_a_large_family_is_flushed_alone() -> None:
     """Beside one that gets nothing, every flush is its own, of 128 MB."""
-    files, means = RULES["flushed_together"]().estimate([1.0, 0.0], None)  # type: ignore[attr-defined]
+    files, means = RULES["flushed_together"]().estimate_flushes([1.0, 0.0], None)  # type: ignore[attr-defined]
     assert pytest.approx(1) == files
     assert pytest.approx([128 * MIB, 0.0]) == means
 
@@ -61,15 +61,15 @@ def test_a_large_family_is_flushed_alone() -> None:
 def test_slow_families_are_flushed_by_age() -> None:
     """At 1 KiB a second, an hour comes before 128 MB do: two files where one would be left."""
     rule = RULES["flushed_together"]()
-    one, _ = rule.estimate([1.0], 1024.0)  # type: ignore[attr-defined]
-    two, means = rule.estimate([0.75, 0.25], 1024.0)  # type: ignore[attr-defined]
+    one, _ = rule.estimate_flushes([1.0], 1024.0)  # type: ignore[attr-defined]
+    two, means = rule.estimate_flushes([0.75, 0.25], 1024.0)  # type: ignore[attr-defined]
     assert pytest.approx(2 * one) == two
     assert pytest.approx([2700 * 1024, 900 * 1024]) == means
 
 
 def test_nothing_is_said_of_flushes_whose_bytes_are_a_guess() -> None:
     """The mean length of a text that nobody told would decide the estimate."""
-    bad = RULES["flushed_together"].bad
+    bad = RULES["flushed_together"].bad_design
     assert found(bad, "RK304")
     assert not found(bad.replace('state = { type = "u8"', 'state = { type = "text"'), "RK304")
 
@@ -111,7 +111,7 @@ def test_a_row_ends_by_its_ttl() -> None:
     (late,) = found(meters(ts=at, ttl="12d"), "RK506")
     (never,) = found(meters(ts=at), "RK506")
     assert ("warning", "warning") == (late.severity, never.severity)
-    assert "11.6 days" in never.what
+    assert "11.6 days" in never.message
 
 
 def test_a_row_of_time_slices_ends() -> None:
@@ -127,29 +127,29 @@ def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> Non
     design = Design.loads(meters("[time_slice(ts, 1h)]", '"timestamp_s"'))
     path = tmp_path / "rows.csv"
     path.write_text("ts,meter,value\n1760000000,1,1.5\n1760000000,1,2.5\n1760000001,1,3.5\n")
-    (one,) = check(design, look(design, path), select=["RK508"]).found
+    (one,) = check_design(design, summarize_sample(design, path), select=["RK508"]).findings
     assert ("warning", 1, 3) == (one.severity, one.evidence["repeats"], one.evidence["events"])
 
 
 def test_a_value_seen_to_be_too_large_is_an_error() -> None:
     """What may be too large is a warning, what was too large is refused for certain."""
     design = Design.loads('table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nv = "text"\n')
-    assert () == check(design, select=["RK509"]).found
-    seen = {"v": Facts(bytes_most=11_000_000)}
-    (one,) = check(design, facts=seen, select=["RK509"]).found
+    assert () == check_design(design, select=["RK509"]).findings
+    seen = {"v": FieldFacts(max_bytes=11_000_000)}
+    (one,) = check_design(design, facts=seen, select=["RK509"]).findings
     assert ("error", "fields.v", 11_000_000) == (one.severity, one.path, one.value)
 
 
 def test_a_family_ten_times_larger_is_left_alone() -> None:
     """It keeps the other quick to read."""
-    bad = RULES["equal_families"].bad
+    bad = RULES["equal_families"].bad_design
     assert found(bad, "RK305")
     assert [] == found(bad.replace("40, family", "4000, mean_bytes = 2000, family", 1), "RK305")
 
 
 def test_columns_that_reads_test_stay_apart() -> None:
     """Seven of eight are too few to be worth a cell together."""
-    bad = RULES["unpacked_columns"].bad
+    bad = RULES["unpacked_columns"].bad_design
     read = '\n[[reads]]\nname = "fast"\nwhere = "car = ? and speed > 130"\n'
     assert found(bad, "RK502")
     assert [] == found(bad + read, "RK502")
@@ -159,12 +159,15 @@ def test_columns_that_reads_test_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("ttl", "said"),
     [
-        (86_400_000, "86400000 seconds are 1,000 days; as milliseconds they were 1 day"),
-        (3_600_000, "3600000 seconds are 41.7 days; as milliseconds they were 1 hour"),
-        (1_800_000, "1800000 seconds are 20.8 days; as milliseconds they were 30 minutes"),
-        (172_800_000, "172800000 seconds are 2,000 days; as milliseconds they were 2 days"),
-        (604_800_000, "604800000 seconds are 19 years; as milliseconds they were 7 days"),
-        (2_000_000_000, "2000000000 seconds are 63 years; as milliseconds they were 23.1 days"),
+        (86_400_000, "86400000 seconds are 1,000 days; 86400000 milliseconds would be 1 day"),
+        (3_600_000, "3600000 seconds are 41.7 days; 3600000 milliseconds would be 1 hour"),
+        (1_800_000, "1800000 seconds are 20.8 days; 1800000 milliseconds would be 30 minutes"),
+        (172_800_000, "172800000 seconds are 2,000 days; 172800000 milliseconds would be 2 days"),
+        (604_800_000, "604800000 seconds are 19 years; 604800000 milliseconds would be 7 days"),
+        (
+            2_000_000_000,
+            "2000000000 seconds are 63 years; 2000000000 milliseconds would be 23.1 days",
+        ),
         (86_400, ""),
         (604_800, ""),
         (2_592_000, ""),
@@ -173,8 +176,8 @@ def test_columns_that_reads_test_stay_apart() -> None:
         (94_608_000, ""),
         (157_680_000, ""),
         (1_000_000, ""),
-        (300_000, "300000 seconds are 3.47 days; as milliseconds they were 5 minutes"),
-        (600_000, "600000 seconds are 6.94 days; as milliseconds they were 10 minutes"),
+        (300_000, "300000 seconds are 3.47 days; 300000 milliseconds would be 5 minutes"),
+        (600_000, "600000 seconds are 6.94 days; 600000 milliseconds would be 10 minutes"),
         (500_000, ""),
         ('"1000d"', ""),
     ],
@@ -182,7 +185,7 @@ def test_columns_that_reads_test_stay_apart() -> None:
 def test_a_time_to_live_in_milliseconds_is_told(ttl: int | str, said: str) -> None:
     """A usual span in milliseconds, as a day is; not one in seconds, nor one with its unit."""
     told = found(meters().replace('"FOREVER"', str(ttl)), "RK403")
-    assert [said] * bool(said) == [one.what for one in told]
+    assert [said] * bool(said) == [one.message for one in told]
 
 
 WIDE = """
@@ -226,9 +229,9 @@ def test_a_filter_of_rows_and_columns_is_for_single_columns(
     """HBase asks it where exactly one column is named: of a wide row, by an event's identity."""
     reads = "".join(f"\n[[reads]]\nname = 'r{n}'\nwhere = '{w}'\n" for n, w in enumerate(where))
     design = Design.loads(text.replace("BLOOM", bloom) + reads)
-    told = check(design, select=["RK411"]).found
+    told = check_design(design, select=["RK411"]).findings
     assert expected == [f"{one.severity} {one.evidence['better']}" for one in told]
     assert all(one.severity == "warning" or "if your client" in one.remedy for one in told)
-    changed = [RULES["bloom_unlike_reads"]().fixed(Subject(design), one) for one in told]
+    changed = [RULES["bloom_unlike_reads"]().build_fix(LintSubject(design), one) for one in told]
     is_sure = [severity == "warning ROW" for severity in expected]
     assert is_sure == [bool(words) for words in changed]

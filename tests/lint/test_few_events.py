@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rowkey.design import Design, properties_of
-from rowkey.lint import check, look
-from rowkey.render import check_document, check_lines
+from rowkey.design import Design, derive_properties
+from rowkey.lint import check_design, summarize_sample
+from rowkey.render import build_check_document, format_check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rowkey.lint import Findings
+    from rowkey.lint import LintResult
 
 FIELDS: dict[str, Any] = {
     "user": "u32",
@@ -32,7 +32,7 @@ KEYS = (
 )
 
 
-def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, Findings]:
+def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, LintResult]:
     """What is said of a design under so many events, all but the last of one user, rising."""
     sample = folder / "rows.csv"
     rows = [f"{4 + n // (events - 1 or 1)},{1_609_459_200 + 60 * n},x\n" for n in range(events)]
@@ -40,7 +40,7 @@ def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, F
     fields = {name: words.get(name, said) for name, said in FIELDS.items()}
     splits: Any = "per_bucket" if "bucket" in key else {"algorithm": "uniform", "regions": 16}
     design = Design("few", key, fields=fields, splits=splits)
-    return design, check(design, look(design, sample))
+    return design, check_design(design, summarize_sample(design, sample))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -49,8 +49,8 @@ def test_few_events_tell_no_shares(key: str, events: int, tmp_path: Path) -> Non
     """What is found is what is found without the sample, but for what one event can show."""
     design, found = judged(tmp_path, key, events)
     # Of numbers that came, nothing is assumed.
-    alone = {one.code for one in check(design).found if not one.evidence.get("assumed")}
-    told = {one.code for one in found.found}
+    alone = {one.code for one in check_design(design).findings if not one.evidence.get("assumed")}
+    told = {one.code for one in found.findings}
     assert alone & OF_SHARES == told & OF_SHARES
 
 
@@ -59,9 +59,9 @@ def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> Non
     """In the text and in the document: how many there are, and from which number on they count."""
     design, found = judged(tmp_path, "[user][ts]", events)
     said = f"the sample has {has}; shares, order and numbers of values are judged from 100 on"
-    properties = properties_of(design)
-    assert said in list(check_lines("few.toml", design, properties, found, None))
-    document = check_document("few.toml", design, properties, found, None)
+    properties = derive_properties(design)
+    assert said in list(format_check("few.toml", design, properties, found, None))
+    document = build_check_document("few.toml", design, properties, found, None)
     assert said == document["sample"]["remark"]
 
 
@@ -69,7 +69,7 @@ def test_enough_events_are_judged(tmp_path: Path) -> None:
     """From 100 on the same sample tells of its two users, and nothing is excused."""
     design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 100)
     assert ["few_entities"] == [one.code for one in found.causes]
-    document = check_document("few.toml", design, properties_of(design), found, None)
+    document = build_check_document("few.toml", design, derive_properties(design), found, None)
     assert document["sample"]["remark"] is None
 
 
@@ -77,6 +77,8 @@ def test_what_the_file_declares_holds_where_events_are_few(tmp_path: Path) -> No
     """Ten thousand declared users are not two because two came."""
     user = {"type": "u32", "distinct": 10_000, "draw": {"kind": "zipf", "theta": 1.3}}
     design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 3, user=user)
-    assert found.seen is not None
-    assert 10_000 == found.seen.facts["user"].distinct
-    assert [one.message for one in check(design).causes] == [one.message for one in found.causes]
+    assert found.sample is not None
+    assert 10_000 == found.sample.facts["user"].distinct_count
+    assert [one.message for one in check_design(design).causes] == [
+        one.message for one in found.causes
+    ]

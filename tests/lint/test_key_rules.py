@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import check, look
+from rowkey.lint import check_design, summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,16 +30,16 @@ def found(rule: str, key: str, sample: Path | None = None, **words: Any) -> list
     """What one rule finds in a key over the record."""
     used = {**FIELDS, **words.pop("fields", {})}
     design = Design("t", key, fields=used, **{"splits": ["8"], **words})
-    seen = look(design, sample) if sample is not None else None
-    return list(check(design, seen, select=[rule]).found)
+    seen = summarize_sample(design, sample) if sample is not None else None
+    return list(check_design(design, seen, select=[rule]).findings)
 
 
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
         ("[digest(host, 4)][host][ts]", []),
-        ("[digest(host, 5)][host][ts]", ["stands whole behind it"]),
-        ("[digest(host, 4, as=hex)][host][ts]", ["stands whole behind it"]),
+        ("[digest(host, 5)][host][ts]", ["only to spread rows"]),
+        ("[digest(host, 4, as=hex)][host][ts]", ["only to spread rows"]),
         ("[digest(host, 16)][ts]", []),
         ("[digest(host, 16, as=hex)][ts]", ["16 bytes of digest as 32 digits"]),
         ("[digest(host, 2, as=hex)][ts]", []),
@@ -49,7 +49,7 @@ def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> Non
     """In front of its field four bytes are enough; in its place, raw bytes are."""
     told = found("long-digest", key)
     assert len(expected) == len(told)
-    assert all(words in one.what for words, one in zip(expected, told, strict=True))
+    assert all(words in one.message for words, one in zip(expected, told, strict=True))
 
 
 CUT = 'and cut with splits = { algorithm = "uniform", regions = 2 }, '
@@ -60,23 +60,23 @@ CUT = 'and cut with splits = { algorithm = "uniform", regions = 2 }, '
     [
         (
             "[digest(host, 16)][host]",
-            "Write [digest(host, 4)] in its place, or take a bucket.",
+            "Write [digest(host, 4)] instead, or use a bucket.",
             "2 to 4 raw bytes spread as well as 16.",
         ),
         (
             "[digest(host, 4, as=hex)][host]",
-            f"Write [digest(host, 4)] in its place, {CUT}or take a bucket.",
+            f"Write [digest(host, 4)] instead, {CUT}or use a bucket.",
             "2 to 4 raw bytes spread as well as 8 digits.",
         ),
         (
             "[digest(host, 16, as=hex)][host]",
-            f"Write [digest(host, 4)] in its place, {CUT}or take a bucket.",
+            f"Write [digest(host, 4)] instead, {CUT}or use a bucket.",
             "2 to 4 raw bytes spread as well as 32 digits.",
         ),
         (
             "[digest(host, 16, as=hex)]",
-            f"Leave as=hex out; or put [digest(host, 4)] in front of host itself, {CUT[:-2]}.",
-            "16 raw bytes tell as many values apart as 32 digits.",
+            f"Leave as=hex out, or put [digest(host, 4)] before host itself, {CUT[:-2]}.",
+            "16 raw bytes distinguish as many values as 32 digits.",
         ),
     ],
 )
@@ -106,8 +106,8 @@ def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
     """The two rows of the example are put through the encoder, and their values differ."""
     fields = {"raw": {"type": "bytes", "max_bytes": 9}}
     design = Design("t", key, fields={**FIELDS, **fields}, splits=["8"])
-    [told] = check(design, select=["ambiguous-key"]).found
-    one, other = re.findall(r"(b?'[^']*') before (b?'[^']*')", told.what)
+    [told] = check_design(design, select=["ambiguous-key"]).findings
+    one, other = re.findall(r"(b?'[^']*') before (b?'[^']*')", told.message)
     first = "raw" if "raw:raw" in key else "host"
     rows = [
         {first: literal_eval(a), "number": literal_eval(b), "level": 1, "ts": 5}
@@ -121,7 +121,7 @@ def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
 def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
     """A fixed width behind, or eight bytes of digest in front: no example is made up."""
     [told] = found("ambiguous-key", key)
-    assert told.what.endswith("where host stops cannot be told, and no key can be taken apart")
+    assert told.message.endswith("cannot find where host ends, so no key can be decoded")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,10 @@ def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -
     """A reversed day is no matter of seconds."""
     reads = [{"name": "r", "where": "ts >= ? and ts < ?"}]
     [told] = found("reversed-under-range", "[reverse(ts)]", fields={"ts": kind}, reads=reads)
-    assert f"A reversed time serves no range of time: {expected} separate runs." == told.verdict
+    assert (
+        f"A reversed time cannot serve a time range: {expected} separate ranges of keys."
+        == told.verdict
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,9 +170,9 @@ def test_any_two_numbers_out_of_order_are_told(
 @pytest.mark.parametrize(
     ("key", "field", "expected"),
     [
-        ("[reverse(host)][ts]", "host", "keeps no order"),
-        ("[pad(number, 10)][ts]", "number", "keeps no order"),
-        ("[code(host)][ts]", "host", "keeps no order"),
+        ("[reverse(host)][ts]", "host", "does not keep its order"),
+        ("[pad(number, 10)][ts]", "number", "does not keep its order"),
+        ("[code(host)][ts]", "host", "does not keep its order"),
         ("[host][ts]", "host", ""),
         ("[desc(host)][ts]", "host", ""),
     ],
@@ -179,7 +182,7 @@ def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: 
     reads = [{"name": "r", "where": f"{field} >= ?", "limit": 5}]
     told = found("reversed-under-range", key, reads=reads)
     assert bool(expected) == bool(told)
-    assert all(expected in one.what and "time" not in one.verdict for one in told)
+    assert all(expected in one.message and "time" not in one.verdict for one in told)
 
 
 @pytest.mark.parametrize(
@@ -231,11 +234,11 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
 @pytest.mark.parametrize(
     ("key", "splits", "said"),
     [
-        ("[host][ts]", "['m']", "a value never lies in two regions, and so few divide them"),
+        ("[host][ts]", "['m']", "all rows of a value lie in one region, so the load is uneven."),
         ("[host][ts]", "['b', 'c', 'd', 'e', 'f', 'g', 'h']",
-         "a value never lies in two regions, so 3 or more of them stay empty."),
+         "all rows of a value lie in one region, so 3 or more regions stay empty."),
         ("[bucket(host, 16)][host][ts]", "'per_bucket'",
-         "thrown at random, so few leave 11.6 of them empty on average."),
+         "hashed values leave 11.6 of them empty on average."),
     ],
 )  # fmt: skip
 def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: str) -> None:
@@ -244,8 +247,8 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
         f'table = "t"\nkey = "{key}"\nsplits = {splits}\n[fields]\nts = "timestamp_ms"\n'
         'host = { type = "text", max_bytes = 9, distinct = 5 }\nv = "u8"\n'
     )
-    [told] = check(Design.loads(text), select=["RK104"]).found
-    assert said in told.what
+    [told] = check_design(Design.loads(text), select=["RK104"]).findings
+    assert said in told.message
 
 
 @pytest.mark.parametrize(
@@ -263,7 +266,7 @@ def test_a_value_is_spelled_out_only_in_a_text(
     sample = tmp_path / "rows.csv"
     sample.write_text("id,value\n" + "".join(f"{text.format(n)},1\n" for n in range(60)))
     design = Design("t", "[id]", fields={"id": declared, "value": "u8"}, splits=["8"])
-    told = check(design, look(design, sample), select=["RK113"]).found
+    told = check_design(design, summarize_sample(design, sample), select=["RK113"]).findings
     assert expected == [one.remedy for one in told]
 
 
@@ -271,22 +274,22 @@ HEX = {
     "id": {"type": "hex", "width": 32},
     "name": {"type": "text", "max_bytes": 90, "mean_bytes": 60},
 }
-IDS = "Put ids for names, or pack the columns into one cell; "
+IDS = "Use ids instead of names, or pack the columns into one cell; "
 EVENLY = 'cut with splits = { algorithm = "uniform", regions = 2 }'
 
 
 @pytest.mark.parametrize(
     ("key", "remedy"),
     [
-        ("[id]", f"Write [id:bytes] in place of [id], and {EVENLY}."),
-        ("[bucket(id, 8)][id]", "Write [id:bytes] in place of [id]."),
-        ("[name][id]", "Write [id:bytes] in place of [id]."),
+        ("[id]", f"Write [id:bytes] instead of [id], and {EVENLY}."),
+        ("[bucket(id, 8)][id]", "Write [id:bytes] instead of [id]."),
+        ("[name][id]", "Write [id:bytes] instead of [id]."),
         ("[id:bytes]", None),
         ("[name]", IDS),
         ("[name][id:bytes]", IDS),
         # Four bytes would lose what is less than a second, and digits are longer.
         ("[name][at]", IDS),
-        ("[name][at:calendar]", "Write [at] in place of [at:calendar]."),
+        ("[name][at:calendar]", "Write [at] instead of [at:calendar]."),
         # A u32 has no room for each u64.
         ("[name][number]", IDS),
         ("[name][odd]", IDS),
@@ -296,7 +299,7 @@ def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) 
     """An id that is spelled in digits is an id: the same in bytes is half of it."""
     others = {"at": "timestamp_ms", "number": "u64", "odd": {"type": "hex", "width": 7}}
     fields = {n: words for n, words in (HEX | others).items() if n in key} | {"value": "u8"}
-    told = check(Design("t", key, fields=fields, splits=["8"]), select=["RK107"]).found
+    told = check_design(Design("t", key, fields=fields, splits=["8"]), select=["RK107"]).findings
     assert ([] if remedy is None else [remedy]) == [
         IDS if one.remedy.startswith(IDS) else one.remedy for one in told
     ]
@@ -316,7 +319,7 @@ def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[st
         'status = { type = "choice", of = ["NEW", "PAID", "SENT", "DONE"] }\n'
         'ts = "timestamp_ms"\noid = "u64"\n'
     )
-    told = check(Design.loads(text), select=["RK104", "RK201", "RK205"]).found
+    told = check_design(Design.loads(text), select=["RK104", "RK201", "RK205"]).findings
     assert names == [one.name for one in told]
 
 
@@ -324,5 +327,5 @@ def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[st
 def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
     """Quantiles need events that came: where none are declared, the remedy asks for them."""
     text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
-    [told] = check(Design.loads(text), select=["RK203"]).found
+    [told] = check_design(Design.loads(text), select=["RK203"]).findings
     assert ("[sample] path" in told.remedy) is not bool(sample)

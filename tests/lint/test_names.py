@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import RULES, check, look
+from rowkey.lint import RULES, check_design, summarize_sample
 from rowkey.schema import FieldRef
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def renamed(words: Any, called: dict[str, str], word: str = "") -> Any:
 
 def bad_design(rule: type[Rule], before: str) -> tuple[str, str]:
     """The file of a rule's bad design, and its sample, with other names."""
-    words = tomllib.loads(rule.bad)
+    words = tomllib.loads(rule.bad_design)
     called = {name: f"{before}{name}" for name in words["fields"]}
     text = Design(**renamed(words, called)).dumps(defaults=False)
-    header, _, rest = rule.data.partition("\n")
+    header, _, rest = rule.sample_csv.partition("\n")
     quoted = (called.get(name, name).replace('"', '""') for name in header.split(","))
-    return text, ",".join(f'"{name}"' for name in quoted) + f"\n{rest}" if rule.data else ""
+    return text, ",".join(f'"{name}"' for name in quoted) + f"\n{rest}" if rule.sample_csv else ""
 
 
 def stands(finding: Finding, text: str) -> bool:
@@ -69,13 +69,13 @@ def stands(finding: Finding, text: str) -> bool:
 def test_every_path_is_toml_and_stands_in_the_file(before: str, tmp_path: Path) -> None:
     """Whatever fields are called, each rule finds in its bad design what it finds, at a word."""
     # What looks at the others reads the file's comments, in which no field is named.
-    for rule in (one for one in RULES.values() if not one.after_others):
+    for rule in (one for one in RULES.values() if not one.runs_last):
         text, data = bad_design(rule, before)
         design, sample = Design.loads(text), tmp_path / "rows.csv"
         sample.write_text(data, encoding="utf-8")
-        found = check(design, look(design, sample) if data else None).found
+        found = check_design(design, summarize_sample(design, sample) if data else None).findings
         assert rule.code in {one.code for one in found}, (rule.name, text)
         assert [] == [one.path for one in found if not stands(one, text)], rule.name
         for one in found:
-            assert design.written is not None
-            assert one.line == design.written.places.line_of(one.path) > 0
+            assert design.source is not None
+            assert one.line == design.source.source_map.find_line(one.path) > 0

@@ -36,21 +36,21 @@ class UnownedTable(Rule):
     code = "RK190"
     severity = "warning"
     claims = ()
-    bad = """
+    bad_design = """
 table = "clicks"
 key   = "[id]"
 fields = { id = "uuid" }
 """
-    good = """
+    good_design = """
 table = "ads:clicks"
 key   = "[id]"
 fields = { id = "uuid" }
 """
 
-    def findings(self, subject):
+    def collect_findings(self, subject):
         table = subject.design.declaration.table
         if ":" not in table:
-            yield self.finding("table", f"nobody owns {table}", "Give it a namespace.")
+            yield self.build_finding("table", f"nobody owns {table}", "Give it a namespace.")
 '''
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import Finding, Subject, check, look
+from rowkey.lint import Finding, LintSubject, check_design, summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def found(
 ) -> list[Finding]:
     """What one rule finds in a table of logs."""
     text = LOGS.format(key=key, splits=splits, more=more)
-    return list(check(Design.loads(text, source="design.toml"), select=[code]).found)
+    return list(check_design(Design.loads(text, source="design.toml"), select=[code]).findings)
 
 
 def severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
@@ -115,9 +115,9 @@ def test_a_filter_is_told_from_ten_rows_for_one(distinct: int, expected: int) ->
     text = LOGS.replace("distinct = 5", f"distinct = {distinct}")
     text = text.format(key=HOST_FIRST, splits='"per_bucket"', more=READ + "where = 'host = ? and "
                        "level = ?'")  # fmt: skip
-    assert expected == len(check(Design.loads(text), select=["RK606"]).found)
+    assert expected == len(check_design(Design.loads(text), select=["RK606"]).findings)
     unknown = text.replace(f", distinct = {distinct}", "")
-    assert () == check(Design.loads(unknown), select=["RK606"]).found
+    assert () == check_design(Design.loads(unknown), select=["RK606"]).findings
 
 
 def test_a_gap_is_told_once_and_not_as_a_range() -> None:
@@ -206,10 +206,13 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     salted = Design.loads(text.format("[salt(16)][order]"))
     plain = Design.loads(text.format("[bucket(order, 16)][order]"))
     twice = ["RK108", "RK118"]
-    [told] = check(salted, look(salted, path), select=twice).found
+    [told] = check_design(salted, summarize_sample(salted, path), select=twice).findings
     assert ("RK118", "warning") == (told.code, told.severity)
     assert (600, 562.5) == (told.evidence["repeats"], told.evidence["duplicates"])
-    assert ["RK108"] == [one.code for one in check(plain, look(plain, path), select=twice).found]
+    assert ["RK108"] == [
+        one.code
+        for one in check_design(plain, summarize_sample(plain, path), select=twice).findings
+    ]
 
 
 # Sizes
@@ -257,10 +260,10 @@ servers = SERVERS
     ("regions", "servers", "expected"),
     [
         # 467 a server are too many, so that no number of regions is right for eight servers.
-        (16, 8, {"RK802": "Take 19 servers or more, or raise MAX_FILESIZE."}),
-        (1_600, 8, {"RK802": "Take 19 servers or more, or raise MAX_FILESIZE."}),
-        (3_744, 8, {"RK801": "Take 1,600 or fewer, in a multiple of 8, and raise MAX_FILESIZE; or "
-                             "take 19 servers or more."}),
+        (16, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
+        (1_600, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
+        (3_744, 8, {"RK801": "Use 1,600 or fewer, as a multiple of 8, and raise MAX_FILESIZE; or "
+                             "use 19 servers or more."}),
         (16, 19, {"RK802": "Create 3,744 regions, or raise MAX_FILESIZE."}),
         (3_744, 19, {}),
     ],
@@ -269,7 +272,7 @@ def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[s
     """What one rule has to be created, the other does not call too many."""
     text = CRAWL.replace("REGIONS", str(regions)).replace("SERVERS", str(servers))
     design = Design.loads(text, source="design.toml")
-    told = check(design, select=["RK801", "RK802"]).found
+    told = check_design(design, select=["RK801", "RK802"]).findings
     assert expected == {one.code: one.remedy for one in told}
 
 
@@ -313,8 +316,8 @@ def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int 
     """Rows that are written again all day are there once, or as often as versions are kept."""
     text = COUNTER.replace("PAGES", str(pages)).replace("VERSIONS", str(versions))
     design = Design.loads(text, source="design.toml")
-    told = check(design, select=["RK803"]).found
-    each = Subject(design).event_bytes
+    told = check_design(design, select=["RK803"]).findings
+    each = LintSubject(design).event_bytes
     stay = [one.evidence["bytes_a_day"] for one in told]
     assert stay == ([] if rows is None else [pytest.approx(rows * each)])
 

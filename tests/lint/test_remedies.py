@@ -17,10 +17,10 @@ import pytest
 import rowkey
 from lint.remedies import WRITTEN, applied
 from rowkey.design import Design
-from rowkey.lint import RULES, Subject, check, look
-from rowkey.regions import to_binary
+from rowkey.lint import RULES, LintSubject, check_design, summarize_sample
+from rowkey.regions import to_string_binary
 from rowkey.simulate import run
-from rowkey.workload import Workload
+from rowkey.workload import WorkloadGenerator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,10 +125,10 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
             design = Design.read(PATHS[name])
             sample = design.sample_path
         else:
-            design = Design.loads(RULES[name].bad, source="design.toml")
-            sample = tmp_path_factory.mktemp(name) / "rows.csv" if RULES[name].data else None
+            design = Design.loads(RULES[name].bad_design, source="design.toml")
+            sample = tmp_path_factory.mktemp(name) / "rows.csv" if RULES[name].sample_csv else None
             if sample is not None:
-                sample.write_text(RULES[name].data)
+                sample.write_text(RULES[name].sample_csv)
         first = judged(design, sample)
         tried = [
             Tried(one, made, judged(cut(made, sample), sample))
@@ -143,14 +143,14 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
 
 def judged(design: Design, sample: Path | None) -> Judged:
     """What is found in a design under a sample, and how its reads run."""
-    seen = None if sample is None else look(design, sample)
-    found = check(design, seen)
+    seen = None if sample is None else summarize_sample(design, sample)
+    found = check_design(design, seen)
     ranges = {
         one.read.name: inf if one.plan.is_full_scan else one.plan.fan_out
-        for one in Subject(design, seen).reads
+        for one in LintSubject(design, seen).reads
         if one.plan is not None
     }
-    return Judged([*found.found, *(one.finding for one in found.allowed)], ranges)
+    return Judged([*found.findings, *(one.finding for one in found.allowed_findings)], ranges)
 
 
 def places(found: Sequence[Finding], code: str) -> Counter[str]:
@@ -216,20 +216,20 @@ EVEN = 1.1
 def skew(design: Design) -> float:
     """How much fuller than an even design's the fullest server is, of events made from the file."""
     verdict = run(cut(design)).verdict
-    return verdict.skew / verdict.even
+    return verdict.skew / verdict.even_skew
 
 
 def cut(design: Design, sample: Path | None = None) -> Design:
     """The design, with the splits that quantiles of its own events are where no others came."""
-    if sample is not None or not design.cut.needs_sample:
+    if sample is not None or not design.splits.needs_sample:
         return design
-    workload = Workload(design.writes, design.wanted_fields(), 0, design.key)
-    rows = [one.rows for one in islice(workload.events(), 4)]
+    workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)
+    rows = [one.rows for one in islice(workload.generate_events(), 4)]
     keys = sorted(key for some in rows for key in design.key.encode_batch(some).to_pylist())
     regions = 2 * design.cluster.servers
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     splits = dict.fromkeys(keys[len(keys) * n // regions] for n in range(1, regions))
-    return Design(**{**words, "splits": list(map(to_binary, splits))})
+    return Design(**{**words, "splits": list(map(to_string_binary, splits))})
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.heat import CAUSES
-from rowkey.lint import RULES, SEVERITIES, Rule, check, look, mended, spoken
+from rowkey.hotspots import CAUSES
+from rowkey.lint import (
+    RULES,
+    SEVERITIES,
+    Rule,
+    apply_fixes,
+    check_design,
+    format_rule_name,
+    summarize_sample,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rowkey.lint import Findings
+    from rowkey.lint import LintResult
 
 GROUPS = {
     "0": "allowances", "1": "key", "2": "splits and regions", "3": "families", "4": "attributes",
@@ -25,57 +33,57 @@ CLAIMS = 88
 BY_CODE = sorted(RULES.values(), key=lambda rule: rule.code)
 
 
-def judged(rule: type[Rule], text: str, folder: Path) -> Findings:
+def judged(rule: type[Rule], text: str, folder: Path) -> LintResult:
     """What all rules say of one of a rule's own examples, under its sample if it has one."""
     design = Design.loads(text, source="design.toml")
-    if not rule.data:
-        return check(design)
+    if not rule.sample_csv:
+        return check_design(design)
     path = folder / "rows.csv"
-    path.write_text(rule.data)
-    return check(design, look(design, path))
+    path.write_text(rule.sample_csv)
+    return check_design(design, summarize_sample(design, path))
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_the_bad_design_is_found_out(rule: type[Rule], tmp_path: Path) -> None:
     """The rule finds something in its bad example, and no other rule but those it names."""
-    found = judged(rule, rule.bad, tmp_path)
-    assert {rule.code, *rule.also} == {one.code for one in found.found}
+    found = judged(rule, rule.bad_design, tmp_path)
+    assert {rule.code, *rule.other_codes} == {one.code for one in found.findings}
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_nothing_is_found_in_the_good_design(rule: type[Rule], tmp_path: Path) -> None:
     """No rule finds anything in any rule's good example."""
-    assert [] == [str(one) for one in judged(rule, rule.good, tmp_path).found]
+    assert [] == [str(one) for one in judged(rule, rule.good_design, tmp_path).findings]
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_finding_stands_in_the_file(rule: type[Rule], tmp_path: Path) -> None:
     """Each finding has a line of the file, and a path whose word stands there."""
-    lines = len(rule.bad.splitlines())
-    design = Design.loads(rule.bad, source="design.toml")
-    assert design.written is not None
-    for one in judged(rule, rule.bad, tmp_path).found:
+    lines = len(rule.bad_design.splitlines())
+    design = Design.loads(rule.bad_design, source="design.toml")
+    assert design.source is not None
+    for one in judged(rule, rule.bad_design, tmp_path).findings:
         assert 1 <= one.line <= lines
-        assert one.path in design.written.places.found
+        assert one.path in design.source.source_map.positions
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
     """What is found is no sentence with a stop, and what would help is one."""
-    for one in judged(rule, rule.bad, tmp_path).found:
-        assert not one.what.endswith("..")
+    for one in judged(rule, rule.bad_design, tmp_path).findings:
+        assert not one.message.endswith("..")
         for sentence in filter(None, (one.remedy, one.verdict)):
             assert not sentence[0].islower()
             assert sentence[-1] in ".…"
-        assert (one.code, one.name) in {(r.code, spoken(r.name)) for r in BY_CODE}
+        assert (one.code, one.name) in {(r.code, format_rule_name(r.name)) for r in BY_CODE}
         assert "\n" not in str(one)
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_the_page_says_everything(rule: type[Rule]) -> None:
     """The docstring has its four sections, each a sentence or more, and a first sentence."""
-    told = rule.told()
-    for section in (told.summary, told.what, told.why, told.instead, told.source):
+    told = rule.parse_docstring()
+    for section in (told.summary, told.description, told.reason, told.remedy, told.source):
         assert section.endswith((".", ")"))
         assert len(section.split()) >= 3
     assert "\n" not in told.summary
@@ -95,17 +103,17 @@ def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
     """Where a rule has a fix, nothing of it is found in the mended file, and all else stays."""
-    text = "# first\n" + rule.bad.replace("\n[", "\n# a comment\n[") + "# last\n"
-    after = mended(Design.loads(text), select=[rule.code])
-    has_fix = rule.fixed is not Rule.fixed
-    assert has_fix == (rule.code in {one.code for one in after.done})
+    text = "# first\n" + rule.bad_design.replace("\n[", "\n# a comment\n[") + "# last\n"
+    after = apply_fixes(Design.loads(text), select=[rule.code])
+    has_fix = rule.build_fix is not Rule.build_fix
+    assert has_fix == (rule.code in {one.code for one in after.fixed_findings})
     assert has_fix == (after.text != text)
     assert after.design == Design.loads(after.text)
     if has_fix:
-        assert [] == list(check(after.design, select=[rule.code]).found)
+        assert [] == list(check_design(after.design, select=[rule.code]).findings)
     stood, stands = text.splitlines(), after.text.splitlines()
     gone = [line for line in stood if line not in stands]
-    assert len(gone) <= len(after.done)
+    assert len(gone) <= len(after.fixed_findings)
     assert [line for line in stood if line.startswith("#")] == [
         line for line in stands if line.startswith("#")
     ]
@@ -116,10 +124,10 @@ def test_there_are_more_than_forty_five_rules() -> None:
     own = [rule for rule in BY_CODE if rule.__module__.startswith("rowkey.")]
     assert len(own) >= 45
     for rule in own:
-        assert rule.bad.strip()
-        assert rule.good.strip()
-        assert (rule.bad, rule.data) != (rule.good, "")
-        assert rule.told().source
+        assert rule.bad_design.strip()
+        assert rule.good_design.strip()
+        assert (rule.bad_design, rule.sample_csv) != (rule.good_design, "")
+        assert rule.parse_docstring().source
 
 
 def test_codes_are_unique() -> None:

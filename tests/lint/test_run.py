@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.errors import Refused
-from rowkey.lint import RULES, check, chosen, look, spoken
+from rowkey.errors import InvalidArgument
+from rowkey.lint import RULES, check_design, format_rule_name, select_rules, summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +27,14 @@ id   = "u32"
 
 def codes(text: str, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[str]:
     """The codes of what is found in a design file."""
-    found = check(Design.loads(text), select=select, ignore=ignore)
-    return [one.code for one in found.found]
+    found = check_design(Design.loads(text), select=select, ignore=ignore)
+    return [one.code for one in found.findings]
 
 
 def test_findings_come_in_the_order_of_the_file() -> None:
     """By line, then by code."""
     text = BAD.replace("max_bytes = 16", 'family = "d"')
-    found = [(one.line, one.code) for one in check(Design.loads(text)).found]
+    found = [(one.line, one.code) for one in check_design(Design.loads(text)).findings]
     assert [(2, "RK101"), (2, "RK109"), (6, "RK106")] == found
 
 
@@ -54,22 +54,22 @@ def test_ignoring_is_stronger_than_choosing() -> None:
 @pytest.mark.parametrize("word", ["RK9", "monotone", "R", "", "RK1000"])
 def test_a_word_that_means_no_rule_is_refused(word: str) -> None:
     """It is a slip, and would silently check nothing."""
-    with pytest.raises(Refused, match="no rule is called"):
-        chosen([word])
-    with pytest.raises(Refused, match="no rule is called"):
-        chosen([], [word])
+    with pytest.raises(InvalidArgument, match="no rule is called"):
+        select_rules([word])
+    with pytest.raises(InvalidArgument, match="no rule is called"):
+        select_rules([], [word])
 
 
 def test_a_slip_is_told_the_nearest_name() -> None:
     """The refusal names it."""
-    with pytest.raises(Refused, match="Did you mean monotone-lead"):
-        chosen(["monoton-lead"])
+    with pytest.raises(InvalidArgument, match="Did you mean monotone-lead"):
+        select_rules(["monoton-lead"])
 
 
 def test_a_design_of_python_has_findings_without_lines() -> None:
     """There is no file, so there is no line; all else is the same."""
     fields = {"ts": "timestamp_ms", "id": "u32"}
-    [found] = check(Design("t", "[ts][id]", fields=fields)).found
+    [found] = check_design(Design("t", "[ts][id]", fields=fields)).findings
     assert ("RK101", 0, "key") == (found.code, found.line, found.path)
 
 
@@ -91,11 +91,11 @@ def test_a_finding_is_allowed_where_it_stands(comment: str, *, above: bool) -> N
     """By a comment on its line, or right above it, with a reason."""
     line = BAD.splitlines()[1]
     placed = f"{comment}\n# more to say\n{line}" if above else f"{line}  {comment}"
-    found = check(Design.loads(BAD.replace(line, placed)))
-    assert "RK101" not in {one.code for one in found.found}
-    assert "RK101" in {one.finding.code for one in found.allowed}
-    assert {"one writer"} == {one.why for one in found.allowed}
-    assert {"RK001", "RK002"}.isdisjoint(one.code for one in found.found)
+    found = check_design(Design.loads(BAD.replace(line, placed)))
+    assert "RK101" not in {one.code for one in found.findings}
+    assert "RK101" in {one.finding.code for one in found.allowed_findings}
+    assert {"one writer"} == {one.reason for one in found.allowed_findings}
+    assert {"RK001", "RK002"}.isdisjoint(one.code for one in found.findings)
 
 
 def test_a_comment_elsewhere_allows_nothing() -> None:
@@ -139,9 +139,9 @@ def test_a_sample_tells_more_than_the_file(tmp_path: Path) -> None:
     path.write_text("id,m\n" + "".join(f"{n},x\n" for n in range(500)))
     design = Design.loads(text)
     assert "RK101" not in codes(text)
-    seen = look(design, path)
-    assert (500, 0, 500) == (seen.events, seen.repeats, len(seen.keys))
-    assert "RK101" in {one.code for one in check(design, seen).found}
+    seen = summarize_sample(design, path)
+    assert (500, 0, 500) == (seen.event_count, seen.repeat_count, len(seen.keys))
+    assert "RK101" in {one.code for one in check_design(design, seen).findings}
 
 
 def test_a_sample_without_all_fields_is_read_for_those_that_count(tmp_path: Path) -> None:
@@ -149,13 +149,15 @@ def test_a_sample_without_all_fields_is_read_for_those_that_count(tmp_path: Path
     path = tmp_path / "rows.csv"
     path.write_text("ts,host,id\n" + "".join(f"{n},h{n % 3},{n}\n" for n in range(90)))
     text = BAD + 'line = { type = "text", max_bytes = 100 }\n'
-    assert {"ts", "host", "id"} == set(look(Design.loads(text), path).facts)
+    assert {"ts", "host", "id"} == set(summarize_sample(Design.loads(text), path).facts)
 
 
 def test_every_rule_is_chosen_by_default() -> None:
     """In the order of the codes."""
-    assert sorted(rule.code for rule in RULES.values()) == [rule.code for rule in chosen()]
-    assert {spoken(name) for name in RULES} == {spoken(rule.name) for rule in chosen()}
+    assert sorted(rule.code for rule in RULES.values()) == [rule.code for rule in select_rules()]
+    assert {format_rule_name(name) for name in RULES} == {
+        format_rule_name(rule.name) for rule in select_rules()
+    }
 
 
 @pytest.mark.parametrize(("most", "more"), [(2, "3 more are"), (4, "1 more is"), (5, ""), (9, "")])
@@ -164,18 +166,18 @@ def test_findings_that_are_not_listed_are_counted_and_stand_nowhere(
     most: int, more: str, allowed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What tells of them has no line, remedy or value of one of them, and no comment allows it."""
-    monkeypatch.setattr("rowkey.lint.run.MOST_LISTED", most)
+    monkeypatch.setattr("rowkey.lint.checker.MAX_FINDINGS_PER_RULE", most)
     marks = ["  # rowkey: allow dated-codec - so"] * allowed + [""] * 5
     text = BAD + "".join(
         f'\n[families.f{number}]\ncompression = "LZO"{mark}\n' for number, mark in enumerate(marks)
     )
-    found = check(Design.loads(text), select=["dated-codec"])
-    assert allowed == len(found.allowed)
-    listed = [one for one in found.found if one.line]
+    found = check_design(Design.loads(text), select=["dated-codec"])
+    assert allowed == len(found.allowed_findings)
+    listed = [one for one in found.findings if one.line]
     assert min(most, 5) == len(listed)
-    rest = [one for one in found.found if not one.line]
+    rest = [one for one in found.findings if not one.line]
     said = [f"{more} not listed"] if more else []
-    assert said == [one.what for one in rest]
+    assert said == [one.message for one in rest]
     for one in rest:
-        assert one is found.found[-1]
+        assert one is found.findings[-1]
         assert ("", "", None, "") == (one.path, one.remedy, one.value, one.verdict)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import Subject
-from rowkey.schema import Facts, OneOf
+from rowkey.lint import LintSubject
+from rowkey.schema import FieldFacts, OneOf
 
 USERS = """\
 table  = "users"
@@ -23,17 +23,17 @@ more = {{ type = "text", family = "n" }}
 """
 
 
-def users(splits: str = '"per_bucket"', families: str = "") -> Subject:
+def users(splits: str = '"per_bucket"', families: str = "") -> LintSubject:
     """A table of users under judgement, without a sample."""
-    return Subject(Design.loads(USERS.format(splits=splits, families=families)))
+    return LintSubject(Design.loads(USERS.format(splits=splits, families=families)))
 
 
 def test_all_that_the_file_says_of_a_field_is_known() -> None:
     """The mean of its bytes stands beside the number of its values."""
     facts = users().facts
-    assert Facts(distinct=50, bytes_mean=9) == facts["user"]
-    assert Facts(bytes_mean=12) == facts["name"]
-    assert Facts(distinct=90) == facts["age"]
+    assert FieldFacts(distinct_count=50, mean_bytes=9) == facts["user"]
+    assert FieldFacts(mean_bytes=12) == facts["name"]
+    assert FieldFacts(distinct_count=90) == facts["age"]
     assert "note" not in facts
 
 
@@ -48,7 +48,7 @@ def test_all_that_the_file_says_of_a_field_is_known() -> None:
 )
 def test_a_family_stands_where_the_file_names_it(families: str, name: str, expected: str) -> None:
     """In its own words, else at the first field of it, else where its words would stand."""
-    assert expected == users(families=families).family_path(name)
+    assert expected == users(families=families).find_family_path(name)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ where = "user in (?, 'bob', ?) and age in (?, ?, ?)"
 
 def test_a_list_is_planned_with_different_values() -> None:
     """Those known to be frequent first, none twice: of three users with three ages, nine ranges."""
-    known = {"user": Facts(heaviest=(("bob", 0.5), ("ada", 0.3)))}
-    (some,) = Subject(Design.loads(LISTED), given=known).reads
+    known = {"user": FieldFacts(heaviest_values=(("bob", 0.5), ("ada", 0.3)))}
+    (some,) = LintSubject(Design.loads(LISTED), extra_facts=known).reads
     assert some.plan is not None
     assert 9 == some.plan.fan_out
     assert {"user": OneOf(("ada", "bob", "00000000")), "age": OneOf((0, 1, 2))} == some.bounds

@@ -11,12 +11,12 @@ import pytest
 
 import rowkey
 from cluster.files import stored_files
-from observe.test_describing import FAMILIES, ours, rows, same
-from observe.test_proving import READS, design_of
+from observe.test_description import FAMILIES, ours, rows, same
+from observe.test_prover import READS, design_of
 from rowkey import lint
 from rowkey.cells import Cell, RowCells
-from rowkey.observe import describe, prove, watch
-from rowkey.regions import to_binary
+from rowkey.observe import describe_table, prove_design, watch_table
+from rowkey.regions import to_string_binary
 from rowkey.table import create_table, drop_table
 from table.recordings import RECORDINGS
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from cluster import Cluster, Judge
     from rowkey import Design
-    from rowkey.engines.backends.hbase import HBase
-    from rowkey.observe import Live, Proof
+    from rowkey.engines.backends.hbase import HBaseEngine
+    from rowkey.observe import LiveLoad, Proof
 
 SIXTEEN = {"algorithm": "sample", "regions": 16}
 HASHED = {"key": "[bucket(sensor, 16)][sensor][timestamp]", "splits": "per_bucket"}
@@ -42,22 +42,22 @@ START_MS = 1_700_000_000_000
 
 
 @pytest.fixture
-def still(hbase_engine: HBase) -> Iterator[None]:
+def still(hbase_engine: HBaseEngine) -> Iterator[None]:
     """Neither balancer, splits nor merges, as long as something is proved."""
     admin = hbase_engine.client.admin
-    was_balanced, were = admin.balancer(False), admin.splits_and_merges(False)
+    was_balanced, were = admin.set_balancer(False), admin.set_splits_and_merges(False)
     yield
-    admin.balancer(was_balanced)
-    admin.splits_and_merges(*were)
+    admin.set_balancer(was_balanced)
+    admin.set_splits_and_merges(*were)
 
 
 @pytest.fixture
-def unbalanced(hbase_engine: HBase) -> Iterator[None]:
+def unbalanced(hbase_engine: HBaseEngine) -> Iterator[None]:
     """No balancer that moves regions unasked."""
     admin = hbase_engine.client.admin
-    was = admin.balancer(False)
+    was = admin.set_balancer(False)
     yield
-    admin.balancer(was)
+    admin.set_balancer(was)
 
 
 def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
@@ -66,22 +66,32 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
     They are so within a share of those predicted where files are large; where these are small, a
     fixed allowance for index, Bloom filter and trailer of each may come to that.
     """
-    assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown)
+    assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown_count)
     assert found.is_exact
-    assert found.source.count == found.operations == sum(r.counted or 0 for r in found.by_region())
+    assert (
+        found.source.replayed_count
+        == found.operation_count
+        == sum(r.counted_writes or 0 for r in found.sum_by_region())
+    )
     for phase in found.phases:
-        assert {0} == {predicted - counted for predicted, counted in phase.servers.values()}
-        assert 3 >= len(phase.servers)
+        assert {0} == {
+            predicted - counted for predicted, counted in phase.writes_by_server.values()
+        }
+        assert 3 >= len(phase.writes_by_server)
     for read in found.reads:
-        assert (10, "", 0) == (read.asked, read.why, read.wrong)
-        assert read.predicted <= read.counted <= read.most
-        assert read.regions_predicted == read.regions_counted
+        assert (10, "", 0) == (read.trial_count, read.reason, read.wrong_regions)
+        assert read.predicted_rows <= read.counted_reads <= read.max_reads
+        assert read.predicted_regions == read.counted_regions
     assert found.size is not None
-    assert found.size.counted <= found.size.predicted * 1.1 + found.size.resolution
+    assert (
+        found.size.counted_bytes <= found.size.predicted_bytes * 1.1 + found.size.resolution_bytes
+    )
     files = stored_files(cluster, found.table)
     allowed = 0 if sum(files) > LARGE_BYTES * len(files) else ALLOWED_BYTES * len(files)
-    more = sum(files) - found.size.predicted
-    assert -slack * found.size.predicted <= more <= slack * found.size.predicted + allowed
+    more = sum(files) - found.size.predicted_bytes
+    assert (
+        -slack * found.size.predicted_bytes <= more <= slack * found.size.predicted_bytes + allowed
+    )
 
 
 @pytest.mark.usefixtures("still")
@@ -91,7 +101,7 @@ def test_what_is_predicted_is_counted(
 ) -> None:
     """The streams of NAB in five phases: no region, server or read differs."""
     sample = RECORDINGS["nab"].sample(12_000, tmp_path)
-    found = prove(design_of("nab", **words), hbase_url, sample, phases=5, keep=True)
+    found = prove_design(design_of("nab", **words), hbase_url, sample, phases=5, keep_table=True)
     try:
         check_proof(found, hbase_cluster, 0.10)
     finally:
@@ -115,8 +125,11 @@ def test_recordings_are_counted_as_predicted(
         time_field = {"nab": "timestamp", "cdnow": "date"}.get(name, "time")
         rest = [f"[{one}]" for one in design_of(name).key.fields if one != time_field]
         words = {"key": f"[{time_field}]{''.join(rest)}", "splits": SIXTEEN}
-    found = prove(
-        design_of(name, **words), hbase_url, RECORDINGS[name].sample(None, tmp_path), keep=True
+    found = prove_design(
+        design_of(name, **words),
+        hbase_url,
+        RECORDINGS[name].sample(None, tmp_path),
+        keep_table=True,
     )
     try:
         assert 20 == len(found.phases)
@@ -133,7 +146,9 @@ def test_designs_of_others_are_counted_as_predicted(
     name: str, kind: str, hbase_cluster: Cluster, hbase_url: str
 ) -> None:
     """What guides advise, and a hashed bucket: exact; bytes within 3 %, more of small files."""
-    found = prove(rowkey.Design.read(PAGE / name / f"{kind}.toml"), hbase_url, keep=True)
+    found = prove_design(
+        rowkey.Design.read(PAGE / name / f"{kind}.toml"), hbase_url, keep_table=True
+    )
     try:
         assert 20 == len(found.phases)
         check_proof(found, hbase_cluster, 0.03)
@@ -150,7 +165,7 @@ def test_all_flights_are_counted_as_predicted(
     reads = [{"name": "a flight", "where": "carrier = ? and flight = ?", "order": "time"}]
     design = rowkey.Design("flights", **RECORDINGS["flights"].words, reads=reads)
     sample = RECORDINGS["flights"].sample(None, tmp_path)
-    found = prove(design, hbase_url, sample, keep=True)
+    found = prove_design(design, hbase_url, sample, keep_table=True)
     try:
         check_proof(found, hbase_cluster, 0.03)
     finally:
@@ -199,11 +214,11 @@ class Writer:
 
     def watched(
         self, lasting_s: float, events: Mapping[int, Callable[[], object]] | None = None
-    ) -> list[Live]:
+    ) -> list[LiveLoad]:
         """What is seen of the table, once a second; things happen behind some of the looks."""
         found = []
         name = self.table.design.table
-        for number, one in enumerate(watch(name, self.url, every_s=1.0, for_s=lasting_s)):
+        for number, one in enumerate(watch_table(name, self.url, every_s=1.0, for_s=lasting_s)):
             found.append(one)
             (events or {}).get(number, lambda: None)()
         assert self.problem is None
@@ -216,7 +231,7 @@ def design(key: str, **words: Any) -> Design:
     return rowkey.Design(name, key, fields=FIELDS, cluster={"servers": 3}, **words)
 
 
-def rates(seen: list[Live]) -> list[int | None]:
+def rates(seen: list[LiveLoad]) -> list[int | None]:
     """All rates of all regions in all looks."""
     return [
         rate
@@ -227,32 +242,32 @@ def rates(seen: list[Live]) -> list[int | None]:
 
 def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
     """Keys that begin with time heat one server at a time, and the cause is named."""
-    splits = [to_binary((START_MS + 4_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
+    splits = [to_string_binary((START_MS + 4_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
     with Writer(design("[ts][host]", splits=splits), hbase_url) as writer:
         seen = writer.watched(12)
-    assert "hot" == seen[-1].writes.word
+    assert "hot" == seen[-1].writes.level
     assert "moving_front" == seen[-1].causes[0].code
     assert 3 == seen[-1].writes.servers
 
 
 @pytest.mark.usefixtures("unbalanced")
 def test_a_good_table_is_even_through_a_move_and_a_split(
-    hbase_engine: HBase, hbase_url: str
+    hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """A region that moves and one that splits make no false alarm and no negative rate."""
     admin = hbase_engine.client.admin
     even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
     name = even.table
     events = {
-        4: lambda: admin.move(admin.regions(name)[0]),
-        9: lambda: admin.split(name, b"\x05m"),
+        4: lambda: admin.move_region(admin.list_regions(name)[0]),
+        9: lambda: admin.split_region(name, b"\x05m"),
     }
     with Writer(even, hbase_url) as writer:
         seen = writer.watched(26, events)
-    assert set() == {one.writes.word for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
-    assert "even" in {one.writes.word for one in seen}
+    assert set() == {one.writes.level for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
+    assert "even" in {one.writes.level for one in seen}
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
-    whys = {region.why for i in seen[-1].intervals for region in i.regions} - {""}
+    whys = {region.reason for i in seen[-1].intervals for region in i.regions} - {""}
     assert {"split off"} == {why for why in whys if not why.startswith("moved here from ")}
     assert any(why.startswith("moved here from ") for why in whys)
     unknown = [i.is_known("writes") for i in seen[-1].intervals]
@@ -273,46 +288,46 @@ def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
     }
     with Writer(even, hbase_url) as writer:
         seen = writer.watched(60, events)
-    assert {one.writes.word for one in seen[1:]} <= {"even", "warm", "unknown", "thin"}
+    assert {one.writes.level for one in seen[1:]} <= {"even", "warm", "unknown", "thin"}
     intervals = seen[-1].intervals
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
     # Before the server goes, what is seen of an even table is a verdict, and it is even.
-    assert "even" in {one.writes.word for one in seen[:6]}
+    assert "even" in {one.writes.level for one in seen[:6]}
     # What stood on it is opened elsewhere: not known, with the reason, and never as no writes.
     lost = [region for i in intervals for region in i.regions if region.writes is None]
     assert lost
-    assert {"moved here", "opened anew"} >= {one.why.partition(" from ")[0] for one in lost}
-    assert any(one.why == f"moved here from {gone}" for one in lost)
+    assert {"moved here", "opened anew"} >= {one.reason.partition(" from ")[0] for one in lost}
+    assert any(one.reason == f"moved here from {gone}" for one in lost)
     # Once all stand again every rate is known; together they are what the writer wrote.
     settled = intervals[-5:]
     assert [] == [i for i in settled if not i.is_known("writes")]
     loads = [[region.writes or 0 for region in one.regions] for one in settled]
     sums = [sum(each) for each in zip(*loads, strict=True)]
     assert 0 < max(sums) < 2 * sum(sums) / 12
-    counted = sum(i.total("writes") for i in intervals)
+    counted = sum(i.sum_operations("writes") for i in intervals)
     assert 0.5 * writer.written <= counted <= 1.1 * writer.written  # some were written twice
-    assert seen[-1].writes.word in {"even", "warm"}
+    assert seen[-1].writes.level in {"even", "warm"}
 
 
-def is_made_again(engine: HBase, table: str, url: str) -> str:
+def is_made_again(engine: HBaseEngine, table: str, url: str) -> str:
     """The description of a table, once it has made one of another name that differs in nothing."""
-    found = describe(table, url)
-    assert () == lint.check(found.design).at_least("error")
+    found = describe_table(table, url)
+    assert () == lint.check_design(found.design).filter_by_severity("error")
     copy = f"copy.{token_hex(4)}"
     text = found.text.replace(f'"{table}"', f'"{copy}"', 1)
     with create_table(rowkey.Design.loads(text), url) as made:
-        assert same(engine.table(table), made.store)
-        again = describe(copy, url)
-        one, other = (engine.client.admin.describe(name) for name in (table, copy))
+        assert same(engine.open_table(table), made.store)
+        again = describe_table(copy, url)
+        one, other = (engine.client.admin.describe_table(name) for name in (table, copy))
         assert one.families == other.families
-        assert one.others == other.others
+        assert one.other_attributes == other.other_attributes
         words = [
             {word: value for word, value in d.attributes.items() if not word.startswith("rowkey.")}
             for d in (one, other)
         ]
         assert words[0] == words[1]
     drop_table(copy, url)
-    assert again.is_ours
+    assert again.is_own_table
     assert again.design.families == found.design.families
     return found.text
 
@@ -320,7 +335,7 @@ def is_made_again(engine: HBase, table: str, url: str) -> str:
 @pytest.mark.parametrize("key", ["[bucket(host, 16)][host][desc(ts)]", "[salt(4)][host][ts]"])
 @pytest.mark.parametrize("is_known", [True, False], ids=["with its words", "without"])
 def test_tables_of_ours_are_made_again(
-    key: str, is_known: bool, hbase_engine: HBase, hbase_url: str
+    key: str, is_known: bool, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """Salted or bucketed, with the words of rowkey or without, the description makes the same."""
     name = f"ours.{token_hex(4)}"
@@ -331,7 +346,7 @@ def test_tables_of_ours_are_made_again(
             for row in rows(300):
                 batch.put({"host": row["host"], "ts": row["ts"]})
         if not is_known:
-            table.store.annotate({})
+            table.store.replace_attributes({})
             entry = table.catalog.read(name)
             assert entry is not None
             table.catalog.remove(name, entry.version)
@@ -339,14 +354,14 @@ def test_tables_of_ours_are_made_again(
     if is_known:
         drop_table(name, hbase_url)
     else:
-        hbase_engine.drop(name)
+        hbase_engine.drop_table(name)
     found = str(rowkey.Design.loads(text).key)
     inferred = {"b": "[bucket(text, 16)][text][desc(time)]", "s": "[bucket][text][time]"}
     assert (key if is_known else inferred[key[1]]) == found
 
 
 def test_rows_of_others_are_described(
-    hbase_engine: HBase, hbase_judge: Judge, hbase_url: str
+    hbase_engine: HBaseEngine, hbase_judge: Judge, hbase_url: str
 ) -> None:
     """Keys that another program made as ours are, bucket and all, are recognised from its rows."""
     name = f"theirs.keys.{token_hex(4)}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cluster import Cluster, Judge
-    from rowkey.engines.backends.hbase import HBase
+    from rowkey.engines.backends.hbase import HBaseEngine
 
 POINTS = Source(Path(__file__).parent / "opentsdb", "Points")
 PATIENCE_S = 120
@@ -69,7 +69,7 @@ def prefix(hbase_cluster: Cluster, hbase_judge: Judge) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_tables_of_opentsdb_are_made_again(
-    name: str, prefix: str, hbase_engine: HBase, hbase_url: str
+    name: str, prefix: str, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """The description of each makes the same table, and its key is as the library makes it."""
     text = is_made_again(hbase_engine, f"{prefix}{name}", hbase_url)

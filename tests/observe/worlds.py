@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from rowkey.engines import OpenRegion
-from rowkey.observe import Counted
+from rowkey.observe import CounterSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ class Cluster:
                 self.regions[place] = self.opened(region.start, region.stop, server)
         self.servers[number] = f"{dead}'"
 
-    def counted(self, at_s: float) -> Counted:
+    def counted(self, at_s: float) -> CounterSnapshot:
         """What the counters say."""
         seen = [
             OpenRegion(
@@ -114,7 +114,7 @@ class Cluster:
             )
             for one in self.regions
         ]
-        return Counted.of(at_s, seen, self.servers)
+        return CounterSnapshot.from_regions(at_s, seen, self.servers)
 
     def forget(self) -> None:
         """Begin the truth of the next interval."""

@@ -1,4 +1,4 @@
-"""The real Java classes, asked for bytes while the tests run: what they say is the contract.
+"""The real Java classes as oracles for bytes: their answers define the byte formats.
 
 A test takes the fixture `hbase_oracle` and asks; the questions are listed in `java.py`.
 """

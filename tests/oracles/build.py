@@ -1,4 +1,4 @@
-"""From a bare Java and Maven to a command that starts a program, kept between test sessions."""
+"""Build a command that starts a Java program from Java and Maven, cached between sessions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESOLVE_S = 300.0  # a first download took 5 s to 75 s
 
 
 class Absent(Exception):
-    """The oracle cannot be had on this machine; the text says what is missing."""
+    """The oracle cannot be built on this machine; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Source:
         return sorted(self.folder.glob("*.java"))
 
     def digest(self) -> str:
-        """Changes whenever the build would give something else."""
+        """Return a digest that changes whenever the build would produce something else."""
         told = sha256(" ".join((RESOLVE, *COMPILE, *self.properties)).encode())
         for file in (self.pom, *self.program):
             told.update(file.read_bytes())
@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What is needed to start a program, and everything else among its jars.
+    """What is needed to start a program, and its other jars.
 
     Args:
         java: the JVM.
@@ -86,7 +86,7 @@ def command(
     kept: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """The command that starts the oracle, built first where that is needed.
+    """Return the command that starts the oracle, building it if needed.
 
     Args:
         source: the program; HBase's by default.
@@ -108,7 +108,7 @@ def command(
 def build(
     source: Source, kept: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Built:
-    """The JVM and the class path of a program, built first where that is needed.
+    """Return the JVM and class path of a program, building it if needed.
 
     Args:
         source: the program.
@@ -136,14 +136,14 @@ def build(
 
 
 def _kept(environment: Mapping[str, str]) -> Path:
-    """The virtual environment goes with `make clean`; outside of one, the user's cache."""
+    """Return the cache folder: in the virtual environment, else in the user's cache."""
     if sys.prefix != sys.base_prefix:
         return Path(sys.prefix) / "oracles"
     return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rowkey" / "oracles"
 
 
 def _complete(built: Path) -> bool:
-    """Whether everything is there: the jars stand in Maven's repository and may be gone."""
+    """Return whether every jar of a build is still in Maven's repository."""
     class_path = built / "class-path"
     if not class_path.exists():
         return False
@@ -164,7 +164,7 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else builds into a folder: two Mavens that fetch the same jars may harm each other."""
+    """Lock a folder for one build: two Mavens fetching the same jars can harm each other."""
     held = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -174,7 +174,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _resolve(maven: str, source: Source, to: Path, environment: Mapping[str, str]) -> str:
-    """The class path, also written to a file; asked twice, for registries fail now and then."""
+    """Return the class path, also written to a file; retried once, since registries fail."""
     quiet = ("-B", "-q", "-Dstyle.color=never")
     properties = (f"-D{one}" for one in (*source.properties, f"mdep.outputFile={to}"))
     ask = (maven, *quiet, "-f", str(source.pom), RESOLVE, *properties)
@@ -197,7 +197,7 @@ def _java(environment: Mapping[str, str]) -> str:
 
 
 def _tool(name: str, environment: Mapping[str, str]) -> str:
-    """The program, from JAVA_HOME before PATH, as Maven itself looks for Java."""
+    """Return the path of a program, from JAVA_HOME before PATH, as Maven does."""
     home = environment.get("JAVA_HOME")
     inside = shutil.which(name, path=str(Path(home) / "bin")) if home else None
     found = inside or shutil.which(name, path=environment.get("PATH", ""))
@@ -207,7 +207,7 @@ def _tool(name: str, environment: Mapping[str, str]) -> str:
 
 
 def _run(order: Sequence[str], deadline_s: float, environment: Mapping[str, str]) -> str:
-    """What a program prints, on both channels, once it has ended well."""
+    """Return the output of a program that ended without error."""
     name = Path(order[0]).name
     try:
         done = subprocess.run(
@@ -230,7 +230,7 @@ def _run(order: Sequence[str], deadline_s: float, environment: Mapping[str, str]
 
 
 def _why(told: str) -> str:
-    """The first line that says something; Maven's errors stand among warnings."""
+    """Return the first informative line of an output; Maven's errors are among warnings."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
     return (errors or lines or ["it said nothing"])[0][:500]

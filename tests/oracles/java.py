@@ -1,4 +1,4 @@
-"""One long-lived JVM that answers questions over its pipes, thousands of them in a row.
+"""A long-lived JVM that answers thousands of questions over its pipes.
 
 The questions and the spelling of their arguments are those of `hbase/Oracle.java`:
 
@@ -47,11 +47,11 @@ LAST_WORDS_BYTES = 2_000
 
 
 class OracleError(Exception):
-    """The oracle itself is broken or was asked nonsense; nothing was learnt about HBase."""
+    """The oracle is broken or the question was invalid; it says nothing about HBase."""
 
 
 class JavaOracle:
-    """A JVM that answers, one line for each question, in order.
+    """A JVM that answers one line per question, in order.
 
     Args:
         command: the JVM and its arguments.
@@ -79,7 +79,7 @@ class JavaOracle:
         self.stop()
 
     def ask(self, name: str, *arguments: Argument) -> str:
-        """The answer to one question.
+        """Return the answer to one question.
 
         Args:
             name: the question, as in the table above.
@@ -98,7 +98,7 @@ class JavaOracle:
         return self.ask_many([(name, *arguments)])[0]
 
     def ask_many(self, questions: Iterable[tuple[Argument, ...]]) -> list[str]:
-        """The answers to many questions, in order.
+        """Return the answers to many questions, in order.
 
         Args:
             questions: any number of (name, *arguments).
@@ -124,7 +124,7 @@ class JavaOracle:
         return [_answer(line) for line in answers]
 
     def _exchange(self, unsent: bytes, count: int) -> list[str]:
-        """Writes and reads by turns, so that neither pipe is ever waited for while full."""
+        """Write and read alternately, so that neither pipe blocks."""
         received: list[bytes] = []
         sent, missing = 0, count
         with selectors.DefaultSelector() as ready:
@@ -169,7 +169,7 @@ class JavaOracle:
         return OracleError(f"the JVM died, {end}; its last words: {words or 'none'}")
 
     def stop(self, reason: str = "it was stopped") -> None:
-        """Ends the JVM, by its own process id, and waits for its end; a second call does nothing.
+        """Kill the JVM and wait for its end; a second call does nothing.
 
         Args:
             reason: what later questions are told.
@@ -184,7 +184,7 @@ class JavaOracle:
 
 
 def spell(argument: Argument) -> str:
-    """How an argument is written, which is how the same value is spelled in an answer.
+    """Return how an argument is spelled, which is also the spelling of the value in an answer.
 
     >>> [spell(argument) for argument in (b"a", b"", "é", 5, True, None)]
     ['61', 'empty', 'c3a9', '5', 'true', 'null']
@@ -201,7 +201,7 @@ def spell(argument: Argument) -> str:
 
 
 def as_bytes(answer: str) -> bytes:
-    r"""The bytes that an answer spells.
+    r"""Return the bytes that an answer spells.
 
     Raises:
         ValueError: the answer is `null`, a list or an error from Java.
@@ -213,7 +213,7 @@ def as_bytes(answer: str) -> bytes:
 
 
 def as_keys(answer: str) -> list[bytes]:
-    r"""The list of bytes that an answer spells.
+    r"""Return the list of bytes that an answer spells.
 
     Raises:
         ValueError: the answer is `null` or an error from Java.
@@ -225,7 +225,7 @@ def as_keys(answer: str) -> list[bytes]:
 
 
 def as_text(answer: str) -> str:
-    """The text that an answer spells.
+    """Return the text that an answer spells.
 
     Raises:
         ValueError: the answer is `null`, a list or an error from Java.

@@ -1,4 +1,4 @@
-"""What pytest needs to ask Java: one JVM for the session, and a loud word where there is none."""
+"""Fixtures for the Java oracle: one JVM per session, and a loud notice where there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEFT_OUT = "NOT COMPARED WITH THE REAL PROGRAM"
 
 @pytest.fixture(scope="session")
 def hbase_oracle() -> Iterator[JavaOracle]:
-    """HBase's own classes, to be asked for bytes; where they cannot be had, the test is skipped.
+    """HBase's own classes; the test is skipped where they cannot be built.
 
     With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead.
     """
@@ -32,14 +32,14 @@ def hbase_oracle() -> Iterator[JavaOracle]:
 
 
 def give_up(why: str) -> NoReturn:
-    """Skips the test that needs a program, such as Java, or fails it where that is required."""
+    """Skip the test that needs a program such as Java, or fail it where that is required."""
     if os.environ.get(REQUIRED) == "1":
         pytest.fail(f"{REQUIRED}=1, but {why}", pytrace=False)
     pytest.skip(f"{LEFT_OUT}: {why}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says in capitals how many comparisons were left out, and why: a skip is easily missed."""
+    """Print in capitals how many comparisons were skipped, since a skip is easily missed."""
     skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
     reasons = [place[2] for place in skipped if isinstance(place, tuple) and LEFT_OUT in place[2]]
     if reasons:

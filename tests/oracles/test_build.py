@@ -1,4 +1,4 @@
-"""Where Java, Maven or the jars are missing the tests say so, loudly, and nothing hangs.
+"""Where Java, Maven or the jars are missing the tests say so loudly, and nothing hangs.
 
 The tools are played by shell scripts: they keep a diary of how they were called.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracles.build import Absent, Source, command
-from oracles.plugin import LEFT_OUT, REQUIRED
+from oracles.plugin import LEFT_OUT, REQUIRED, give_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ MAVEN = 'for a; do case $a in -Dmdep.outputFile=*) printf %s "$JAR" > "${a#*=}";
 
 
 class Machine:
-    """A machine that has only the tools it is given.
+    """A machine that has only the given tools.
 
     Args:
         folder: an empty folder of its own.
@@ -49,23 +49,23 @@ class Machine:
         }
 
     def has(self, name: str, script: str = "true") -> None:
-        """Installs a tool."""
+        """Install a tool."""
         tool = self.tools / name
         tool.write_text(f'#!/bin/sh\necho {name} "$@" >> "$DIARY"\n{script}\n')
         tool.chmod(0o755)
 
     def has_all(self) -> None:
-        """Installs everything the build needs."""
+        """Install everything the build needs."""
         self.has("java", JAVA_17)
         self.has("javac")
         self.has("mvn", MAVEN)
 
     def command(self) -> list[str]:
-        """The command that starts the oracle on this machine."""
+        """Return the command that starts the oracle on this machine."""
         return command(self.source, self.kept, self.environment)
 
     def calls(self, name: str) -> int:
-        """How often a tool was called."""
+        """Return how often a tool was called."""
         return sum(line.startswith(f"{name} ") for line in self.diary.read_text().splitlines())
 
 
@@ -76,7 +76,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_command(machine: Machine) -> None:
-    """The command starts the found Java on the resolved jars."""
+    """The command starts the Java found with the resolved jars."""
     machine.has_all()
     java, *_, class_path, program = machine.command()
     expected = [str(machine.tools / "java"), str(machine.jar), "Oracle"]
@@ -84,7 +84,7 @@ def test_command(machine: Machine) -> None:
 
 
 def test_java_home_first(machine: Machine, tmp_path: Path) -> None:
-    """Java is taken from JAVA_HOME before PATH, as Maven takes it."""
+    """Java is taken from JAVA_HOME before PATH, as Maven does."""
     machine.has_all()
     home = tmp_path / "home"
     home.mkdir()
@@ -94,7 +94,7 @@ def test_java_home_first(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_built_once(machine: Machine) -> None:
-    """A second session starts from what the first one built."""
+    """A second session uses what the first one built."""
     machine.has_all()
     assert machine.command() == machine.command()
     expected = {"mvn": 1, "javac": 1}
@@ -102,7 +102,7 @@ def test_built_once(machine: Machine) -> None:
 
 
 def lose_the_jar(machine: Machine) -> None:
-    """The user empties Maven's repository, and Maven puts the jars elsewhere."""
+    """The user empties Maven's repository, and Maven stores the jars elsewhere."""
     machine.jar = machine.jar.rename(machine.jar.with_name("other.jar"))
     machine.environment["JAR"] = str(machine.jar)
 
@@ -118,8 +118,8 @@ def change_the_program(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("change", [lose_the_jar, change_the_pom, change_the_program])
-def test_built_anew(machine: Machine, change: Callable[[Machine], None]) -> None:
-    """What was built is used only as long as it is what would be built now."""
+def test_rebuilt(machine: Machine, change: Callable[[Machine], None]) -> None:
+    """A build is reused only while its inputs and jars are unchanged."""
     machine.has_all()
     machine.command()
     change(machine)
@@ -129,7 +129,7 @@ def test_built_anew(machine: Machine, change: Callable[[Machine], None]) -> None
 
 
 def test_nothing_installed(machine: Machine) -> None:
-    """A machine without Java is said to have none."""
+    """A machine without Java is reported as such."""
     with pytest.raises(Absent, match="java is not found in JAVA_HOME or PATH"):
         machine.command()
 
@@ -145,7 +145,7 @@ def test_one_missing(machine: Machine, missing: str) -> None:
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_392"])
 def test_old_java(machine: Machine, version: str) -> None:
-    """An old Java counts as none, and its version is shown."""
+    """An old Java is refused with its version."""
     machine.has_all()
     machine.has("java", f"""echo 'openjdk version "{version}"' >&2""")
     with pytest.raises(Absent, match=f"Java 17 or newer is needed.*{version}"):
@@ -153,7 +153,7 @@ def test_old_java(machine: Machine, version: str) -> None:
 
 
 def test_no_network(machine: Machine) -> None:
-    """Maven is asked once more, past what it remembers as missing; then its error is shown."""
+    """Maven is run again with forced updates; then its error is raised."""
     machine.has_all()
     machine.has("mvn", "echo '[WARNING] slow'; echo '[ERROR] unknown host'; exit 1")
     with pytest.raises(Absent, match=r"mvn ended with 1: \[ERROR\] unknown host"):
@@ -171,33 +171,26 @@ def test_bytes(hbase_oracle):
 '''
 
 
-def session(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A test session on a machine without Java and Maven."""
-    (folder / "test_it.py").write_text(TAKES_THE_FIXTURE)
+def test_left_out_loudly(tmp_path: Path) -> None:
+    """Without Java the session passes, and its last lines name in capitals what was left out."""
+    (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
     tests = str(Path(__file__).parents[1])
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "oracles.plugin", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env={"PATH": str(folder), "PYTHONPATH": tests, **environment},
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path), "PYTHONPATH": tests},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-
-
-def test_left_out_loudly(tmp_path: Path) -> None:
-    """The session is green, and its last lines say in capitals what was left out and why."""
-    done = session(tmp_path)
-    expected = 0
-    assert expected == done.returncode
+    assert 0 == done.returncode
     assert "TESTS LEFT OUT: 1" in done.stdout
     assert f"{LEFT_OUT}: JAVA IS NOT FOUND IN JAVA_HOME OR PATH\n" in done.stdout
 
 
-def test_required(tmp_path: Path) -> None:
-    """Where the comparison is required, its absence is a failure that names the reason."""
-    done = session(tmp_path, **{REQUIRED: "1"})
-    expected = 1
-    assert expected == done.returncode
-    assert f"{REQUIRED}=1, but java is not found in JAVA_HOME or PATH" in done.stdout
+def test_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the comparison is required, missing Java is a failure that names the reason."""
+    monkeypatch.setenv(REQUIRED, "1")
+    with pytest.raises(pytest.fail.Exception, match=f"{REQUIRED}=1, but java is not found"):
+        give_up("java is not found in JAVA_HOME or PATH")

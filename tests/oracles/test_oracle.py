@@ -1,4 +1,4 @@
-"""A broken oracle would agree with anything: it is held to vectors read elsewhere, and to its word.
+"""The oracle itself agrees with known vectors and reports its failures.
 
 Source: the vectors of HBase's own TestRegionSplitter and TestOrderedBytes, and values that the
 classes gave when rowkey's byte formats were written down.
@@ -32,12 +32,12 @@ LONG_LEAST, LONG_MOST = -(2**63), 2**63 - 1
 
 
 def text_keys(*keys: str) -> list[bytes]:
-    """The keys of a split algorithm that writes digits."""
+    """Return the keys of a split algorithm that writes digits."""
     return [key.encode() for key in keys]
 
 
 def hex_keys(*keys: str) -> list[bytes]:
-    """Keys spelled in hex."""
+    """Return keys spelled in hex."""
     return [bytes.fromhex(key) for key in keys]
 
 
@@ -68,12 +68,12 @@ SPLITS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
 
 @pytest.mark.parametrize(("asked", "keys"), SPLITS)
 def test_split(hbase_oracle: JavaOracle, asked: tuple[Argument, ...], keys: list[bytes]) -> None:
-    """Each algorithm gives its known keys, between its own rows and between given ones."""
+    """Each algorithm returns its known keys, between its default rows and given ones."""
     assert keys == as_keys(hbase_oracle.ask("RegionSplitter.split", *asked))
 
 
 def test_split_of_a_narrow_range(hbase_oracle: JavaOracle) -> None:
-    """UniformSplit makes room for 12 regions in a range of 10 bytes by one more byte."""
+    """UniformSplit adds a byte to fit 12 regions into a range of 10 bytes."""
     keys = as_keys(hbase_oracle.ask("RegionSplitter.split", UNIFORM, 12, b"\0", b"\n"))
     expected = [2] * 11
     assert expected == [len(key) for key in keys]
@@ -95,7 +95,7 @@ REFUSED: list[tuple[tuple[Argument, ...], str]] = [
 
 @pytest.mark.parametrize(("asked", "error"), REFUSED)
 def test_refusals(hbase_oracle: JavaOracle, asked: tuple[str, ...], error: str) -> None:
-    """What a Java class refuses comes back as the name of its exception."""
+    """An exception of a Java class is returned as its name."""
     assert error == hbase_oracle.ask(*asked)
 
 
@@ -143,7 +143,7 @@ def test_keys(hbase_oracle: JavaOracle, asked: tuple[str, ...], keys: list[bytes
 
 
 def test_text(hbase_oracle: JavaOracle) -> None:
-    """The shell's spelling of a key comes back as text."""
+    """The shell's spelling of a key is returned as text."""
     expected = r"a\x00~ \x5C\xFF"
     assert expected == as_text(hbase_oracle.ask("Bytes.toStringBinary", b"a\0~ \\\xff"))
 
@@ -185,7 +185,7 @@ def test_ordered_bytes(
 
 
 def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
-    """Every NaN is written as the one that sorts last."""
+    """Every NaN is encoded as the one that sorts last."""
     noisy = {"Float32": bytes.fromhex("7fc12345"), "Float64": bytes.fromhex("fff8000000000123")}
     expected = ["30ffc00000", "31fff8000000000000"]
     assert expected == [
@@ -220,7 +220,7 @@ ARITHMETIC: list[tuple[tuple[Argument, ...], int]] = [
 
 @pytest.mark.parametrize(("asked", "number"), ARITHMETIC)
 def test_arithmetic(hbase_oracle: JavaOracle, asked: tuple[str, ...], number: int) -> None:
-    """Java's own arithmetic: signed bytes, remainders that keep the sign, floors that do not."""
+    """Java's arithmetic has signed bytes, signed remainders and floors."""
     assert str(number) == hbase_oracle.ask(*asked)
 
 
@@ -236,13 +236,13 @@ def test_arithmetic(hbase_oracle: JavaOracle, asked: tuple[str, ...], number: in
     ],
 )
 def test_nonsense(hbase_oracle: JavaOracle, asked: tuple[str, ...], reason: str) -> None:
-    """A question that cannot be put is never mistaken for a refusal by HBase."""
+    """An invalid question is never mistaken for an exception of HBase."""
     with pytest.raises(OracleError, match=reason):
         hbase_oracle.ask(*asked)
 
 
 def test_floats_are_given_as_bits(hbase_oracle: JavaOracle) -> None:
-    """A float would lose the payload of a NaN on the way: it is refused before anything is sent."""
+    """A float as argument is refused, since the payload of a NaN would be lost."""
     with pytest.raises(TypeError, match="IEEE bits"):
         hbase_oracle.ask("Bytes.toBytes", "double", 1.5)  # type: ignore[arg-type]
     expected = "128"
@@ -250,7 +250,7 @@ def test_floats_are_given_as_bits(hbase_oracle: JavaOracle) -> None:
 
 
 def test_fifty_thousand_at_once(hbase_oracle: JavaOracle) -> None:
-    """More questions and answers than both pipes hold neither deadlock nor change places."""
+    """More data than both pipes hold causes no deadlock and keeps its order."""
     numbers = range(50_000)
     questions = (("Long.MAX_VALUE-", number) for number in numbers)
     answers = hbase_oracle.ask_many(questions)
@@ -258,7 +258,7 @@ def test_fifty_thousand_at_once(hbase_oracle: JavaOracle) -> None:
 
 
 def test_long_lines(hbase_oracle: JavaOracle) -> None:
-    """Single questions and answers that no pipe holds come through whole."""
+    """Questions and answers larger than a pipe arrive complete."""
     longest = [bytes([byte]) * 300_000 for byte in (0x00, 0x61, 0xFF)]
     answers = hbase_oracle.ask_many(("Bytes.toStringBinary", value) for value in longest)
     expected = [300_000 * 4, 300_000, 300_000 * 4]
@@ -266,13 +266,13 @@ def test_long_lines(hbase_oracle: JavaOracle) -> None:
 
 
 def test_no_questions(hbase_oracle: JavaOracle) -> None:
-    """Nothing asked, nothing answered."""
+    """No questions give no answers."""
     expected: list[str] = []
     assert expected == hbase_oracle.ask_many([])
 
 
 def test_prints_stay_out_of_the_answers(hbase_oracle: JavaOracle) -> None:
-    """What a Java library prints does not stand among the answers."""
+    """Output of a Java library does not mix with the answers."""
     questions: list[tuple[Argument, ...]]
     questions = [("System.out.println", "= 1"), ("Bytes.hashCode", b"")]
     expected = ["null", "1"]
@@ -281,14 +281,14 @@ def test_prints_stay_out_of_the_answers(hbase_oracle: JavaOracle) -> None:
 
 @pytest.fixture
 def own(hbase_oracle: JavaOracle) -> Iterator[JavaOracle]:
-    """An oracle that a test may break; the session's stands for Java being here."""
+    """An oracle that a test may break; the session's oracle shows that Java is available."""
     assert hbase_oracle.pid
     with JavaOracle(command()) as oracle:
         yield oracle
 
 
 def test_killed(own: JavaOracle) -> None:
-    """A JVM that was killed is reported as dead, with its exit code, now and later."""
+    """A killed JVM is reported as dead with its exit code, now and later."""
     expected = "1"
     assert expected == own.ask("Bytes.hashCode", b"")
     os.kill(own.pid, signal.SIGKILL)
@@ -309,7 +309,7 @@ def test_stopped(own: JavaOracle) -> None:
 
 
 def test_last_words() -> None:
-    """A JVM that does not come up is reported with what it printed."""
+    """A JVM that does not start is reported with its output."""
     with (
         JavaOracle([sys.executable, "-c", "raise SystemExit('no main class')"]) as oracle,
         pytest.raises(OracleError, match="exit code 1; its last words: no main class"),
@@ -318,7 +318,7 @@ def test_last_words() -> None:
 
 
 def test_silence() -> None:
-    """A JVM that hangs, reading nothing and writing nothing, is given up at the deadline."""
+    """A JVM that hangs is given up at the timeout."""
     with (
         JavaOracle([sys.executable, "-c", "input(); input()"], patience_s=0.5) as oracle,
         pytest.raises(OracleError, match=r"said nothing for 0\.5 s"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from rowkey.errors import DeclarationError
+from rowkey.errors import InvalidDesign
 from rowkey.keys import bind_key
 from rowkey.schema import Equal, OneOf, Ordering, Range, StartsWith
 
@@ -82,7 +82,7 @@ def keys(draw: st.DrawFn) -> Key:
         parts.append(draw(st.sampled_from(LAST)))
     try:
         return bound("".join(parts))
-    except DeclarationError:
+    except InvalidDesign:
         assume(False)
         raise
 
@@ -125,7 +125,7 @@ def rows(key: Key) -> st.SearchStrategy[list[dict[str, Any]]]:
 def normal(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as the fields hold it."""
     return {
-        name: None if value is None else key.all_fields[name].normal(value)
+        name: None if value is None else key.declared_fields[name].normalize(value)
         for name, value in row.items()
     }
 
@@ -146,8 +146,8 @@ def bounds(draw: st.DrawFn, key: Key) -> dict[str, Bound]:
 
 @st.composite
 def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
-    field = key.all_fields[name]
-    value = POOLS[name].map(lambda v: None if v is None else field.normal(v))
+    field = key.declared_fields[name]
+    value = POOLS[name].map(lambda v: None if v is None else field.normalize(v))
     present = value.filter(lambda v: v is not None)
     form = draw(st.sampled_from(("=", "=", "in", "in", "range", "half", "starts")))
     if form == "in":
@@ -160,8 +160,8 @@ def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
         return Range(low, high, draw(st.booleans()), draw(st.booleans()))
     if form == "half":
         if draw(st.booleans()):
-            return Range(low=draw(present), with_low=draw(st.booleans()))
-        return Range(high=draw(present), with_high=draw(st.booleans()))
+            return Range(low=draw(present), includes_low=draw(st.booleans()))
+        return Range(high=draw(present), includes_high=draw(st.booleans()))
     if form == "starts" and field.type.is_sequence:
         return StartsWith(draw(present))
     return Equal(draw(value))
@@ -199,6 +199,6 @@ def _matches(name: str, value: Any, bound: Bound) -> bool:
     if isinstance(bound, StartsWith):
         return bool(mine.startswith(held(name, bound.prefix)))
     low, high = held(name, bound.low), held(name, bound.high)
-    above = low is None or mine > low or (bound.with_low and mine == low)
-    below = high is None or mine < high or (bound.with_high and mine == high)
+    above = low is None or mine > low or (bound.includes_low and mine == low)
+    below = high is None or mine < high or (bound.includes_high and mine == high)
     return bool(above and below)

@@ -104,7 +104,7 @@ def questions(draw: st.DrawFn, key: Key) -> Question:
 @st.composite
 def _tests(draw: st.DrawFn, key: Key, name: str) -> list[tuple[str, str, list[Any]]]:
     """One or two conditions on a field; never a beginning beside a comparison."""
-    field = key.all_fields[name]
+    field = key.declared_fields[name]
     value = POOLS[name].map(lambda given: normal(key, {name: given})[name])
     present = value.map(lambda given: LEAST.get(name) if given is None else given)
     sort = draw(st.sampled_from([LISTING, COMPARING, *([BEGINNING] * field.type.is_sequence)]))

@@ -1,4 +1,4 @@
-"""The law of answers: what a read in words gives is what a filter and a sort of all rows give."""
+"""A read in words gives what a filter and a sort of all rows give."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plan.designs import KEYS, rows
 from plan.questions import questions
 from rowkey.errors import RowError
-from rowkey.plan import Residual, ask, merge_key, plan_read, sorted_rows
+from rowkey.plan import ResidualFilter, bind_read, extract_merge_key, plan_read, sort_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +39,10 @@ def stored(key: Key, data: st.DataObject) -> list[Stored]:
 
 def in_row(key: Key, row: Row) -> tuple[int, ...]:
     """Where an event stands among those of its row: what time slices leave to the qualifier."""
-    rests = [part.rest for part in key.parts if part.rest is not None]
-    return tuple((-1 if rest.descending else 1) * (row[rest.field] % rest.units) for rest in rests)
+    rests = [part.time_remainder for part in key.parts if part.time_remainder is not None]
+    return tuple(
+        (-1 if rest.descending else 1) * (row[rest.field] % rest.length_units) for rest in rests
+    )
 
 
 def read(key: Key, plan: Plan, table: list[Stored]) -> list[Row]:
@@ -50,7 +52,7 @@ def read(key: Key, plan: Plan, table: list[Stored]) -> list[Row]:
     def run(one: KeyRange) -> Iterator[tuple[Any, Row]]:
         stop = bisect_left(keys, one.stop) if one.stop else len(keys)
         found = [
-            ((merge_key(one, where), in_row(key, row)), row)
+            ((extract_merge_key(one, where), in_row(key, row)), row)
             for where, row in table[bisect_left(keys, one.start) : stop]
         ]
         return iter(sorted(found, key=lambda pair: pair[0], reverse=plan.is_backwards))
@@ -72,12 +74,12 @@ def test_a_read_gives_what_a_filter_and_a_sort_give(data: st.DataObject) -> None
     key = data.draw(KEYS[data.draw(st.sampled_from(sorted(KEYS)))])
     table = stored(key, data)
     question = data.draw(questions(key))
-    asked = ask(question.where, question.order, question.values, key.all_fields)
+    asked = bind_read(question.where, question.order, question.values, key.declared_fields)
     plan = plan_read(key, asked.bounds, asked.order)
-    residual = Residual(plan.residual, asked.bounds, key.all_fields)
+    residual = ResidualFilter(plan.residual_fields, asked.bounds, key.declared_fields)
 
     everything = read(key, plan, table)
-    predicted = sum(plan.holds(where) for where, _ in table)
+    predicted = sum(plan.has_key(where) for where, _ in table)
     assert predicted == len(everything), (str(key), question, plan)
 
     found = [row for row in everything if residual(row)]
@@ -86,9 +88,9 @@ def test_a_read_gives_what_a_filter_and_a_sort_give(data: st.DataObject) -> None
 
     event("sorted" if plan.needs_sort else "backwards" if plan.is_backwards else "forwards")
     if plan.needs_sort:
-        found = list(map(dict, sorted_rows(found, asked.order, key.all_fields)))
+        found = list(map(dict, sort_rows(found, asked.order, key.declared_fields)))
     assert in_order(question, found, expected), (str(key), question, plan)
-    event(f"residual {len(plan.residual)} of {len(asked.bounds)}")
+    event(f"residual {len(plan.residual_fields)} of {len(asked.bounds)}")
     event("full scan" if plan.is_full_scan else "ranges")
 
 
@@ -102,4 +104,4 @@ def test_rows_sorted_in_memory_keep_their_places_where_they_are_equal(
     found = data.draw(rows(key))
     numbered = [{**row, "#": number} for number, row in enumerate(found)]
     expected = question.sorted(numbered)
-    assert expected == sorted_rows(numbered, question.order, key.all_fields)
+    assert expected == sort_rows(numbered, question.order, key.declared_fields)

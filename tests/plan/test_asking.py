@@ -10,7 +10,7 @@ import pytest
 from plan.designs import FIELDS
 from rowkey.errors import ReadError
 from rowkey.keys import bind_key
-from rowkey.plan import Asked, ask
+from rowkey.plan import BoundRead, bind_read
 from rowkey.schema import Condition, Equal, OneOf, Ordering, Parameter, Range, StartsWith
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def asked(
     where: str | Sequence[Condition],
     order: str = "",
     values: Sequence[Any] | Mapping[Any, Any] = (),
-) -> Asked:
+) -> BoundRead:
     """A read over the record."""
-    return ask(where, order, values, KEY.fields)
+    return bind_read(where, order, values, KEY.fields)
 
 
 def test_values_go_by_position_and_by_name() -> None:
@@ -33,7 +33,9 @@ def test_values_go_by_position_and_by_name() -> None:
     by_place = asked("host = ? and ts >= ?", "ts desc", ("a", 60))
     by_name = asked("host = :host and ts >= :since", "ts desc", {"host": "a", "since": 60})
     mixed = asked("host = ? and ts >= :since", "ts desc", {0: "a", "since": 60})
-    expected = Asked({"host": Equal("a"), "ts": Range(low=60)}, (Ordering("ts", descending=True),))
+    expected = BoundRead(
+        {"host": Equal("a"), "ts": Range(low=60)}, (Ordering("ts", descending=True),)
+    )
     assert [expected] * 3 == [by_place, by_name, mixed]
 
 
@@ -50,10 +52,10 @@ def test_values_go_by_position_and_by_name() -> None:
         ("day between ? and '2024-02-01'", (date(2024, 1, 1),),
          {"day": Range(date(2024, 1, 1), date(2024, 2, 1))}),
         ("ts >= '1970-01-01T00:01:00Z'", (), {"ts": Range(low=60)}),
-        ("n > ? and n <= ? and n <= 7", (1, 9), {"n": Range(1, 7, with_low=False)}),
+        ("n > ? and n <= ? and n <= 7", (1, 9), {"n": Range(1, 7, includes_low=False)}),
         ("host starts with ? and host starts with 'ab'", ("a",), {"host": StartsWith("ab")}),
         ("host = ? and host in ?", ("a", ["b", "c"]), {"host": OneOf(())}),
-        ("n >= 5 and n < 3", (), {"n": Range(5, 3, with_high=False)}),
+        ("n >= 5 and n < 3", (), {"n": Range(5, 3, includes_high=False)}),
     ],
 )  # fmt: skip
 def test_conditions_ask_of_each_field_once(
@@ -68,7 +70,7 @@ def test_conditions_may_come_taken_apart() -> None:
     conditions = [Condition("host", "=", ("a",)), Condition("n", ">=", (Parameter(0),))]
     order = (Ordering("n"),)
     expected = asked("host = 'a' and n >= ?", "n", (1,))
-    assert expected == ask(conditions, order, (1,), KEY.fields)
+    assert expected == bind_read(conditions, order, (1,), KEY.fields)
 
 
 def test_a_field_orders_once() -> None:

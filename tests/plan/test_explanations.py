@@ -1,4 +1,4 @@
-"""What is told of a read before it runs: by hand for one design, and by laws for any."""
+"""What is told of a read before it runs: by hand for one design, and by properties for any."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from plan.questions import questions
 from rowkey.errors import Mistakes
 from rowkey.keys import Key, bind_key
 from rowkey.plan import (
-    Asked,
+    BoundRead,
     Explanation,
-    Proposal,
-    ask,
-    bind_reads,
-    example_of,
-    explain,
-    merge_key,
+    KeyProposal,
+    bind_declared_reads,
+    bind_example,
+    bind_read,
+    explain_read,
+    extract_merge_key,
     plan_read,
-    proposed_key,
+    propose_key,
 )
-from rowkey.plan.explanation import NO_KEY
-from rowkey.plan.proposal import leading
-from rowkey.schema import Equal, Facts, OneOf, Range, ReadWords, StartsWith, parse_order
+from rowkey.plan.explanation import NO_KEY_WARNING
+from rowkey.plan.key_proposal import count_spreading_terms
+from rowkey.schema import Equal, FieldFacts, OneOf, Range, ReadDeclaration, StartsWith, parse_order
 
 LOGS = {
     "host": "text",
@@ -40,34 +40,37 @@ KEY = bind_key("[bucket(host, 16)][host][kind][desc(ts)]", LOGS)
 
 def told(where: str, *values: Any, order: str = "", key: Key = KEY, **more: Any) -> Explanation:
     """How a read of the logs runs."""
-    return explain(key, ask(where, order, values, key.all_fields), **more)
+    return explain_read(key, bind_read(where, order, values, key.declared_fields), **more)
 
 
 def test_the_tail_of_a_host_is_merged() -> None:
     """One bucket times three kinds, merged by time, nothing tested, as many read as returned."""
     found = told("host = ?", "web-1", order="ts desc", limit=100)
     assert ("scan", 3, ("bucket(host, 16)", "host", "kind"), "", (), "forwards", 1.0, ()) == (
-        found.runs, found.fan_out, found.pinned, found.narrowed, found.residual, found.served,
-        found.rows_read, found.warnings,
+        found.access_type, found.fan_out, found.pinned_parts, found.narrowed_part,
+        found.residual_fields, found.order_method, found.rows_read, found.warnings,
     )  # fmt: skip
     assert [
         "bucket 9, host web-1, kind INFO",
         "bucket 9, host web-1, kind WARN",
         "bucket 9, host web-1, kind ERROR",
-    ] == [one.words for one in found.ranges]
-    assert "backwards" == told("host = ?", "web-1", order="ts").served
+    ] == [one.description for one in found.ranges]
+    assert "backwards" == told("host = ?", "web-1", order="ts").order_method
 
 
 def test_a_stretch_of_time_is_named_at_both_ends() -> None:
     """What the keys of a range share is said once, then where it begins and ends."""
     found = told("host = 'a' and kind = 'INFO' and ts >= ? and ts < ?", 5, 10_000)
-    assert ("desc(ts)", 1) == (found.narrowed, found.fan_out)
+    assert ("desc(ts)", 1) == (found.narrowed_part, found.fan_out)
     assert (
         "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z "
         "up to ts 1970-01-01T00:00:00.004Z"
-    ) == found.ranges[0].words
+    ) == found.ranges[0].description
     half = told("host = 'a' and kind = 'INFO' and ts < ?", 10_000)
-    assert "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z" == half.ranges[0].words
+    assert (
+        "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z"
+        == half.ranges[0].description
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_how_a_read_runs_is_one_of_four(
 ) -> None:
     """A get of whole keys, a scan of what the key narrows, a full scan, or nothing at all."""
     found = told(where, *values)
-    assert expected == (found.runs, found.fan_out)
+    assert expected == (found.access_type, found.fan_out)
     assert min(found.fan_out, 3) == len(found.ranges)
 
 
@@ -115,29 +118,29 @@ def test_a_key_that_would_serve_is_proposed(
     """What spreads, one value, a few, the order or a stretch, then what else the key has."""
     found = told(where, order=order).proposal
     assert found is not None
-    assert (key, moved, residual) == (found.key, found.moved, found.residual)
+    assert (key, moved, residual) == (found.key, found.moved_fields, found.residual_fields)
 
 
 def test_no_key_is_proposed_where_none_serves() -> None:
     """A stretch of one field in the order of another: one key cannot both narrow and order."""
     found = told("size > 5", order="user")
-    assert (None, "sorted", "full scan") == (found.proposal, found.served, found.runs)
+    assert (None, "sorted", "full scan") == (found.proposal, found.order_method, found.access_type)
     assert 3 == len(found.warnings)
-    assert "no one key both narrows this read and gives its order" == found.warnings[-1]
+    assert "no single key both narrows this read and gives its order" == found.warnings[-1]
 
 
 def test_what_a_sort_costs_is_said() -> None:
     """An order that the key does not give reads all rows of the answer, whatever the limit."""
     (only,) = told("host = 'a'", order="kind, ts", limit=10).warnings
     assert "all rows of the answer are read and sorted in memory" in only
-    assert only.endswith("the limit of 10 spares none of them")
+    assert only.endswith("the limit of 10 does not reduce them")
     assert told("host = 'a' and kind = 'INFO' and ts = 5", order="size").warnings == ()
 
 
 KNOWN = {
-    "size": Facts(distinct=50, heaviest=((7, 0.5),), least=0, greatest=99),
-    "user": Facts(distinct=11, heaviest=(("ada", 0.2),), nulls=0.3),
-    "ts": Facts(least=0, greatest=999),
+    "size": FieldFacts(distinct_count=50, heaviest_values=((7, 0.5),), minimum=0, maximum=99),
+    "user": FieldFacts(distinct_count=11, heaviest_values=(("ada", 0.2),), null_share=0.3),
+    "ts": FieldFacts(minimum=0, maximum=999),
 }
 
 
@@ -169,14 +172,14 @@ def test_ranges_of_one_entity_follow_each_other_where_the_order_goes_by_them() -
     """Kinds, or listed hosts, that are ordered by come one after the other, without a sort."""
     by_kind = told("host = 'a'", order="kind, ts desc")
     back = told("host = 'a' and ts < 9", order="kind desc, ts")
-    assert ("forwards", "backwards") == (by_kind.served, back.served)
+    assert ("forwards", "backwards") == (by_kind.order_method, back.order_method)
     assert ["bucket 10, host a, kind INFO", "bucket 10, host a, kind WARN"] == [
-        one.words for one in by_kind.ranges[:2]
+        one.description for one in by_kind.ranges[:2]
     ]
-    assert back.ranges[0].words.startswith("bucket 10, host a, kind INFO, from ts 1970-01-01")
-    listed = ask("host in ('a', 'b', 'c')", "host, ts", (), KEY.all_fields)
+    assert back.ranges[0].description.startswith("bucket 10, host a, kind INFO, from ts 1970-01-01")
+    listed = bind_read("host in ('a', 'b', 'c')", "host, ts", (), KEY.declared_fields)
     plan = plan_read(bind_key("[bucket(host, 4)][host][ts]", LOGS), listed.bounds, listed.order)
-    assert (True, 2, 1) == (plan.serves_order, plan.pinned, plan.merged)
+    assert (True, 2, 1) == (plan.serves_order, plan.pinned_count, plan.merge_prefix_count)
 
 
 def test_nulls_have_the_share_that_was_seen() -> None:
@@ -189,7 +192,7 @@ def test_a_field_that_the_ranges_narrow_tells_nothing_more() -> None:
     """Behind a digest nearly all rows of a range are the ones asked for: no share is made up."""
     key = bind_key("[digest(user, 4)][ts]", {**LOGS, "user": "text"})
     found = told("user = 'ada'", key=key, facts=KNOWN)
-    assert (("user",), None) == (found.residual, found.rows_read)
+    assert (("user",), None) == (found.residual_fields, found.rows_read)
 
 
 @given(st.data())
@@ -197,21 +200,24 @@ def test_what_is_told_is_what_the_plan_says(data: st.DataObject) -> None:
     """Ranges, order and residual are the plan's; a proposal is bound again, and serves."""
     key = data.draw(KEYS["any"])
     question = data.draw(questions(key))
-    asked = ask(question.where, question.order, question.values, key.all_fields)
-    plan, found = plan_read(key, asked.bounds, asked.order), explain(key, asked)
-    assert (plan.fan_out, plan.residual) == (found.fan_out, found.residual)
+    asked = bind_read(question.where, question.order, question.values, key.declared_fields)
+    plan, found = plan_read(key, asked.bounds, asked.order), explain_read(key, asked)
+    assert (plan.fan_out, plan.residual_fields) == (found.fan_out, found.residual_fields)
     assert [(one.start, one.stop) for one in plan.ranges[:3]] == [
         (one.start, one.stop) for one in found.ranges
     ]
-    assert (found.served == "sorted") == (plan.needs_sort and bool(asked.order))
+    assert (found.order_method == "sorted") == (plan.needs_sort and bool(asked.order))
     event("proposed" if found.proposal else "not proposed")
-    if isinstance(found.proposal, Proposal):
+    if isinstance(found.proposal, KeyProposal):
         new = bind_key(found.proposal.key, FIELDS)
         again = plan_read(new, asked.bounds, asked.order)
         assert not again.needs_sort
         assert not (again.is_full_scan and asked.bounds)
         assert set(new.fields) >= set(key.fields)
-        assert (again.fan_out, again.residual) == (found.proposal.fan_out, found.proposal.residual)
+        assert (again.fan_out, again.residual_fields) == (
+            found.proposal.fan_out,
+            found.proposal.residual_fields,
+        )
         assert [] == torn(new, asked)
     assert 2 < len(str(found).splitlines()) < 16
 
@@ -220,11 +226,13 @@ def test_a_declared_read_is_explained_with_examples() -> None:
     """Parameters take values of their fields' types, so that a file alone can be explained."""
     where = "host = ? and ts between :a and :b and kind in ? and user starts with ? and size < ?"
     mistakes = Mistakes()
-    (read,) = bind_reads([ReadWords(name="r", where=where)], KEY.all_fields, mistakes)
-    bounds = example_of(read).bounds
+    (read,) = bind_declared_reads(
+        [ReadDeclaration(name="r", where=where)], KEY.declared_fields, mistakes
+    )
+    bounds = bind_example(read).bounds
     assert [Equal, Range, OneOf, StartsWith, Range] == [type(one) for one in bounds.values()]
     assert bounds["kind"] == OneOf(("INFO", "ERROR"))
-    assert explain(KEY, example_of(read)).fan_out == 2
+    assert explain_read(KEY, bind_example(read)).fan_out == 2
 
 
 @pytest.mark.parametrize(
@@ -240,11 +248,11 @@ def test_an_example_is_as_long_as_its_read(declared: str, span: str | None, unit
     """A stretch of time has the declared span, else an hour, and one unit at the least."""
     key = bind_key("[at]", {"at": declared})
     for where in ("at >= ? and at < ?", "at between ? and ?"):
-        words = ReadWords(name="r", where=where, span=span)
-        (read,) = bind_reads([words], key.all_fields, Mistakes())
-        asked = example_of(read).bounds["at"]
+        words = ReadDeclaration(name="r", where=where, span=span)
+        (read,) = bind_declared_reads([words], key.declared_fields, Mistakes())
+        asked = bind_example(read).bounds["at"]
         assert isinstance(asked, Range)
-        hold = key.all_fields["at"].type.hold
+        hold = key.declared_fields["at"].type.to_internal
         assert units == hold(asked.high) - hold(asked.low)
 
 
@@ -265,27 +273,31 @@ def test_a_list_is_explained_with_different_values(
 ) -> None:
     """One for each question mark, none that is written there, as far as the type has as many."""
     mistakes = Mistakes()
-    (read,) = bind_reads([ReadWords(name="r", where=where)], KEY.all_fields, mistakes)
-    assert {n: OneOf(values) for n, values in expected.items()} == example_of(read).bounds
+    (read,) = bind_declared_reads(
+        [ReadDeclaration(name="r", where=where)], KEY.declared_fields, mistakes
+    )
+    assert {n: OneOf(values) for n, values in expected.items()} == bind_example(read).bounds
 
 
 def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
     """Several intervals behind one prefix are ranges with that prefix: null first, then values."""
     key = bind_key("[host][user]", LOGS)
-    bounds = ask("host = 'a' and user in ?", "", [["b", None, "z"]], key.all_fields).bounds
+    bounds = bind_read(
+        "host = 'a' and user in ?", "", [["b", None, "z"]], key.declared_fields
+    ).bounds
     plan = plan_read(key, bounds)
     assert (3, {b"a\0"}) == (plan.fan_out, {one.prefix for one in plan.ranges})
     keys = [key.encode({"host": "a", "user": user}) for user in (None, "b", "z")]
-    runs = [one for where in keys for one in plan.ranges if one.holds(where)]
-    found = [merge_key(one, where) for one, where in zip(runs, keys, strict=True)]
+    runs = [one for where in keys for one in plan.ranges if one.has_key(where)]
+    found = [extract_merge_key(one, where) for one, where in zip(runs, keys, strict=True)]
     assert [b"", b"\1b\0", b"\1z\0"] == found == sorted(found)
 
 
-def torn(key: Key, asked: Asked) -> list[str]:
+def torn(key: Key, asked: BoundRead) -> list[str]:
     """Parts in front that are computed from what is asked in stretches alone."""
     names = {n for n, bound in asked.bounds.items() if isinstance(bound, Range | StartsWith)}
     names |= {one.field for one in asked.order if asked.bounds.get(one.field) is None}
-    pairs = zip(key.terms, key.parts[: leading(key)], strict=False)
+    pairs = zip(key.terms, key.parts[: count_spreading_terms(key)], strict=False)
     return [str(term) for term, part in pairs if part.fields and names.issuperset(part.fields)]
 
 
@@ -306,17 +318,17 @@ def test_no_proposal_tears_the_stretch_apart(
 ) -> None:
     """What spreads a time by itself, or nothing before it, is no key for a stretch of it."""
     key = bind_key(f"{front}[host][ts]", LOGS)
-    asked = ask(where, order, [], key.all_fields)
-    found = explain(key, asked)
+    asked = bind_read(where, order, [], key.declared_fields)
+    found = explain_read(key, asked)
     assert expected == (found.proposal.key if found.proposal else None)
-    assert NO_KEY not in found.warnings
+    assert NO_KEY_WARNING not in found.warnings
 
 
 def test_a_proposal_keeps_what_spreads() -> None:
     """A salt, a bucket that stands for a field behind it, and a constant between them stay."""
     for front in ("[salt(4)]", "[bucket(size, 4)]['-']", "[mod(size, 3)][salt(2)]", ""):
         key = bind_key(f"{front}[host][ts]", LOGS)
-        found = proposed_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
+        found = propose_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
         assert found is not None
         assert found.key.startswith(f"{front}[kind][ts][host]")
 
@@ -327,7 +339,8 @@ def test_the_ends_of_a_stretch_are_times() -> None:
     where = "at >= '2024-01-01T00:00:00Z' and at < '2024-01-02T00:00:00Z'"
     found = told(where, key=key)
     assert (
-        "mod 0, from at 2024-01-01T00:00:00Z up to at 2024-01-02T00:00:00Z" == found.ranges[0].words
+        "mod 0, from at 2024-01-01T00:00:00Z up to at 2024-01-02T00:00:00Z"
+        == found.ranges[0].description
     )
 
 
@@ -336,4 +349,4 @@ def test_a_digest_is_named_as_one(form: str, digits: str) -> None:
     """Its digits are not the user's, and digits are not spelled in digits again."""
     key = bind_key(f"[digest(host, 4{form}, hash=md5)][ts]", LOGS)
     found = told("host = 'a'", key=key)
-    assert f"digest {digits}" == found.ranges[0].words
+    assert f"digest {digits}" == found.ranges[0].description

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from datetime import date
 from typing import Any
 
 import pytest
 
 from plan.designs import bound
 from rowkey.keys import bind_key
-from rowkey.plan import plan_read, spreading
+from rowkey.plan import count_spreading_parts, plan_read
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range, StartsWith
 
 LOGS = "[bucket(host, 16)][host][kind][desc(ts)]"
@@ -20,9 +21,9 @@ def test_small_choices_are_merged_by_time() -> None:
     """The tail of one host is one bucket times three kinds, merged by time without a sort."""
     plan = plan_read(bound(LOGS), {"host": Equal("ab")}, BY_TIME)
     assert (3, True, (), False) == (
-        plan.fan_out, plan.serves_order, plan.residual, plan.is_full_scan,
+        plan.fan_out, plan.serves_order, plan.residual_fields, plan.is_full_scan,
     )  # fmt: skip
-    assert BY_TIME == plan.orders
+    assert BY_TIME == plan.row_order
 
 
 def test_a_span_of_time_narrows_behind_the_pinned_parts() -> None:
@@ -31,8 +32,8 @@ def test_a_span_of_time_narrows_behind_the_pinned_parts() -> None:
     bounds: Bounds = {"host": Equal("ab"), "kind": Equal("warn"), "ts": Range(60, 120, True, False)}
     plan = plan_read(key, bounds)
     row = {"host": "ab", "kind": "warn"}
-    held = [ts for ts in range(200) if plan.holds(key.encode({**row, "ts": ts}))]
-    assert (1, (), list(range(60, 120))) == (plan.fan_out, plan.residual, held)
+    held = [ts for ts in range(200) if plan.has_key(key.encode({**row, "ts": ts}))]
+    assert (1, (), list(range(60, 120))) == (plan.fan_out, plan.residual_fields, held)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_a_whole_row_is_a_point() -> None:
 def test_a_condition_behind_a_range_is_tested_row_by_row() -> None:
     """Behind the first range the key tells no more: the later condition is residual."""
     plan = plan_read(bound("[ts][host]"), {"ts": Range(0, 9), "host": Equal("a")})
-    assert (1, ("host",)) == (plan.fan_out, plan.residual)
+    assert (1, ("host",)) == (plan.fan_out, plan.residual_fields)
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 4)][ts]", "[salt(3)][ts]", "[kind][ts]"])
@@ -94,7 +95,7 @@ def test_nothing_asked_is_one_range(key: str) -> None:
     """A scan reads the table from end to end, where nothing but spreads stands in front."""
     plan = plan_read(bound(key), {})
     assert [(b"", b"")] == [(one.start, one.stop) for one in plan.ranges]
-    assert (0, True, False) == (plan.pinned, plan.is_full_scan, plan.is_point)
+    assert (0, True, False) == (plan.pinned_count, plan.is_full_scan, plan.is_point)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_a_scan_of_all_has_a_range_for_each_spread(
 ) -> None:
     """It comes in the order of the key without its spreading prefix, and no other is claimed."""
     plan = plan_read(bound(key), asked)
-    assert (ranges, expected) == (plan.fan_out, list(map(str, plan.orders)))
+    assert (ranges, expected) == (plan.fan_out, list(map(str, plan.row_order)))
     assert (True, False) == (plan.is_full_scan, plan.is_point)
 
 
@@ -136,7 +137,7 @@ def test_a_null_or_a_text_without_end_is_filtered() -> None:
     """What begins with the text lies in its range, so that the condition is tested row by row."""
     key = bound("[note:tail]")
     plan = plan_read(key, {"note": OneOf((None, "ab"))})
-    assert ("note",) == plan.residual
+    assert ("note",) == plan.residual_fields
     many = plan_read(key, {"note": OneOf((None, "", "ab"))})
     assert [(b"", b"\x01"), (b"\x01", b"\x02")] == [(one.start, one.stop) for one in many.ranges]
 
@@ -150,14 +151,14 @@ def test_a_list_of_values_has_a_range_for_each() -> None:
 def test_a_beginning_is_one_range() -> None:
     """Text that starts with something is one range, and needs no test."""
     plan = plan_read(bound("[host][n]"), {"host": StartsWith("ab")})
-    assert [(b"ab", b"ac", ())] == [(r.start, r.stop, plan.residual) for r in plan.ranges]
+    assert [(b"ab", b"ac", ())] == [(r.start, r.stop, plan.residual_fields) for r in plan.ranges]
 
 
 @pytest.mark.parametrize(
     ("key", "bounds"),
     [
         ("[n][host]", {"n": Range(5, 4)}),
-        ("[n][host]", {"n": Range(5, 5, with_high=False)}),
+        ("[n][host]", {"n": Range(5, 5, includes_high=False)}),
         ("[host][n]", {"host": Equal(None)}),
     ],
 )
@@ -171,7 +172,40 @@ def test_more_ranges_than_any_scan_stands_are_left_as_fewer() -> None:
     key = bind_key("[a][b]", {"a": "u16", "b": "u16"})
     many = OneOf(tuple(range(1_000)))
     plan = plan_read(key, {"a": many, "b": many})
-    assert (1_000, ("b",)) == (plan.fan_out, plan.residual)
+    assert (1_000, ("b",)) == (plan.fan_out, plan.residual_fields)
+
+
+def test_a_list_with_too_many_values_is_read_from_its_first_to_its_last() -> None:
+    """Where every listed value cannot be a range, ranges begin and end at the outer ones."""
+    key = bind_key("[salt(300)][h]", {"h": "u16"})
+    values = tuple(range(10, 229))
+    exact, wide = (plan_read(key, {"h": OneOf(some)}) for some in (values[1:], values))
+    assert (300 * 218, 300, False) == (exact.fan_out, wide.fan_out, wide.is_full_scan)
+    assert {(b"\x00\x0a", b"\x00\xe5")} == {(r.start[2:], r.stop[2:]) for r in wide.ranges}
+
+
+@pytest.mark.parametrize(
+    ("notation", "fields", "bounds"),
+    [
+        ("[time_bucket(t, 1h)][n]", {"t": "timestamp_ms", "n": "u8"}, (3_600_000, 7_200_000)),
+        ("[desc(time_bucket(t, 1d))]", {"t": "date"}, (date(2024, 1, 1), date(2024, 1, 2))),
+        ("[t:u32][n]", {"t": "timestamp_ms", "n": "u8"}, (3_600_000, 7_200_000)),
+        ("[t:tail]", {"t": "text"}, ("a", "b")),
+        ("[n][t:raw]", {"t": "text", "n": "u8"}, ("a", "b")),
+    ],
+)
+def test_an_excluded_end_is_not_read(
+    notation: str, fields: dict[str, str], bounds: tuple[Any, Any]
+) -> None:
+    """A read up to, but without, a value reads no key of that value and of none above it."""
+    key, (low, high) = bind_key(notation, fields), bounds
+    conditions = {"n": Equal(0)} if "n" in fields else {}
+    plan = plan_read(key, {**conditions, "t": Range(low, high, includes_high=False)})
+    others = {"n": 0} if "n" in fields else {}
+    assert (True, False) == tuple(
+        plan.has_key(key.encode({**others, "t": value})) for value in (low, high)
+    )
+    assert not plan.is_full_scan
 
 
 @pytest.mark.parametrize(
@@ -194,9 +228,9 @@ def test_more_ranges_than_any_scan_stands_are_left_as_fewer() -> None:
 )
 def test_the_order_of_a_key_is_what_its_parts_keep_together(key: str, expected: list[str]) -> None:
     """Weak parts order a field only where the field itself follows at once, the same way round."""
-    from rowkey.plan import orders_behind
+    from rowkey.plan import compute_merged_order
 
-    assert expected == [str(one) for one in orders_behind(bound(key), 0)]
+    assert expected == [str(one) for one in compute_merged_order(bound(key), 0)]
 
 
 def test_nulls_come_first_so_that_reading_backwards_is_another_order() -> None:
@@ -213,7 +247,7 @@ def test_a_null_is_found_where_it_is_left_out() -> None:
     key = bound("[n][note]")
     plan = plan_read(key, {"n": Equal(1), "note": Equal(None)})
     keys = {note: key.encode({"n": 1, "note": note}) for note in (None, "", "a")}
-    assert [None] == [note for note, where in keys.items() if plan.holds(where)]
+    assert [None] == [note for note, where in keys.items() if plan.has_key(where)]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +260,7 @@ def test_a_null_is_found_where_it_is_left_out() -> None:
 )
 def test_a_bucket_of_a_time_that_is_sliced_only_spreads(key: str, expected: int) -> None:
     """The rest of the time is in the qualifiers, so that the bucket tells nothing by itself."""
-    assert expected == spreading(bind_key(key, {"host": "text", "ts": "timestamp_s"}))
+    assert expected == count_spreading_parts(bind_key(key, {"host": "text", "ts": "timestamp_s"}))
 
 
 def test_stretches_behind_many_prefixes_are_read_as_one() -> None:
@@ -234,8 +268,8 @@ def test_stretches_behind_many_prefixes_are_read_as_one() -> None:
     key = bind_key("[bucket(ts, 60000)][host:raw][ts]", {"host": "text", "ts": "timestamp_s"})
     hosts = ("a", "ab", *(f"b{number:03}" for number in range(600)))
     plan = plan_read(key, {"host": OneOf(hosts)})
-    assert (60_000, ("host",)) == (plan.fan_out, plan.residual)
+    assert (60_000, ("host",)) == (plan.fan_out, plan.residual_fields)
     rows = [{"host": host, "ts": ts} for ts, host in enumerate(hosts)]
     starts = [one.start for one in plan.ranges]
     for written in map(key.encode, rows):
-        assert plan.ranges[bisect_right(starts, written) - 1].holds(written)
+        assert plan.ranges[bisect_right(starts, written) - 1].has_key(written)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from plan.designs import FIELDS, POOLS, matches
 from rowkey.errors import Mistakes, ReadError
 from rowkey.keys import bind_key
-from rowkey.plan import Read, bind_reads, plan_read
-from rowkey.schema import Equal, OneOf, Range, ReadWords, StartsWith
+from rowkey.plan import DeclaredRead, bind_declared_reads, plan_read
+from rowkey.schema import Equal, OneOf, Range, ReadDeclaration, StartsWith
 
 if TYPE_CHECKING:
     from rowkey.errors import Mistake
@@ -26,17 +26,17 @@ MORE: dict[str, Any] = {
 KEY = bind_key("".join(f"[{name}]" for name in MORE), MORE)
 
 
-def bound_reads(where: str) -> tuple[tuple[Read, ...], list[Mistake]]:
+def bound_reads(where: str) -> tuple[tuple[DeclaredRead, ...], list[Mistake]]:
     """A read over the record, and what is wrong with it."""
     mistakes = Mistakes()
-    words = ReadWords(name="r", where=where)
-    return bind_reads([words], KEY.all_fields, mistakes), mistakes.found
+    words = ReadDeclaration(name="r", where=where)
+    return bind_declared_reads([words], KEY.declared_fields, mistakes), mistakes.mistakes
 
 
 def asked(where: str, *values: Any) -> dict[str, Bound]:
     """What a read asks of each field, given its values."""
     (read,), _ = bound_reads(where)
-    return dict(read.bounds(dict(enumerate(values))))
+    return dict(read.build_bounds(dict(enumerate(values))))
 
 
 HELD: list[tuple[str, Any, Any]] = [
@@ -67,7 +67,7 @@ def test_a_row_that_begins_so_is_found_however_its_text_was_composed() -> None:
     """The range of a beginning holds the row whose text was given in either form."""
     key = bind_key("[name]", {"name": MORE["name"]})
     plan = plan_read(key, asked("name starts with ?", "e\u0301"))
-    assert plan.holds(key.encode({"name": "e\u0301x"}))
+    assert plan.has_key(key.encode({"name": "e\u0301x"}))
     assert not plan.is_full_scan
 
 
@@ -102,9 +102,9 @@ def test_what_is_no_value_is_refused(where: str, values: tuple[Any, ...]) -> Non
 
 
 MEETING: list[tuple[str, tuple[Any, ...], Bound]] = [
-    ("n > ? and n > ?", (4, 5), Range(low=5, with_low=False)),
-    ("n > ? and n >= ?", (5, 5), Range(low=5, with_low=False)),
-    ("n < 9 and n <= 3 and n > 1", (), Range(1, 3, with_low=False)),
+    ("n > ? and n > ?", (4, 5), Range(low=5, includes_low=False)),
+    ("n > ? and n >= ?", (5, 5), Range(low=5, includes_low=False)),
+    ("n < 9 and n <= 3 and n > 1", (), Range(1, 3, includes_low=False)),
     ("n = 1 and n = 1", (), Equal(1)),
     ("n in (1, 2) and n = 1", (), Equal(1)),
     ("n in (1, 2, 3) and n > 1", (), OneOf((2, 3))),
@@ -151,11 +151,11 @@ NEVER = {
     "n between 5 and 4": "n between 5 and 4: no value satisfies this",
     "n in (1, 2) and n > 2 and n < ?": ("n in (1, 2) and n > 2 and n < ?: no value satisfies this"),
     "host starts with ? and host > ?": (
-        "host starts with ? and host > ?: a beginning and a range of one field"
+        "host starts with ? and host > ?: a prefix and a range of one field"
     ),
-    "host starts with 5": "host starts with 5: nothing starts with 5",
+    "host starts with 5": "host starts with 5: no value starts with 5",
     "raw starts with 'xy'": "raw starts with 'xy': 'xy' is ",
-    "n starts with '1'": "i16 has no beginning: n starts with '1'",
+    "n starts with '1'": "n starts with '1': i16 has no prefix",
     "n = 1 and n = 'x'": "n = 'x': 'x' is ",
 }
 
@@ -166,4 +166,4 @@ def test_a_read_that_can_never_run_is_a_mistake_of_its_file(where: str) -> None:
     reads, found = bound_reads(where)
     assert () == reads
     assert ["reads[0].where"] == [one.path for one in found]
-    assert found[0].what.startswith(NEVER[where])
+    assert found[0].problem.startswith(NEVER[where])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import DeclarationError
-from rowkey.regions import SPLIT_BYTES_MOST, Boundaries, next_prefix
+from rowkey.errors import InvalidDesign
+from rowkey.regions import MAX_SPLIT_BYTES, Boundaries, compute_prefix_stop
 
 rows = st.lists(st.sampled_from([0, 97, 255]), max_size=5).map(bytes)
 split_sets = st.sets(rows.filter(bool), max_size=12).map(sorted)
@@ -22,7 +22,7 @@ def test_every_key_is_in_exactly_one_region(splits: list[bytes], key: bytes) -> 
         for index, (start, stop) in enumerate(boundaries.regions)
         if start <= key and (key < stop or not stop)
     ]
-    assert [boundaries.locate_one(key)] == holding
+    assert [boundaries.locate_key(key)] == holding
 
 
 @given(splits=split_sets)
@@ -32,7 +32,7 @@ def test_regions_follow_each_other(splits: list[bytes]) -> None:
     starts, stops = zip(*boundaries.regions, strict=True)
     assert ((b"", *splits), (*splits, b"")) == (starts, stops)
     assert len(splits) + 1 == len(boundaries)
-    assert max(map(len, splits), default=0) == boundaries.depth
+    assert max(map(len, splits), default=0) == boundaries.longest_split_bytes
 
 
 @given(splits=split_sets, other=split_sets)
@@ -48,7 +48,7 @@ def test_only_ascending_distinct_keys_pass(splits: list[bytes]) -> None:
     good = splits == sorted(set(splits)) and b"" not in splits
     try:
         Boundaries(splits)
-    except DeclarationError:
+    except InvalidDesign:
         assert not good
     else:
         assert good
@@ -56,8 +56,8 @@ def test_only_ascending_distinct_keys_pass(splits: list[bytes]) -> None:
 
 def test_all_mistakes_come_at_once() -> None:
     """Every key that is empty, repeated, out of order or too long is named by its place."""
-    splits = [b"m", b"", b"m", b"a", b"z" * (SPLIT_BYTES_MOST + 1), b"{"]
-    with pytest.raises(DeclarationError) as caught:
+    splits = [b"m", b"", b"m", b"a", b"z" * (MAX_SPLIT_BYTES + 1), b"{"]
+    with pytest.raises(InvalidDesign) as caught:
         Boundaries(splits)
     places = [mistake.path for mistake in caught.value.mistakes]
     assert ["splits[1]", "splits[2]", "splits[3]", "splits[4]"] == places
@@ -72,7 +72,7 @@ def test_boundaries_print_short() -> None:
 @given(prefix=rows, key=rows)
 def test_keys_of_a_prefix_end_before_the_next(prefix: bytes, key: bytes) -> None:
     """A key begins with a prefix exactly if it lies from the prefix to the next one."""
-    after = next_prefix(prefix)
+    after = compute_prefix_stop(prefix)
     assert key.startswith(prefix) == (prefix <= key and (after is None or key < after))
 
 
@@ -80,4 +80,4 @@ def test_next_prefix_golden() -> None:
     """Trailing FF are dropped, the last byte is raised, and FF alone has no end."""
     prefixes = [b"a", b"a\xff", b"a\xff\xff", b"\x00", b"", b"\xff\xff", b"uid1~", b"\xfe\xff"]
     expected = [b"b", b"b", b"b", b"\x01", None, None, b"uid1\x7f", b"\xff"]
-    assert expected == [next_prefix(prefix) for prefix in prefixes]
+    assert expected == [compute_prefix_stop(prefix) for prefix in prefixes]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.regions import Growth, SplitPolicy, grow, threshold
+from rowkey.errors import InvalidArgument
+from rowkey.regions import RegionGrowth, SplitPolicy, compute_split_threshold, simulate_growth
 
 MIB = 2**20
 KEYS = 100_000
@@ -31,7 +31,7 @@ def key_by_key(
         keys = held[region]
         insort(keys, rank)
         here = len([other for other in range(len(held)) if other % servers == region % servers])
-        limit = threshold(policy, here, file, flush)
+        limit = compute_split_threshold(policy, here, file, flush)
         if limit is None or len(keys) * MIB <= limit or len(keys) <= retry[region]:
             continue
         middle = keys[len(keys) // 2]
@@ -58,14 +58,14 @@ def test_equal_to_key_by_key(
     """Taking keys in chunks changes nothing."""
     file, flush = (size * MIB for size in sizes)
     expected = key_by_key(ranks, starts, servers, policy, file, flush)
-    grown = grow(
+    grown = simulate_growth(
         np.array(ranks, np.int64), MIB, boundaries=starts, servers=servers, policy=policy,
         max_file_size=file, flush_size=flush,
     )  # fmt: skip
-    keys = [size // MIB for size in grown.sizes]
+    keys = [size // MIB for size in grown.sizes_bytes]
     assert expected == (list(grown.boundaries), keys)
     assert len(ranks) == sum(keys)
-    assert grown.regions == len(starts) + len(grown.splits) + 1
+    assert grown.region_count == len(starts) + len(grown.splits) + 1
     assert sorted(grown.boundaries) == list(grown.boundaries)
     assert len(set(grown.boundaries)) == len(set(starts)) + len(grown.splits)
 
@@ -87,60 +87,64 @@ def test_equal_to_key_by_key_in_long_runs(
     }[shape]
     file, flush = (size * MIB for size in sizes)
     expected = key_by_key(ranks.tolist(), [], servers, policy, file, flush)
-    after = grow(ranks, MIB, servers=servers, policy=policy, max_file_size=file, flush_size=flush)
-    assert expected == (list(after.boundaries), [size // MIB for size in after.sizes])
+    after = simulate_growth(
+        ranks, MIB, servers=servers, policy=policy, max_file_size=file, flush_size=flush
+    )
+    assert expected == (list(after.boundaries), [size // MIB for size in after.sizes_bytes])
 
 
-def grown(ranks: Any, **more: Any) -> Growth:
+def grown(ranks: Any, **more: Any) -> RegionGrowth:
     """A table of files of 1,000 keys."""
     more = {"policy": SplitPolicy.CONSTANT_SIZE, "max_file_size": FILE, **more}
-    return grow(ranks, MIB, **more)
+    return simulate_growth(ranks, MIB, **more)
 
 
 def test_moving_front_leaves_half_full_regions() -> None:
     """Keys that only rise split the last region; what is left stays half full, unwritten."""
     after = grown(np.arange(KEYS))
-    assert 0.5 == pytest.approx(after.fill, abs=0.01)
-    assert {501 * MIB, 500 * MIB} >= set(after.sizes[:-1])
-    assert 0.9 == pytest.approx(after.idle, abs=0.01)
+    assert 0.5 == pytest.approx(after.mean_fill, abs=0.01)
+    assert {501 * MIB, 500 * MIB} >= set(after.sizes_bytes[:-1])
+    assert 0.9 == pytest.approx(after.idle_share, abs=0.01)
     assert [split.rank for split in after.splits] == sorted(split.rank for split in after.splits)
 
 
 def test_random_keys_fill_regions() -> None:
     """Keys in no order write to all regions, which split together and stay fuller."""
     after = grown(np.random.default_rng(3).permutation(KEYS))
-    assert after.fill > 0.65
-    assert 0 == after.idle
-    assert max(after.sizes) <= FILE
+    assert after.mean_fill > 0.65
+    assert 0 == after.idle_share
+    assert max(after.sizes_bytes) <= FILE
 
 
 def test_every_bucket_has_its_front() -> None:
     """With 16 buckets of rising keys, 16 regions are written and all others are half full."""
     buckets = np.arange(KEYS) % 16 * KEYS + np.arange(KEYS)
-    after = grown(buckets, boundaries=[KEYS * bucket for bucket in range(1, 16)], last=0.001)
-    assert 16 == round((1 - after.idle) * after.regions)
-    assert 0.55 > after.fill > 0.5
+    after = grown(
+        buckets, boundaries=[KEYS * bucket for bucket in range(1, 16)], recent_share=0.001
+    )
+    assert 16 == round((1 - after.idle_share) * after.region_count)
+    assert 0.55 > after.mean_fill > 0.5
 
 
 def test_one_key_is_never_split() -> None:
     """A region of one row grows beyond its threshold."""
     after = grown(np.zeros(5_000, np.int64))
-    assert (1, 5.0, ()) == (after.regions, after.fill, after.splits)
+    assert (1, 5.0, ()) == (after.region_count, after.mean_fill, after.splits)
 
 
 def test_disabled_policy_never_splits() -> None:
     """All bytes stay where they were."""
     after = grown(np.arange(5_000), policy=SplitPolicy.DISABLED, boundaries=[1_000])
-    assert (1_000 * MIB, 4_000 * MIB) == after.sizes
+    assert (1_000 * MIB, 4_000 * MIB) == after.sizes_bytes
 
 
 def test_default_spreads_a_small_table_over_the_servers() -> None:
     """Today's default splits early while a server has one region of the table, and then stops."""
     keys = np.random.default_rng(4).permutation(8_000)
-    early = grow(keys, MIB, servers=8)
-    assert early.regions > 8
-    assert 1 == grow(keys, MIB, servers=8, policy=SplitPolicy.CONSTANT_SIZE).regions
-    assert (256 + 1) * MIB == early.splits[0].size
+    early = simulate_growth(keys, MIB, servers=8)
+    assert early.region_count > 8
+    assert 1 == simulate_growth(keys, MIB, servers=8, policy=SplitPolicy.CONSTANT_SIZE).region_count
+    assert (256 + 1) * MIB == early.splits[0].size_bytes
 
 
 def test_same_keys_same_growth() -> None:
@@ -152,25 +156,31 @@ def test_same_keys_same_growth() -> None:
 def test_nothing_arrives() -> None:
     """A table without keys has its regions, empty and idle."""
     after = grown(np.array([], np.int64), boundaries=[5])
-    assert ((0, 0), 0.0, 1.0) == (after.sizes, after.fill, after.idle)
+    assert ((0, 0), 0.0, 1.0) == (after.sizes_bytes, after.mean_fill, after.idle_share)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"boundaries": [6, 5]}, {"servers": 0}, {"last": 0}, {"last": 1.5}, {"max_file_size": 1}],
+    [
+        {"boundaries": [6, 5]},
+        {"servers": 0},
+        {"recent_share": 0},
+        {"recent_share": 1.5},
+        {"max_file_size": 1},
+    ],
 )
 def test_bad_arguments_are_refused(wrong: dict[str, Any]) -> None:
-    """Each number has its range."""
-    with pytest.raises(Refused):
+    """A number out of its range is refused."""
+    with pytest.raises(InvalidArgument):
         grown(np.arange(10), **wrong)
 
 
 def test_too_many_keys_are_refused() -> None:
     """A simulation is bounded; so is the number of bytes a key stands for."""
-    with pytest.raises(Refused):
-        grow(np.zeros(2_000_001, np.int8), 1)
-    with pytest.raises(Refused):
-        grow(np.arange(3), 0)
+    with pytest.raises(InvalidArgument):
+        simulate_growth(np.zeros(2_000_001, np.int8), 1)
+    with pytest.raises(InvalidArgument):
+        simulate_growth(np.arange(3), 0)
 
 
 SLOWER_MOST = 20
@@ -184,7 +194,7 @@ def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
     took = []
     for policy in (SplitPolicy.DISABLED, SplitPolicy.CONSTANT_SIZE):
         start = process_time()
-        after = grow(keys, MIB, policy=policy, max_file_size=1_000 * MIB)
+        after = simulate_growth(keys, MIB, policy=policy, max_file_size=1_000 * MIB)
         took.append(process_time() - start)
-    assert after.regions > 1_000
+    assert after.region_count > 1_000
     assert took[1] < SLOWER_MOST * took[0]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.regions import Boundaries, locate, locate_array, locate_fixed
+from rowkey.errors import InvalidArgument
+from rowkey.regions import Boundaries, locate_fixed_keys, locate_key_array, locate_keys
 
 # Bytes at both ends of the order and two neighbours, in runs that cross words of eight bytes.
 pieces = st.sampled_from(
@@ -45,11 +45,11 @@ def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: in
     boundaries = Boundaries(splits)
     expected = [bisect_right(splits, key) for key in keys]
     data, offsets = laid_out(keys, slack)
-    assert expected == locate(boundaries, data, offsets.astype(np.int32)).tolist()
-    assert expected == locate(boundaries, data, offsets.astype(np.int64)).tolist()
+    assert expected == locate_keys(boundaries, data, offsets.astype(np.int32)).tolist()
+    assert expected == locate_keys(boundaries, data, offsets.astype(np.int64)).tolist()
     for kind in (pa.binary(), pa.large_binary()):
         array = pa.array([b"before", *keys], kind)[1:]
-        assert expected == locate_array(boundaries, array).tolist()
+        assert expected == locate_key_array(boundaries, array).tolist()
 
 
 @given(splits=split_sets, drawn=st.lists(rows, max_size=10), width=st.integers(1, 20))
@@ -61,10 +61,10 @@ def test_keys_of_one_width_located_as_by_bisect(
     expected = [bisect_right(splits, key) for key in keys]
     boundaries = Boundaries(splits)
     matrix = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), width)
-    assert expected == locate_fixed(boundaries, matrix).tolist()
-    assert expected == locate_fixed(boundaries, np.repeat(matrix, 2, axis=0)[::2]).tolist()
+    assert expected == locate_fixed_keys(boundaries, matrix).tolist()
+    assert expected == locate_fixed_keys(boundaries, np.repeat(matrix, 2, axis=0)[::2]).tolist()
     array = pa.array([b"x" * width, *keys], pa.binary(width))[1:]
-    assert expected == locate_array(boundaries, array).tolist()
+    assert expected == locate_key_array(boundaries, array).tolist()
 
 
 def words(random: Random, alphabet: bytes, longest: int, count: int) -> list[bytes]:
@@ -83,7 +83,7 @@ def test_many_keys_over_several_blocks(alphabet: bytes, longest: int, splits: in
     cut = sorted(set(words(random, alphabet, longest, splits)) - {b""})
     keys = words(random, alphabet, longest + 8, 40_000)
     expected = [bisect_right(cut, key) for key in keys]
-    assert expected == locate(Boundaries(cut), *laid_out(keys)).tolist()
+    assert expected == locate_keys(Boundaries(cut), *laid_out(keys)).tolist()
 
 
 def test_long_common_prefixes() -> None:
@@ -98,28 +98,28 @@ def test_long_common_prefixes() -> None:
     ]
     keys += near(cut)
     expected = [bisect_right(cut, key) for key in keys]
-    assert expected == locate(Boundaries(cut), *laid_out(keys)).tolist()
+    assert expected == locate_keys(Boundaries(cut), *laid_out(keys)).tolist()
 
 
 def test_no_splits_are_one_region() -> None:
     """A table that is not split holds every key in its only region."""
-    assert [0, 0, 0] == locate(Boundaries(), *laid_out([b"", b"a", b"\xff" * 20])).tolist()
+    assert [0, 0, 0] == locate_keys(Boundaries(), *laid_out([b"", b"a", b"\xff" * 20])).tolist()
 
 
 def test_no_keys_have_no_regions() -> None:
     """Nothing is located, in every layout."""
     boundaries = Boundaries([b"a"])
-    assert [] == locate(boundaries, *laid_out([])).tolist()
-    assert [] == locate_fixed(boundaries, np.empty((0, 4), np.uint8)).tolist()
-    assert [] == locate_array(boundaries, pa.array([], pa.binary())).tolist()
+    assert [] == locate_keys(boundaries, *laid_out([])).tolist()
+    assert [] == locate_fixed_keys(boundaries, np.empty((0, 4), np.uint8)).tolist()
+    assert [] == locate_key_array(boundaries, pa.array([], pa.binary())).tolist()
 
 
 def test_only_empty_keys() -> None:
     """Keys without bytes lie in the first region, in every layout."""
     boundaries = Boundaries([b"\0"])
-    assert [0, 0] == locate(boundaries, *laid_out([b"", b""])).tolist()
-    assert [0, 0] == locate_fixed(boundaries, np.empty((2, 0), np.uint8)).tolist()
-    assert [0, 0] == locate_array(boundaries, pa.array([b"", b""])).tolist()
+    assert [0, 0] == locate_keys(boundaries, *laid_out([b"", b""])).tolist()
+    assert [0, 0] == locate_fixed_keys(boundaries, np.empty((2, 0), np.uint8)).tolist()
+    assert [0, 0] == locate_key_array(boundaries, pa.array([b"", b""])).tolist()
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_only_empty_keys() -> None:
 )  # fmt: skip
 def test_bad_layouts_are_refused(data: Any, offsets: Any) -> None:
     """Offsets that fall or point outside the data, and other types, are refused by name."""
-    with pytest.raises(Refused):
-        locate(Boundaries([b"a\0"]), data, offsets)
+    with pytest.raises(InvalidArgument):
+        locate_keys(Boundaries([b"a\0"]), data, offsets)
 
 
 def test_bad_arrays_are_refused() -> None:
     """Nulls, text and matrices of numbers are refused by name."""
     boundaries = Boundaries([b"a"])
     for array in (pa.array([b"a", None]), pa.array(["a"])):
-        with pytest.raises(Refused):
-            locate_array(boundaries, array)
-    with pytest.raises(Refused):
-        locate_fixed(boundaries, np.zeros((2, 2), np.int64))
+        with pytest.raises(InvalidArgument):
+            locate_key_array(boundaries, array)
+    with pytest.raises(InvalidArgument):
+        locate_fixed_keys(boundaries, np.zeros((2, 2), np.int64))

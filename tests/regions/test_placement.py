@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.regions import balanced_placements, integer_bound, round_robin
+from rowkey.errors import InvalidArgument
+from rowkey.regions import compute_server_imbalance, draw_balanced_placements, place_round_robin
 
 counts = st.integers(0, 200)
 servers = st.integers(1, 40)
@@ -21,13 +21,13 @@ servers = st.integers(1, 40)
 def test_round_robin_deals_in_order(regions: int, servers: int, start: int) -> None:
     """Region i is on the server i after the first, around."""
     expected = [(start + region) % servers for region in range(regions)]
-    assert expected == round_robin(regions, servers, start).tolist()
+    assert expected == place_round_robin(regions, servers, start).tolist()
 
 
 @given(regions=counts, servers=servers, count=st.integers(0, 5), seed=st.integers(0, 2**32))
 def test_balanced_placements_are_even(regions: int, servers: int, count: int, seed: int) -> None:
     """Every server holds the mean, rounded down or up, and every placement is its own."""
-    placements = balanced_placements(regions, servers, count, seed)
+    placements = draw_balanced_placements(regions, servers, count, seed)
     assert (count, regions) == placements.shape
     for placement in placements:
         held = np.bincount(placement, minlength=servers)
@@ -37,14 +37,14 @@ def test_balanced_placements_are_even(regions: int, servers: int, count: int, se
 
 def test_same_seed_same_placements() -> None:
     """Placements depend on the seed and on nothing else."""
-    one, same, other = (balanced_placements(20, 8, 10, seed).tolist() for seed in (1, 1, 2))
+    one, same, other = (draw_balanced_placements(20, 8, 10, seed).tolist() for seed in (1, 1, 2))
     assert one == same
     assert one != other
 
 
 def test_placements_differ_from_creation() -> None:
     """All orders come up, and so does every server as one that holds more."""
-    placements = balanced_placements(3, 2, 600, seed=5)
+    placements = draw_balanced_placements(3, 2, 600, seed=5)
     seen = Counter(map(tuple, placements.tolist()))
     assert 6 == len(seen)
     assert min(seen.values()) > 60
@@ -56,24 +56,24 @@ def test_placements_differ_from_creation() -> None:
 )
 def test_integer_bound_golden(regions: int, servers: int, bound: float) -> None:
     """The figures of the facts."""
-    assert bound == pytest.approx(integer_bound(regions, servers))
+    assert bound == pytest.approx(compute_server_imbalance(regions, servers))
 
 
 @given(regions=st.integers(1, 200), servers=servers)
 def test_integer_bound_is_reached(regions: int, servers: int) -> None:
     """It is the share of the busiest server under round robin, and 1 only for multiples."""
-    held = np.bincount(round_robin(regions, servers), minlength=servers)
-    assert held.max() / held.mean() == pytest.approx(integer_bound(regions, servers))
-    assert (gcd(regions, servers) == servers) == (integer_bound(regions, servers) == 1)
+    held = np.bincount(place_round_robin(regions, servers), minlength=servers)
+    assert held.max() / held.mean() == pytest.approx(compute_server_imbalance(regions, servers))
+    assert (gcd(regions, servers) == servers) == (compute_server_imbalance(regions, servers) == 1)
 
 
 def test_no_servers_are_refused() -> None:
     """Regions need a server, and a bound needs a region."""
-    with pytest.raises(Refused):
-        round_robin(3, 0)
-    with pytest.raises(Refused):
-        balanced_placements(-1, 3, 1, 0)
-    with pytest.raises(Refused):
-        balanced_placements(1, 3, -1, 0)
-    with pytest.raises(Refused):
-        integer_bound(0, 3)
+    with pytest.raises(InvalidArgument):
+        place_round_robin(3, 0)
+    with pytest.raises(InvalidArgument):
+        draw_balanced_placements(-1, 3, 1, 0)
+    with pytest.raises(InvalidArgument):
+        draw_balanced_placements(1, 3, -1, 0)
+    with pytest.raises(InvalidArgument):
+        compute_server_imbalance(0, 3)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from rowkey.errors import Refused
-from rowkey.regions import DEFAULT_POLICY, FLUSH_SIZE, MAX_FILE_SIZE, SplitPolicy, threshold
+from rowkey.errors import InvalidArgument
+from rowkey.regions import (
+    DEFAULT_POLICY,
+    FLUSH_SIZE,
+    MAX_FILE_SIZE,
+    SplitPolicy,
+    compute_split_threshold,
+)
 
 MIB, GIB = 2**20, 2**30
 
 
 def thresholds(policy: SplitPolicy, *regions: int) -> list[int | None]:
     """The thresholds for numbers of regions on the server, with HBase's sizes."""
-    return [threshold(policy, here) for here in regions]
+    return [compute_split_threshold(policy, here) for here in regions]
 
 
 def test_todays_default() -> None:
@@ -31,23 +37,25 @@ def test_cubes() -> None:
 def test_cubes_stop_beyond_a_hundred_regions() -> None:
     """A file size that cubes would not reach is taken all the same."""
     policy = SplitPolicy.INCREASING
-    assert [2**21 * 10**6, 2**60] == [threshold(policy, here, 2**60, 2**20) for here in (100, 101)]
+    assert [2**21 * 10**6, 2**60] == [
+        compute_split_threshold(policy, here, 2**60, 2**20) for here in (100, 101)
+    ]
 
 
 def test_constant_and_disabled() -> None:
-    """One size for all, or none."""
+    """The constant policy has one size for all regions, the disabled one has none."""
     assert [10 * GIB] * 3 == thresholds(SplitPolicy.CONSTANT_SIZE, 0, 1, 9)
     assert [None] * 3 == thresholds(SplitPolicy.DISABLED, 0, 1, 9)
 
 
 def test_initial_size_is_not_capped() -> None:
     """A small MAX_FILESIZE does not lower the first threshold of today's default."""
-    assert 256 * MIB == threshold(SplitPolicy.STEPPING, 1, 2 * MIB)
-    assert 2 * MIB == threshold(SplitPolicy.INCREASING, 1, 2 * MIB)
+    assert 256 * MIB == compute_split_threshold(SplitPolicy.STEPPING, 1, 2 * MIB)
+    assert 2 * MIB == compute_split_threshold(SplitPolicy.INCREASING, 1, 2 * MIB)
 
 
 @pytest.mark.parametrize("sizes", [(-1, GIB, GIB), (1, 2 * MIB - 1, GIB), (1, GIB, MIB - 1)])
 def test_sizes_that_hbase_refuses(sizes: tuple[int, int, int]) -> None:
     """Too small a file or flush size, and a negative number, are refused."""
-    with pytest.raises(Refused):
-        threshold(SplitPolicy.STEPPING, *sizes)
+    with pytest.raises(InvalidArgument):
+        compute_split_threshold(SplitPolicy.STEPPING, *sizes)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.regions import SPLITS, CutRequest, bytes_split, steps_below
-from rowkey.regions.splits.decimal_string import DecimalString
-from rowkey.regions.splits.hex_string import HexString
-from rowkey.regions.splits.uniform import Uniform
+from rowkey.errors import InvalidArgument
+from rowkey.regions import SPLIT_ALGORITHMS, SplitRequest, split_byte_range, split_prefix
+from rowkey.regions.splits.decimal_string import DecimalStringSplit
+from rowkey.regions.splits.hex_string import HexStringSplit
+from rowkey.regions.splits.uniform import UniformSplit
 
 ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
 
@@ -24,18 +24,20 @@ ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
 )  # fmt: skip
 def test_bytes_split_golden(start: str, stop: str, inclusive: bool, count: int, keys: str) -> None:
     """Bytes.split of 2.6.4: padding, one more byte where needed, ends as they were padded."""
-    split = bytes_split(bytes.fromhex(start), bytes.fromhex(stop), inclusive=inclusive, count=count)
+    split = split_byte_range(
+        bytes.fromhex(start), bytes.fromhex(stop), inclusive=inclusive, count=count
+    )
     assert keys.split(" ") == [key.hex() for key in split]
 
 
 @given(start=ends, stop=ends, inclusive=st.booleans(), count=st.integers(-1, 300))
 def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: int) -> None:
-    """As many keys as asked for, ascending between the ends, at equal steps."""
+    """A byte range gives the requested number of keys, ascending at equal steps."""
     if start.ljust(4, b"\0") >= stop.ljust(4, b"\0") or count < 1:
-        with pytest.raises(Refused):
-            bytes_split(start, stop, inclusive=inclusive, count=count)
+        with pytest.raises(InvalidArgument):
+            split_byte_range(start, stop, inclusive=inclusive, count=count)
         return
-    keys = bytes_split(start, stop, inclusive=inclusive, count=count)
+    keys = split_byte_range(start, stop, inclusive=inclusive, count=count)
     assert count + 2 == len(keys)
     width = len(keys[1])
     numbers = [int.from_bytes(key.ljust(width, b"\0"), "big") for key in keys]
@@ -48,7 +50,7 @@ def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: 
 @given(prefix=st.binary(max_size=3), count=st.integers(1, 2_000))
 def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
     """Distinct ascending keys of the prefix, one fewer than parts."""
-    keys = steps_below(prefix, count)
+    keys = split_prefix(prefix, count)
     assert count - 1 == len(keys)
     assert sorted(set(keys)) == keys
     assert all(key.startswith(prefix) and key != prefix for key in keys)
@@ -56,38 +58,38 @@ def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
 
 def test_ranges_between_two_rows() -> None:
     """RegionSplitter's split of a range of rows, with and without its ends."""
-    assert [b"10000000", b"20000000"] == HexString().between(b"00000000", b"30000000", 3)
-    assert [b"00000033", b"00000066"] == DecimalString().between(b"00", b"99", 3)
-    both = DecimalString().between(b"", b"99", 2, inclusive=True, width=2)
+    assert [b"10000000", b"20000000"] == HexStringSplit().split_range(b"00000000", b"30000000", 3)
+    assert [b"00000033", b"00000066"] == DecimalStringSplit().split_range(b"00", b"99", 3)
+    both = DecimalStringSplit().split_range(b"", b"99", 2, inclusive=True, width=2)
     assert [b"00", b"50", b"99"] == both
-    assert [b"\x10", b"\x20"] == Uniform.between(b"\x00", b"\x30", 3)
-    assert [b"a", b"b", b"b"] == Uniform.between(b"a", b"b", 2, inclusive=True)
-    assert [b"\x80" + bytes(7)] == Uniform.between(b"", b"", 2)
+    assert [b"\x10", b"\x20"] == UniformSplit.split_range(b"\x00", b"\x30", 3)
+    assert [b"a", b"b", b"b"] == UniformSplit.split_range(b"a", b"b", 2, inclusive=True)
+    assert [b"\x80" + bytes(7)] == UniformSplit.split_range(b"", b"", 2)
 
 
 def test_middle_of_two_rows() -> None:
     """RegionSplitter's split of a region into two."""
-    assert b"7fffffff" == HexString().middle(b"", b"ffffffff")
-    assert b"00000015" == DecimalString().middle(b"10", b"20")
-    assert bytes.fromhex("61616180") == Uniform.middle(b"aaa", b"aab")
-    assert bytes.fromhex("ef" + "ff" * 7) == Uniform.middle(
+    assert b"7fffffff" == HexStringSplit().find_middle(b"", b"ffffffff")
+    assert b"00000015" == DecimalStringSplit().find_middle(b"10", b"20")
+    assert bytes.fromhex("61616180") == UniformSplit.find_middle(b"aaa", b"aab")
+    assert bytes.fromhex("ef" + "ff" * 7) == UniformSplit.find_middle(
         bytes.fromhex("df" + "ff" * 7), b"\xff" * 8
     )
 
 
 def test_ranges_that_are_none_are_refused() -> None:
-    """Rows in the wrong order, no numbers, and a last row of 0."""
+    """Rows in the wrong order, malformed rows and a last row of 0 are refused."""
     for start, stop in ((b"5", b"5"), (b"9", b"1"), (b"x", b"9")):
-        with pytest.raises(Refused):
-            DecimalString().between(start, stop, 2)
-    with pytest.raises(Refused):
-        DecimalString().middle(b"", b"0")
-    with pytest.raises(Refused):
-        Uniform.between(b"b", b"a", 2)
+        with pytest.raises(InvalidArgument):
+            DecimalStringSplit().split_range(start, stop, 2)
+    with pytest.raises(InvalidArgument):
+        DecimalStringSplit().find_middle(b"", b"0")
+    with pytest.raises(InvalidArgument):
+        UniformSplit.split_range(b"b", b"a", 2)
 
 
 def test_custom_rows_set_the_width() -> None:
     """Keys are as long as the last row, and in lower case whatever its case."""
-    kind = SPLITS["hex_string"]
-    assert (b"05", b"0a") == kind().cut(CutRequest(3, "0", "0F")).splits
-    assert (b"0007f",) == kind().cut(CutRequest(2, b"0", b"000FE")).splits
+    kind = SPLIT_ALGORITHMS["hex_string"]
+    assert (b"05", b"0a") == kind().build_boundaries(SplitRequest(3, "0", "0F")).splits
+    assert (b"0007f",) == kind().build_boundaries(SplitRequest(2, b"0", b"000FE")).splits

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.regions import (
     MAX_FILE_SIZE,
-    Demand,
-    Opinion,
-    memstore_regions,
-    opinions_on,
-    size_regions,
+    SizingOpinion,
+    TableDemand,
+    choose_region_count,
+    collect_opinions,
+    compute_memstore_regions,
 )
 
 GIB, TIB = 2**30, 2**40
 
 
-def said(demand: Demand, source: str) -> Opinion:
+def said(demand: TableDemand, source: str) -> SizingOpinion:
     """What one source says of a table."""
-    (row,) = [row for row in opinions_on(demand) if source in row.source]
+    (row,) = [row for row in collect_opinions(demand) if source in row.source]
     return row
 
 
@@ -33,74 +33,74 @@ def said(demand: Demand, source: str) -> Opinion:
 )  # fmt: skip
 def test_table_by_size(size: int, least: int | None, most: int | None) -> None:
     """The article's table, with the gap it leaves and the cap it sets."""
-    row = said(Demand(size=size), "by size")
-    assert (least, most) == (row.least, row.most)
+    row = said(TableDemand(size=size), "by size")
+    assert (least, most) == (row.min_regions, row.max_regions)
     assert (least is None) == ("says nothing" in row.reason)
 
 
 def test_cap_contradicts_the_size_of_a_region() -> None:
     """10 TB in 120 regions are 85.3 GB each, which split by themselves: the row says so."""
-    reason = said(Demand(size=10 * TIB), "by size").reason
+    reason = said(TableDemand(size=10 * TIB), "by size").reason
     assert "1,024" in reason
     assert "85.3 GB" in reason
 
 
 def test_todays_figures() -> None:
     """1 TB on 8 servers of 16 GB of heap with one family."""
-    demand = Demand(size=TIB, servers=8, heap=16 * GIB)
+    demand = TableDemand(size=TIB, servers=8, heap=16 * GIB)
     expected = {
         "per region": (128, 171), "max.filesize": (103, None), "region size": (21, 103),
         "regions per table": (50, 100), "regions per server": (160, 1_600),
         "pre-splitting": (None, 80), "MemStore": (None, 408), "arithmetic": (8, None),
     }  # fmt: skip
     rows = {source: said(demand, source) for source in expected}
-    assert expected == {source: (row.least, row.most) for source, row in rows.items()}
+    assert expected == {source: (row.min_regions, row.max_regions) for source, row in rows.items()}
 
 
 def test_figures_that_lack_their_ground() -> None:
     """Without a heap, or with many families, a source sets no bound and says why."""
-    assert said(Demand(), "MemStore").most is None
-    assert said(Demand(families=3), "regions per table").least is None
-    assert 17 == memstore_regions(16 * GIB, 3)
+    assert said(TableDemand(), "MemStore").max_regions is None
+    assert said(TableDemand(families=3), "regions per table").min_regions is None
+    assert 17 == compute_memstore_regions(16 * GIB, 3)
 
 
 @pytest.mark.parametrize(
     ("demand", "regions"),
     [
-        (Demand(), 8),
-        (Demand(servers=3), 6),
-        (Demand(size=20 * GIB, servers=5), 5),
-        (Demand(size=200 * GIB), 24),
-        (Demand(size=TIB), 104),
-        (Demand(size=10 * TIB), 1_024),
-        (Demand(size=10 * TIB, heap=16 * GIB), 408),
-        (Demand(prefixes=16), 16),
-        (Demand(size=200 * GIB, prefixes=16), 32),
-        (Demand(size=200 * GIB, prefixes=256), 24),
-        (Demand(writes=9, capacity=2), 16),
-        (Demand(writes=9, capacity=2, scans=True), 8),
-        (Demand(writes=7, capacity=2), 8),
+        (TableDemand(), 8),
+        (TableDemand(servers=3), 6),
+        (TableDemand(size=20 * GIB, servers=5), 5),
+        (TableDemand(size=200 * GIB), 24),
+        (TableDemand(size=TIB), 104),
+        (TableDemand(size=10 * TIB), 1_024),
+        (TableDemand(size=10 * TIB, heap=16 * GIB), 408),
+        (TableDemand(prefixes=16), 16),
+        (TableDemand(size=200 * GIB, prefixes=16), 32),
+        (TableDemand(size=200 * GIB, prefixes=256), 24),
+        (TableDemand(writes=9, capacity=2), 16),
+        (TableDemand(writes=9, capacity=2, scans=True), 8),
+        (TableDemand(writes=7, capacity=2), 8),
     ],
 )
-def test_recommendations(demand: Demand, regions: int) -> None:
+def test_recommendations(demand: TableDemand, regions: int) -> None:
     """Size first, then servers, writes, and whole multiples."""
-    assert regions == size_regions(demand).regions
+    assert regions == choose_region_count(demand).regions
 
 
 def test_warnings_name_what_stays_wrong() -> None:
     """Too little heap, regions that split by themselves, and a remainder are each said."""
-    heap = size_regions(Demand(size=10 * TIB, heap=16 * GIB)).warnings
+    heap = choose_region_count(TableDemand(size=10 * TIB, heap=16 * GIB)).warnings
     assert ["MemStores", "MAX_FILESIZE"] == [
         word for line in heap for word in ("MemStores", "MAX_FILESIZE") if word in line
     ]
-    (remainder,) = size_regions(Demand(prefixes=10)).warnings
+    (remainder,) = choose_region_count(TableDemand(prefixes=10)).warnings
     assert "1.60" in remainder
-    assert "50 GB" in size_regions(Demand(size=100 * TIB, heap=GIB)).warnings[-1]
-    assert () == size_regions(Demand(size=TIB, heap=32 * GIB)).warnings
+    assert "50 GB" in choose_region_count(TableDemand(size=100 * TIB, heap=GIB)).warnings[-1]
+    assert () == choose_region_count(TableDemand(size=TIB, heap=32 * GIB)).warnings
 
 
 demands = st.builds(
-    Demand,
+    TableDemand,
     size=st.integers(0, 50 * TIB),
     servers=st.integers(1, 60),
     families=st.integers(1, 4),
@@ -113,21 +113,21 @@ demands = st.builds(
 
 
 @given(demands)
-def test_recommendation_keeps_its_promises(demand: Demand) -> None:
-    """At least as many regions as the size asks for, never above the heap; or a warning says so."""
-    sizing = size_regions(demand)
+def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
+    """A recommendation fits the size and the heap, or has a warning."""
+    sizing = choose_region_count(demand)
     assert sizing.reasons
-    assert opinions_on(demand) == sizing.opinions
+    assert collect_opinions(demand) == sizing.opinions
     if demand.heap is not None:
-        most = max(1, memstore_regions(demand.heap, demand.families)) * demand.servers
+        most = max(1, compute_memstore_regions(demand.heap, demand.families)) * demand.servers
         assert sizing.regions <= most
     if sizing.regions * MAX_FILE_SIZE < demand.size:
         assert any("GB" in warning for warning in sizing.warnings)
     if sizing.regions % demand.servers:
-        assert sizing.bound > 1
+        assert sizing.imbalance > 1
         assert any("times the mean" in warning for warning in sizing.warnings)
     if demand.prefixes is None:
-        assert 1 == sizing.bound
+        assert 1 == sizing.imbalance
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,5 @@ def test_recommendation_keeps_its_promises(demand: Demand) -> None:
 )
 def test_bad_demands_are_refused(wrong: dict[str, int]) -> None:
     """Each number has its range."""
-    with pytest.raises(Refused):
-        Demand(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        TableDemand(**wrong)  # type: ignore[arg-type]

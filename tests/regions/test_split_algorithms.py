@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import DeclarationError, Refused
-from rowkey.regions import MOST_REGIONS, SPLITS, CutRequest, SplitAlgorithm, Vector
+from rowkey.errors import InvalidArgument, InvalidDesign
+from rowkey.regions import MAX_REGIONS, SPLIT_ALGORITHMS, SplitAlgorithm, SplitRequest, SplitVector
 
-every_algorithm = pytest.mark.parametrize("kind", SPLITS.values(), ids=SPLITS)
-vectors = [(name, vector) for name, kind in SPLITS.items() for vector in kind.vectors]
+every_algorithm = pytest.mark.parametrize("kind", SPLIT_ALGORITHMS.values(), ids=SPLIT_ALGORITHMS)
+vectors = [(name, vector) for name, kind in SPLIT_ALGORITHMS.items() for vector in kind.vectors]
 TENTHS = ["19999999", "33333332", "4ccccccb", "66666664", "7ffffffd", "99999996", "b333332f",
           "ccccccc8", "e6666661"]  # fmt: skip
 samples = st.lists(st.binary(max_size=4), min_size=1, max_size=60).map(sorted)
 
 
-def cut(name: str, request: CutRequest) -> tuple[bytes, ...]:
+def cut(name: str, request: SplitRequest) -> tuple[bytes, ...]:
     """The splits that one algorithm chooses."""
-    return SPLITS[name]().cut(request).splits
+    return SPLIT_ALGORITHMS[name]().build_boundaries(request).splits
 
 
 @pytest.mark.parametrize(("name", "vector"), vectors)
-def test_golden_vectors(name: str, vector: Vector) -> None:
+def test_golden_vectors(name: str, vector: SplitVector) -> None:
     """Each algorithm gives the splits that its class promises."""
     assert vector.splits == cut(name, vector.request)
 
@@ -41,40 +41,40 @@ def test_each_algorithm_explains_itself(kind: type[SplitAlgorithm]) -> None:
 @every_algorithm
 def test_each_algorithm_says_what_it_lacks(kind: type[SplitAlgorithm]) -> None:
     """An empty request names all that the algorithm needs, with a remedy."""
-    with pytest.raises(DeclarationError) as caught:
-        kind().cut(CutRequest())
-    assert sorted(kind.needs) == [mistake.path for mistake in caught.value.mistakes]
+    with pytest.raises(InvalidDesign) as caught:
+        kind().build_boundaries(SplitRequest())
+    assert sorted(kind.required_fields) == [mistake.path for mistake in caught.value.mistakes]
     assert all(mistake.remedy for mistake in caught.value.mistakes)
 
 
 @every_algorithm
 def test_each_algorithm_refuses_arguments_it_does_not_take(kind: type[SplitAlgorithm]) -> None:
     """An argument that would be without effect is a mistake."""
-    request = CutRequest(2, "00", "99", listed=[b"a"], prefixes=[b"a", b"b"], keys=[b"a", b"b"])
-    in_vain = {"regions", "first", "last", "listed"} - kind.needs - kind.takes
-    with pytest.raises(DeclarationError) as caught:
-        kind().cut(request)
+    request = SplitRequest(2, "00", "99", listed=[b"a"], prefixes=[b"a", b"b"], keys=[b"a", b"b"])
+    in_vain = {"regions", "first", "last", "listed"} - kind.required_fields - kind.optional_fields
+    with pytest.raises(InvalidDesign) as caught:
+        kind().build_boundaries(request)
     assert sorted(in_vain) == sorted(mistake.path for mistake in caught.value.mistakes)
 
 
-@pytest.mark.parametrize("regions", [0, -1, MOST_REGIONS + 1, 10**18])
+@pytest.mark.parametrize("regions", [0, -1, MAX_REGIONS + 1, 10**18])
 def test_numbers_of_regions_beyond_reason_are_refused(regions: int) -> None:
     """No file makes us compute splits for ever."""
-    with pytest.raises(Refused):
-        CutRequest(regions=regions)
+    with pytest.raises(InvalidArgument):
+        SplitRequest(regions=regions)
 
 
 @pytest.mark.parametrize(
     ("name", "request_", "splits"),
     [
-        ("hex_string", CutRequest(16), [f"{i:x}0000000" for i in range(1, 16)]),
-        ("hex_string", CutRequest(10), TENTHS),
-        ("hex_string", CutRequest(3), ["55555555", "aaaaaaaa"]),
-        ("hex_string", CutRequest(11, "0", "A"), list("123456789a")),
-        ("decimal_string", CutRequest(3), ["33333333", "66666666"]),
+        ("hex_string", SplitRequest(16), [f"{i:x}0000000" for i in range(1, 16)]),
+        ("hex_string", SplitRequest(10), TENTHS),
+        ("hex_string", SplitRequest(3), ["55555555", "aaaaaaaa"]),
+        ("hex_string", SplitRequest(11, "0", "A"), list("123456789a")),
+        ("decimal_string", SplitRequest(3), ["33333333", "66666666"]),
     ],
 )  # fmt: skip
-def test_text_vectors_of_hbase(name: str, request_: CutRequest, splits: list[str]) -> None:
+def test_text_vectors_of_hbase(name: str, request_: SplitRequest, splits: list[str]) -> None:
     """What RegionSplitter's own tests, and its run on 2.6.4, give."""
     assert splits == [split.decode() for split in cut(name, request_)]
 
@@ -82,27 +82,27 @@ def test_text_vectors_of_hbase(name: str, request_: CutRequest, splits: list[str
 def test_byte_vectors_of_hbase() -> None:
     """UniformSplit of HBase's own tests."""
     sixteen = [bytes([16 * i]) + bytes(7) for i in range(1, 16)]
-    assert sixteen == list(cut("uniform", CutRequest(16)))
-    assert [b"\x80" + bytes(7)] == list(cut("uniform", CutRequest(2)))
-    assert 11 == len(cut("uniform", CutRequest(12, "\\x00", "\\x0A")))
+    assert sixteen == list(cut("uniform", SplitRequest(16)))
+    assert [b"\x80" + bytes(7)] == list(cut("uniform", SplitRequest(2)))
+    assert 11 == len(cut("uniform", SplitRequest(12, "\\x00", "\\x0A")))
 
 
 @pytest.mark.parametrize(
     ("name", "request_"),
-    [("hex_string", CutRequest(12, "0", "A")), ("hex_string", CutRequest(2, "AA", "00")),
-     ("hex_string", CutRequest(2, "7", "7")), ("hex_string", CutRequest(2, "g", "h")),
-     ("hex_string", CutRequest(2, "-1", "7")), ("hex_string", CutRequest(2, "0" * 2_000, "1")),
-     ("decimal_string", CutRequest(2, "0", "A")), ("decimal_string", CutRequest(2, "0", "")),
-     ("uniform", CutRequest(2, b"a", b"b" * 65)), ("hex_string", CutRequest(2, "0", "1" * 65)),
-     ("uniform", CutRequest(1)), ("uniform", CutRequest(2, b"b", b"a")),
-     ("uniform", CutRequest(2, b"a", b"a\0")), ("uniform", CutRequest(2, "\\xff", "\\xFF")),
-     ("sample", CutRequest(2, keys=())), ("per_bucket", CutRequest(prefixes=())),
-     ("per_bucket", CutRequest(prefixes=(b"a", b"ab"))),
-     ("per_bucket", CutRequest(prefixes=(b"a", b"a")))],
+    [("hex_string", SplitRequest(12, "0", "A")), ("hex_string", SplitRequest(2, "AA", "00")),
+     ("hex_string", SplitRequest(2, "7", "7")), ("hex_string", SplitRequest(2, "g", "h")),
+     ("hex_string", SplitRequest(2, "-1", "7")), ("hex_string", SplitRequest(2, "0" * 2_000, "1")),
+     ("decimal_string", SplitRequest(2, "0", "A")), ("decimal_string", SplitRequest(2, "0", "")),
+     ("uniform", SplitRequest(2, b"a", b"b" * 65)), ("hex_string", SplitRequest(2, "0", "1" * 65)),
+     ("uniform", SplitRequest(1)), ("uniform", SplitRequest(2, b"b", b"a")),
+     ("uniform", SplitRequest(2, b"a", b"a\0")), ("uniform", SplitRequest(2, "\\xff", "\\xFF")),
+     ("sample", SplitRequest(2, keys=())), ("per_bucket", SplitRequest(prefixes=())),
+     ("per_bucket", SplitRequest(prefixes=(b"a", b"ab"))),
+     ("per_bucket", SplitRequest(prefixes=(b"a", b"a")))],
 )  # fmt: skip
-def test_requests_that_cannot_be_cut_are_refused(name: str, request_: CutRequest) -> None:
+def test_requests_that_cannot_be_cut_are_refused(name: str, request_: SplitRequest) -> None:
     """HBase's preconditions, and ours, are refusals and never another error."""
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         cut(name, request_)
 
 
@@ -120,10 +120,10 @@ def test_number_ranges_are_equal_but_the_last(
     form = "012x" if base == 16 else "d"
     written = format(first, form), format(first + span, form)
     if regions > span + 1:
-        with pytest.raises(Refused):
-            cut(name, CutRequest(regions, *written))
+        with pytest.raises(InvalidArgument):
+            cut(name, SplitRequest(regions, *written))
         return
-    splits = cut(name, CutRequest(regions, *written))
+    splits = cut(name, SplitRequest(regions, *written))
     starts = [first, *(int(split, base) for split in splits)]
     sizes = [
         stop - start for start, stop in zip(starts, [*starts[1:], first + span + 1], strict=True)
@@ -136,12 +136,12 @@ def test_number_ranges_are_equal_but_the_last(
 
 @given(first=st.binary(max_size=3), last=st.binary(max_size=3), regions=st.integers(2, 600))
 def test_uniform_ranges_lie_between_their_ends(first: bytes, last: bytes, regions: int) -> None:
-    """The asked number of regions, between the ends."""
+    """Uniform splits give the requested number of regions between the ends."""
     if first.ljust(3, b"\0") >= last.ljust(3, b"\0"):
-        with pytest.raises(Refused):
-            cut("uniform", CutRequest(regions, first, last))
+        with pytest.raises(InvalidArgument):
+            cut("uniform", SplitRequest(regions, first, last))
         return
-    splits = cut("uniform", CutRequest(regions, first, last))
+    splits = cut("uniform", SplitRequest(regions, first, last))
     assert regions - 1 == len(splits)
     assert first < splits[0]
     assert splits[-1] <= last or splits[-1].startswith(last)
@@ -153,7 +153,7 @@ def test_quantiles_spread_the_sample(keys: list[bytes], regions: int) -> None:
     distinct = sorted(set(keys) - {b""})
     if not distinct:
         return
-    splits = cut("sample", CutRequest(regions, keys=distinct))
+    splits = cut("sample", SplitRequest(regions, keys=distinct))
     held = Counter(bisect_right(splits, key) for key in distinct)
     assert max(held.values()) <= -(-len(distinct) // regions)
     assert set(splits) <= set(distinct)
@@ -161,18 +161,18 @@ def test_quantiles_spread_the_sample(keys: list[bytes], regions: int) -> None:
 
 @given(keys=samples, regions=st.integers(1, 40))
 def test_too_few_different_keys_are_told(keys: list[bytes], regions: int) -> None:
-    """Fewer regions than asked for come with a sentence, and only they do."""
-    request = CutRequest(regions, keys=keys)
-    boundaries = SPLITS["sample"]().cut(request)
-    remarks = list(SPLITS["sample"]().remarks(request, boundaries))
+    """A remark appears exactly if there are fewer regions than requested."""
+    request = SplitRequest(regions, keys=keys)
+    boundaries = SPLIT_ALGORITHMS["sample"]().build_boundaries(request)
+    remarks = list(SPLIT_ALGORITHMS["sample"]().describe_regions(request, boundaries))
     assert (len(boundaries) < regions) == bool(remarks)
 
 
 @given(buckets=st.integers(1, 40), regions=st.integers(1, 300))
 def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
-    """As many regions as asked; each holds whole buckets or a part of one, evenly many."""
+    """Buckets are joined or split evenly to the requested number of regions."""
     prefixes = [bytes([bucket]) for bucket in range(buckets)]
-    splits = cut("per_bucket", CutRequest(regions, prefixes=prefixes))
+    splits = cut("per_bucket", SplitRequest(regions, prefixes=prefixes))
     assert regions == len(splits) + 1
     edges = [0, *(split[0] for split in splits), buckets]
     if regions <= buckets:
@@ -185,7 +185,7 @@ def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
 
 def test_buckets_come_in_any_order() -> None:
     """A list of values need not be sorted."""
-    assert (b"b", b"c") == cut("per_bucket", CutRequest(prefixes=[b"c", b"a", b"b"]))
+    assert (b"b", b"c") == cut("per_bucket", SplitRequest(prefixes=[b"c", b"a", b"b"]))
 
 
 @given(keys=samples, parts=st.integers(1, 6))
@@ -193,18 +193,18 @@ def test_buckets_are_cut_at_their_own_quantiles(keys: list[bytes], parts: int) -
     """With a sample, every split is a bucket or a key of the sample."""
     prefixes = [b"\0", b"a", b"\xff"]
     rows = sorted(prefix + key for prefix in prefixes for key in keys)
-    request = CutRequest(3 * parts, prefixes=prefixes, keys=rows)
-    boundaries = SPLITS["per_bucket"]().cut(request)
+    request = SplitRequest(3 * parts, prefixes=prefixes, keys=rows)
+    boundaries = SPLIT_ALGORITHMS["per_bucket"]().build_boundaries(request)
     assert set(boundaries.splits) <= {*rows, *prefixes}
-    told = " ".join(SPLITS["per_bucket"]().remarks(request, boundaries))
-    assert (len(boundaries) < 3 * parts) == ("asked for" in told)
+    remarks = " ".join(SPLIT_ALGORITHMS["per_bucket"]().describe_regions(request, boundaries))
+    assert (len(boundaries) < 3 * parts) == ("requested" in remarks)
 
 
 def test_uneven_buckets_are_told() -> None:
-    """Values that share a region, and values that get one more, are said."""
-    kind, prefixes = SPLITS["per_bucket"](), [bytes([bucket]) for bucket in range(4)]
+    """A remark appears if values share a region or are split unevenly."""
+    kind, prefixes = SPLIT_ALGORITHMS["per_bucket"](), [bytes([bucket]) for bucket in range(4)]
     told = {}
     for regions in (2, 4, 6, 8):
-        request = CutRequest(regions, prefixes=prefixes)
-        told[regions] = len(list(kind.remarks(request, kind.cut(request))))
+        request = SplitRequest(regions, prefixes=prefixes)
+        told[regions] = len(list(kind.describe_regions(request, kind.build_boundaries(request))))
     assert {2: 1, 4: 0, 6: 1, 8: 0} == told

@@ -1,4 +1,4 @@
-"""What can happen to a file at rest, each kind as often as is asked."""
+"""Faults of files at rest."""
 
 from __future__ import annotations
 

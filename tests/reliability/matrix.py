@@ -25,7 +25,7 @@ CRASHED = "crashed"
 
 @dataclass
 class Outcome:
-    """What came of the faults of one kind in the files of one kind.
+    """The result of the faults of one type in the files of one type.
 
     Args:
         state: what the place was before.
@@ -63,7 +63,7 @@ def damage_files(
     counts: Mapping[str, int],
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Damage every file of a place in every way, and ask everything of each damaged copy.
+    """Damage every file of a place in every way, and run all probes on each damaged copy.
 
     What reads the copies is a process of its own, which may crash: then the next one goes on.
 

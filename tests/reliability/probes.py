@@ -1,4 +1,4 @@
-"""What is asked of a table that may be damaged, and whether the answer is right."""
+"""Probes of a table that may be damaged, and the verdicts on their answers."""
 
 from __future__ import annotations
 

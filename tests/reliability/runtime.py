@@ -113,7 +113,7 @@ def _repair(place: Path) -> str:
     shutil.rmtree(into, ignore_errors=True)
     (found,) = verify_tables(f"rocks:{place}")
     if found.is_sound:
-        return "" if found.cells >= len(rows_of("")) else "cells were passed over"
+        return "" if found.cell_count >= len(rows_of("")) else "cells were passed over"
     if not found.needs_saving:
         list(repair_tables(f"rocks:{place}", ["t"]))
     else:

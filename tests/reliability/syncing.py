@@ -43,7 +43,7 @@ def main() -> None:
         entry = catalog.read("t")
         assert entry is not None
         step("catalog", lambda: catalog.write("t", replace(entry, max_stale_s=30), entry.version))
-        step("note", lambda: catalog.note("t", "load", "1"))
+        step("note", lambda: catalog.write_note("t", "load", "1"))
     step("drop", lambda: drop_table(DESIGN, url))
 
 

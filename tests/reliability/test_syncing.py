@@ -65,7 +65,7 @@ def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, Noted]) -> 
 
 
 def test_a_put_is_synced_where_that_is_asked(steps: dict[str, Noted]) -> None:
-    """A put brings nothing to disk, one with `sync` brings the log."""
+    """A put writes nothing to disk, and one with `sync` syncs the log."""
     assert [] == steps["put"]
     assert any(what == "sync" and path.suffix == ".log" for what, path in steps["put with sync"])
 
@@ -86,7 +86,7 @@ def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, Noted]
 
 @pytest.mark.long
 def test_what_was_synced_is_kept_for_the_page(steps: dict[str, Noted]) -> None:
-    """Each step is told with what it did."""
+    """The synced files of each step are recorded for the page on reliability."""
     told = {
         name: [f"{what} {path.name or 'place'}" for what, path in one]
         for name, one in steps.items()

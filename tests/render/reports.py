@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rowkey
-from rowkey import Design, advise, simulate
-from rowkey.render import Redaction, judged, report_document, report_page
-from rowkey.render.report.maps import packed
+from rowkey import Design, advise
+from rowkey.advise import JudgedDesign
+from rowkey.render import Redaction, build_report_document, build_report_page
+from rowkey.render.report.heat_map import pack_counts
 
 if TYPE_CHECKING:
     from rowkey.advise import Comparison
-    from rowkey.render import Judged
 
 HIDING = Redaction(b"0123456789abcdef")
 HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "dione", "elara"))
@@ -78,20 +78,17 @@ def write_logs(folder: Path) -> dict[str, Path]:
     return written
 
 
-def read_logs(folder: Path) -> list[Judged]:
+def read_logs(folder: Path) -> list[JudgedDesign]:
     """The three designs, judged on the second half of their recording."""
-    found = []
-    for name, path in write_logs(folder).items():
-        simulated = simulate.run(Design.read(path), second_half=True)
-        found.append(judged(name, simulated))
-    return found
+    paths = write_logs(folder).items()
+    return [JudgedDesign(Design.read(path), name=name, second_half=True) for name, path in paths]
 
 
 def compare_logs(folder: Path) -> Comparison:
     """The three designs, compared by the second half of their recording."""
     paths = write_logs(folder)
     designs = [Design.read(path) for path in paths.values()]
-    return advise.compare(designs, names=list(paths))
+    return advise.compare_designs(designs, names=list(paths))
 
 
 EXAMPLES = Path(str(rowkey.__file__)).parent / "examples"
@@ -106,7 +103,7 @@ def compare_examples(name: str) -> Comparison:
         name: the folder of the designs: apache or flights.
     """
     designs = [Design.read(EXAMPLES / name / f"{one}.toml") for one in SHIPPED]
-    return advise.compare(designs, names=SHIPPED, second_half=True)
+    return advise.compare_designs(designs, names=SHIPPED, second_half=True)
 
 
 NAUGHTY = "</script><script>alert(1)</script>"
@@ -115,7 +112,7 @@ QUOTED = "' onmouseover='alert(3)' x='"
 ODD = "\u2028\u202e<!--\u0007"
 
 
-def hostile() -> Judged:
+def hostile() -> JudgedDesign:
     """A design whose names and values try to end the elements they stand in."""
     fields = {
         NAUGHTY: {"type": "choice", "of": [ATTRIBUTE, NAUGHTY, ODD]},
@@ -131,19 +128,19 @@ def hostile() -> Judged:
         writes={"rate": "100/s", "for": "30s"},
         reads=[{"name": NAUGHTY, "where": "ts >= ?", "limit": 5}],
     )
-    return judged(ODD + NAUGHTY, simulate.run(design))
+    return JudgedDesign(design, name=ODD + NAUGHTY)
 
 
 def hostile_page(language: str = "en") -> str:
     """Its report."""
-    return report_page(report_document([hostile()], Redaction()), language)
+    return build_report_page(build_report_document([hostile()], Redaction()), language)
 
 
 def large_map(document: dict[str, Any], rows: int, columns: int) -> None:
     """Give the first design of a report a map of another size, every cell of it written.
 
     Args:
-        document: what `report_document` gave; it is changed.
+        document: what `build_report_document` gave; it is changed.
         rows: regions.
         columns: windows of time.
     """
@@ -153,7 +150,7 @@ def large_map(document: dict[str, Any], rows: int, columns: int) -> None:
     given = document["designs"][0]["map"]
     named = [{"first": n, "last": n, "server": n % 4, "start": f"host {n}"} for n in range(rows)]
     given["columns"] = columns
-    given["views"]["region"] = {"rows": named, "counts": packed(counts), "marks": []}
+    given["views"]["region"] = {"rows": named, "counts": pack_counts(counts), "marks": []}
     by_server = counts.reshape(columns, rows // 4, 4).sum(axis=1)
-    given["views"]["server"]["counts"] = packed(by_server)
+    given["views"]["server"]["counts"] = pack_counts(by_server)
     given["views"]["server"]["marks"] = []

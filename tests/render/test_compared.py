@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from render.reports import HIDING, HOSTS, KEYS, USERS, compare_logs, write_logs
-from rowkey import Design, Incomparable, advise
+from rowkey import Design, IncomparableDesigns, advise
+from rowkey.advise import JudgedDesign, judge_comparison
+from rowkey.messages import Message
 from rowkey.render import (
     LANGUAGES,
     Redaction,
-    judged,
-    judged_together,
-    report_document,
-    report_page,
+    build_report_document,
+    build_report_page,
 )
-from rowkey.render.page.words import Words
+from rowkey.render.languages import Translator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 @pytest.fixture(scope="module")
 def document(compared: Comparison) -> dict[str, Any]:
     """Their report as data."""
-    return report_document(judged_together(compared), Redaction(), compared)
+    return build_report_document(judge_comparison(compared), Redaction(), compared)
 
 
 class Rows(HTMLParser):
@@ -59,15 +59,21 @@ class Rows(HTMLParser):
         elif tag in ("td", "th"):
             self.rows[-1].append("")
             self.best[-1].append(("class", "best") in attrs)
+            self.inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a cell."""
+        self.inside = self.inside and tag not in ("td", "th")
 
     def handle_data(self, data: str) -> None:
         """Add to the cell."""
-        self.rows[-1][-1] += data
+        if self.inside:
+            self.rows[-1][-1] += data
 
 
 def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None:
     """The comparison is first, then each design with its key, map, causes, findings and reads."""
-    page = report_page(document)
+    page = build_report_page(document)
     ids = re.findall(r'<section[^>]*\bid="([\w-]+)"', page)
     topics = ["key", "heat", "causes", "findings", "reads", "storage", "figures"]
     expected = ["comparison"]
@@ -81,7 +87,7 @@ def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None
 
 def test_every_measure_has_a_row(compared: Comparison, document: dict[str, Any]) -> None:
     """Each measure of which anything is known has a row with a figure for each design."""
-    rows = Rows(report_page(document)).rows
+    rows = Rows(build_report_page(document)).rows
     told = [row for row in rows[1:] if len(row) == len(KEYS) + 1]
     known = [one for one in compared.measures if {f.value for f in one.figures} != {None}]
     silent = [
@@ -95,11 +101,11 @@ def test_every_measure_has_a_row(compared: Comparison, document: dict[str, Any])
 
 def test_the_best_of_each_measure_is_marked(compared: Comparison, document: dict[str, Any]) -> None:
     """The marks are those of the comparison, one by one; nothing is told of all together."""
-    page = Rows(report_page(document))
+    page = Rows(build_report_page(document))
     marked = {row[0]: best[1:] for row, best in zip(page.rows, page.best, strict=True)}
-    best = compared.measure("key_bytes").best
+    best = compared.find_measure("key_bytes").best_designs
     assert [number in best for number in range(len(KEYS))] == marked["bytes of a row key"]
-    best = compared.measure("skew_equal").best
+    best = compared.find_measure("skew_equal").best_designs
     assert best
     assert [number in best for number in range(len(KEYS))] == marked[
         "skew, windows of equal numbers"
@@ -112,7 +118,7 @@ def test_a_range_that_is_the_whole_table_says_so(
 ) -> None:
     """One range that reads every row is not told as one range alone."""
     whole = [one.simulation.reads[1].is_full_scan for one in compared.designs]
-    rows = Rows(report_page(document)).rows
+    rows = Rows(build_report_page(document)).rows
     [_, second, _] = [row for row in rows if row[0] == "ranges"]
     assert any(whole)
     assert whole == ["the whole table" in cell for cell in second[1:]]
@@ -130,8 +136,8 @@ def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
     paths = write_logs(tmp_path)
     bare = paths["by_time"].read_text("utf-8").partition("[[reads]]")[0]
     paths["by_time"].write_text(bare, encoding="utf-8")
-    found = advise.compare([Design.read(paths[name]) for name in ("by_host", "by_time")])
-    shown = report_document(judged_together(found), Redaction(), found)["designs"][1]
+    found = advise.compare_designs([Design.read(paths[name]) for name in ("by_host", "by_time")])
+    shown = build_report_document(judge_comparison(found), Redaction(), found)["designs"][1]
     assert 2 == len(shown["reads"])
     assert [] == [one for one in shown["findings"] if one["path"].startswith("reads")]
 
@@ -139,8 +145,8 @@ def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_redacted_comparison_shows_no_value(compared: Comparison, language: str) -> None:
     """Neither the name of the sample nor a value of an entity stands in the file."""
-    hidden = report_document(judged_together(compared), HIDING, compared)
-    page = report_page(hidden, language)
+    hidden = build_report_document(judge_comparison(compared), HIDING, compared)
+    page = build_report_page(hidden, language)
     values = [*HOSTS, *USERS, *(one.encode().hex() for one in [*HOSTS, *USERS]), "events.csv"]
     assert [] == [one for one in values if one in page or one in page.replace(" ", "")]
 
@@ -153,41 +159,40 @@ def test_why_a_read_failed_is_hidden(compared: Comparison) -> None:
 
     reason = f"host = '{HOSTS[0]}' cannot be asked"
     figures = tuple(Figure(value, reason=reason) for value in (1.0, None, 2.0))
-    failed = replace(compared, measures=(Measure("fan_out", "", figures, read="of a host"),))
+    failed = replace(compared, measures=(Measure("fan_out", "", figures, read_name="of a host"),))
     shown, hidden = (
-        json.dumps(report_document([], how, failed)["comparison"]) for how in (Redaction(), HIDING)
+        json.dumps(build_report_document([], how, failed)["comparison"])
+        for how in (Redaction(), HIDING)
     )
     assert HOSTS[0] in shown
     assert HOSTS[0] not in hidden
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Design], Incomparable]:
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Design], IncomparableDesigns]:
     """Two designs on different numbers of servers, and why they are not compared."""
     folder = tmp_path_factory.mktemp("refused")
     paths = write_logs(folder)
     text = paths["by_host"].read_text("utf-8").replace("servers = 4", "servers = 5")
     paths["by_host"].write_text(text, encoding="utf-8")
     designs = [Design.read(paths[name]) for name in ("spread", "by_host")]
-    with pytest.raises(Incomparable) as caught:
-        advise.compare(designs)
+    with pytest.raises(IncomparableDesigns) as caught:
+        advise.compare_designs(designs)
     return designs, caught.value
 
 
 def test_designs_on_two_scales_are_told_apart(
-    refused: tuple[list[Design], Incomparable],
+    refused: tuple[list[Design], IncomparableDesigns],
 ) -> None:
     """Where designs cannot be compared the page says why, and draws nothing side by side."""
-    from rowkey import simulate
-
     designs, problem = refused
-    told = [judged(str(n), simulate.run(d, second_half=True)) for n, d in enumerate(designs)]
-    page = report_page(report_document(told, Redaction(), problem))
-    assert Words("en")("compared.none") in page
+    told = [JudgedDesign(d, name=str(n), second_half=True) for n, d in enumerate(designs)]
+    page = build_report_page(build_report_document(told, Redaction(), problem))
+    assert Translator("en")("compared.none") in page
     assert "5; expected 4" in page
     assert "<figure>" not in page
     assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
-    hidden = report_page(report_document(told, HIDING, problem))
+    hidden = build_report_page(build_report_document(told, HIDING, problem))
     assert "5; expected 4" not in hidden
 
 
@@ -197,12 +202,13 @@ def test_figures_without_a_value_are_explained(compared: Comparison) -> None:
 
     from rowkey.advise import Figure, Measure
 
-    figures = (Figure(1.0), Figure(None, reason="events share rows, apart by their qualifiers"))
+    reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
+    figures = (Figure(1.0), Figure(None, reason=reason))
     measures = (Measure("overwritten", "", (*figures, Figure(3.0))),)
     found = replace(compared, measures=measures)
-    shown = report_document(judged_together(compared), Redaction(), found)
-    assert "B by_host, rows overwritten: events share rows" in report_page(shown)
-    assert "B by_host, 被覆盖的行: 多个事件共用一行" in report_page(shown, "zh")
+    shown = build_report_document(judge_comparison(compared), Redaction(), found)
+    assert "B by_host, rows overwritten: events share rows" in build_report_page(shown)
+    assert "B by_host, 被覆盖的行: 多个事件共用一行" in build_report_page(shown, "zh")
 
 
 def test_the_flights_fit_a_mail() -> None:
@@ -211,7 +217,9 @@ def test_the_flights_fit_a_mail() -> None:
 
     folder = files("rowkey") / "examples" / "flights"
     designs = [Design.read(str(folder / f"{name}.toml")) for name in FLIGHTS]
-    found = advise.compare(designs, names=FLIGHTS)
+    found = advise.compare_designs(designs, names=FLIGHTS)
     for language in LANGUAGES:
-        page = report_page(report_document(judged_together(found), Redaction(), found), language)
+        page = build_report_page(
+            build_report_document(judge_comparison(found), Redaction(), found), language
+        )
         assert len(page.encode()) < BYTES_MOST // 4

@@ -17,10 +17,10 @@ import pytest
 import rowkey
 from render.reports import NAUGHTY, QUOTED, compare_logs, hostile
 from rowkey import Design, lint, show, simulate
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.render import LANGUAGES
-from rowkey.render.page.pictures import STOPS, heat_png, levels_of, palette
-from rowkey.render.page.words import asset
+from rowkey.render.page.heat_png import COLOUR_STOPS, build_palette, compute_levels, draw_heat_png
+from rowkey.render.page.markup import read_asset
 
 if TYPE_CHECKING:
     from rowkey.advise import Comparison
@@ -70,11 +70,11 @@ def results(compared: Comparison) -> dict[str, Any]:
         "Simulation": one.simulation,
         "Comparison": compared,
         "Design": one.design,
-        "Findings": one.findings,
+        "LintResult": one.lint_result,
     }
 
 
-NAMES = [name for _, name in rowkey._SHOWN]
+NAMES = [name for _, name in rowkey._RICH_DISPLAY_CLASSES]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -94,7 +94,7 @@ def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language:
 
 def test_a_style_stays_in_its_piece() -> None:
     """Every selector of the style begins with the class of the piece."""
-    style = re.sub(r"/\*.*?\*/", "", asset("browser/fragment.css"))
+    style = re.sub(r"/\*.*?\*/", "", read_asset("browser/fragment.css"))
     selectors = [one.strip() for one in re.findall(r"([^{}]+)\{[^{}]*\}", style)]
     parts = [part.strip() for selector in selectors for part in selector.split(",")]
     assert len(parts) > 20
@@ -136,14 +136,14 @@ def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
     assert all(f"{one.label} {one.name}" in table for one in compared.designs)
     parts = " ".join(Elements(show(results["Design"])._repr_html_()).said)
     assert all(f"[{term}]" in parts for term in results["Design"].key.terms)
-    findings = " ".join(Elements(show(results["Findings"])._repr_html_()).said)
-    assert all(one.code in findings for one in results["Findings"].found)
+    findings = " ".join(Elements(show(results["LintResult"])._repr_html_()).said)
+    assert all(one.code in findings for one in results["LintResult"].findings)
 
 
 def test_hostile_names_stay_text() -> None:
     """Names that would end an element or an attribute are text in every piece."""
     judged = hostile()
-    for result in (judged.simulation, judged.design, judged.findings):
+    for result in (judged.simulation, judged.design, judged.lint_result):
         piece = show(result)._repr_html_()
         elements = Elements(piece)
         assert "script" not in {tag for tag, _ in elements.found}
@@ -165,27 +165,29 @@ def test_one_server_has_no_picture() -> None:
     )
     piece = show(simulate.run(design))._repr_html_()
     assert "<img" not in piece
-    assert "One server takes everything" in piece
+    assert "There is only one server" in piece
 
 
 def test_no_finding_is_told_so() -> None:
     """Where the rules found nothing, that is what is shown."""
-    assert "The rules found nothing." in show(lint.Findings(()))._repr_html_()
+    assert "The rules found nothing." in show(lint.LintResult(()))._repr_html_()
 
 
 def test_many_findings_are_cut(results: dict[str, Any]) -> None:
     """Of very many findings the gravest are shown, and how many are left is said."""
-    [first, *_] = results["Findings"].found
-    piece = show(lint.Findings((first,) * 50))._repr_html_()
+    [first, *_] = results["LintResult"].findings
+    piece = show(lint.LintResult((first,) * 50))._repr_html_()
     assert 20 == piece.count('class="chip')
     assert "and 30 more" in piece
 
 
 def test_what_cannot_be_shown_is_refused(results: dict[str, Any]) -> None:
     """Anything else, and a language that is not there, are refused when they are given."""
-    with pytest.raises(Refused, match="a Simulation, a Comparison, a Design or Findings"):
+    with pytest.raises(
+        InvalidArgument, match="a Simulation, a Comparison, a Design or a LintResult"
+    ):
         show({"a": 1})  # type: ignore[arg-type]
-    with pytest.raises(Refused, match="en, zh"):
+    with pytest.raises(InvalidArgument, match="en, zh"):
         show(results["Design"], "fr")
 
 
@@ -279,7 +281,7 @@ def chunks(png: bytes) -> dict[bytes, bytes]:
 def test_a_picture_is_the_map() -> None:
     """Each cell of a small map is a pixel: nothing, one fair share, and all on one server."""
     counts = np.array([[1, 1], [2, 0], [0, 0]])
-    found = chunks(heat_png(counts, 2))
+    found = chunks(draw_heat_png(counts, 2))
     assert (3, 2, 8, 3) == struct.unpack(">IIBB", found[b"IHDR"][:10])
     rows = zlib.decompress(found[b"IDAT"])
     assert [0, 0] == [rows[0], rows[4]]
@@ -288,7 +290,7 @@ def test_a_picture_is_the_map() -> None:
     nothing, fair, double = bytes.fromhex("0c101d"), colours[0][0], colours[0][1]
     assert [[fair, double, nothing], [fair, nothing, nothing]] == colours
     for colour, load in ((fair, 1), (double, 2)):
-        stop = next(stop[1:] for stop in STOPS if stop[0] == load)
+        stop = next(stop[1:] for stop in COLOUR_STOPS if stop[0] == load)
         assert max(abs(a - b) for a, b in zip(colour, stop, strict=True)) <= 3
 
 
@@ -296,7 +298,7 @@ def test_a_large_map_is_a_small_picture() -> None:
     """Of cells that share a pixel the hottest shows, however large the map."""
     counts = np.ones((5_000, 300), np.int64)
     counts[4_321, 7] = 10_000
-    found = chunks(heat_png(counts, 300))
+    found = chunks(draw_heat_png(counts, 300))
     width, height = struct.unpack(">II", found[b"IHDR"][:8])
     assert (480, 64) == (width, height)
     rows = np.frombuffer(zlib.decompress(found[b"IDAT"]), np.uint8).reshape(height, width + 1)
@@ -306,23 +308,23 @@ def test_a_large_map_is_a_small_picture() -> None:
 
 def test_colours_are_those_of_the_report() -> None:
     """The palette of pictures and that of the page's program have the same stops and scale."""
-    program = asset("browser/map.js")
+    program = read_asset("browser/map.js")
     said = re.search(r"const STOPS = (\[.*?\]);", program, re.DOTALL)
     assert said is not None
     numbers = re.findall(r"(1 / \d+|0x[0-9a-f]+|\d+)", said[1])
     stops = [eval(number) for number in numbers]  # the program's own figures
-    assert [value for stop in STOPS for value in stop] == stops
+    assert [value for stop in COLOUR_STOPS for value in stop] == stops
     assert "DARKEST = 1 / 32, OCTAVES = 9, LEVELS = 254" in program
-    assert 3 * 256 == len(palette())
+    assert 3 * 256 == len(build_palette())
 
 
 def test_brighter_is_more() -> None:
     """Levels rise with the load, and so does the brightness of their colours."""
     loads = np.array([[0, 1, 10, 100, 1_000]])
-    levels = levels_of(loads, 5)[0]
+    levels = compute_levels(loads, 5)[0]
     assert 0 == levels[0]
     assert list(levels) == sorted(levels)
-    held = np.frombuffer(palette(), np.uint8).reshape(-1, 3).astype(float)
+    held = np.frombuffer(build_palette(), np.uint8).reshape(-1, 3).astype(float)
     bright = held @ [0.2126, 0.7152, 0.0722]
     assert np.all(np.diff(bright[1:]) > -0.8)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from rowkey.advise import compare
-from rowkey.design import Design, properties_of
-from rowkey.lint import RULES, check, look
-from rowkey.render import check_lines, print_comparison, print_simulation
+from rowkey.advise import compare_designs
+from rowkey.design import Design, derive_properties
+from rowkey.lint import RULES, check_design, summarize_sample
+from rowkey.render import format_check, print_comparison, print_simulation
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ READS = [
 
 def printed(design: Design, sample: Path | None) -> Iterator[str]:
     """All lines that check and simulate print of a design."""
-    seen = look(design, sample) if sample is not None else None
+    seen = summarize_sample(design, sample) if sample is not None else None
     facts = seen.facts if seen is not None else None
-    yield from check_lines(
-        "d.toml", design, properties_of(design, facts), check(design, seen), None
+    yield from format_check(
+        "d.toml", design, derive_properties(design, facts), check_design(design, seen), None
     )
     if sample is not None:
         out = StringIO()
@@ -79,7 +79,7 @@ def test_one_is_not_called_several(key: str, servers: int, tmp_path: Path) -> No
 def test_no_rule_calls_one_several(rule: str) -> None:
     """In its bad design, on one server and on two."""
     for servers in (1, 2):
-        text = re.sub(r"(?m)^servers *=.*$", "", RULES[rule].bad)
+        text = re.sub(r"(?m)^servers *=.*$", "", RULES[rule].bad_design)
         text = text if "[cluster]" in text else f"{text}\n[cluster]\n"
         text = text.replace("[cluster]", f"[cluster]\nservers = {servers}")
         assert [] == wrong(printed(Design.loads(text), None))
@@ -94,5 +94,5 @@ def test_no_comparison_calls_one_several(tmp_path: Path) -> None:
         for key in ("[u][ts]", "[ts][u]")
     ]
     out = StringIO()
-    print_comparison(compare(designs, sample), Console(file=out, width=10_000))
+    print_comparison(compare_designs(designs, sample), Console(file=out, width=10_000))
     assert [] == wrong(iter(out.getvalue().splitlines()))

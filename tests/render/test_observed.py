@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from observe.test_proving import proved
-from observe.test_watching import Writer, few, many, table_at
-from rowkey.observe import Sized
+from observe.test_prover import proved
+from observe.test_table_watch import Writer, few, many, table_at
+from rowkey.observe import SizeProof
 from rowkey.render import (
-    LIVE,
-    PROVE,
-    live_document,
-    paths_of,
+    LIVE_FIELDS,
+    PROOF_FIELDS,
+    build_live_document,
+    build_proof_document,
+    list_paths,
     print_live,
     print_proof,
-    proof_document,
 )
 
 if TYPE_CHECKING:
@@ -36,21 +36,21 @@ def printed(show: Callable[[Any, Console], None], found: Any, width: int = 100) 
 
 def named(document: Any) -> set[str]:
     """The paths of a document as its table spells them: any name below `evidence` is one."""
-    return {re.sub(r"evidence\..*", "evidence.*", path) for path in paths_of(document)}
+    return {re.sub(r"evidence\..*", "evidence.*", path) for path in list_paths(document)}
 
 
 def test_every_field_of_a_running_table_is_told() -> None:
     """The document of a hot table that was looked at has every field of the reference, no other."""
     with table_at("memory:told", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
         seen = Writer(table, few).watched(4, "memory:told")
-    document = live_document(seen[-1])
-    assert set(LIVE) - {"remarks[]"} == named(document) - {"remarks[]"}
+    document = build_live_document(seen[-1])
+    assert set(LIVE_FIELDS) - {"remarks[]"} == named(document) - {"remarks[]"}
     assert ("hot", 3, "logs") == (
         document["writes"]["word"],
         document["intervals"],
         document["table"],
     )
-    assert [] == live_document(seen[0])["regions"]
+    assert [] == build_live_document(seen[0])["regions"]
     assert 1_000.0 == sum(region["writes_per_s"] for region in document["regions"])
     assert 1_000.0 == sum(server["writes_per_s"] for server in document["servers"])
 
@@ -77,10 +77,10 @@ def test_a_hot_table_is_shown_with_its_reason() -> None:
 def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
     """Without a design regions are told by their bytes."""
     with table_at("memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        table.store.annotate({})
+        table.store.replace_attributes({})
         table.catalog.remove("logs")
         seen = Writer(table, many).watched(3, "memory:bytes")[-1]
-    assert None is live_document(seen)["key"]
+    assert None is build_live_document(seen)["key"]
     lines = printed(print_live, seen)
     assert lines[0].startswith("logs  a key that nobody knows")
     assert any(r"\x0F" in line for line in lines)
@@ -89,12 +89,12 @@ def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
 def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
     """The documents of proofs on a cluster and in memory have every field of the reference."""
     found = proved("nab", "memory:proof", tmp_path, rows=600)
-    document = proof_document(replace(found, size=Sized(1_000, 900, 50, is_plain=False)))
-    told = set(paths_of(document)) | {"size", "remarks[]", "not_asked[]"}
-    assert set(PROVE) == told
+    document = build_proof_document(replace(found, size=SizeProof(1_000, 900, 50, is_plain=False)))
+    told = set(list_paths(document)) | {"size", "remarks[]", "not_asked[]"}
+    assert set(PROOF_FIELDS) == told
     assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
     assert ("exact", []) == (document["verdict"], document["not_asked"])
-    assert None is proof_document(found)["size"]
+    assert None is build_proof_document(found)["size"]
 
 
 def test_a_proof_is_shown(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
             if line.startswith("bytes: ")
         )
         for size in (
-            Sized(1_000_000, 1_021_000, 0, is_plain=True),
-            Sized(1_000_000, 500_000, 16_000, is_plain=False),
-            Sized(1_000_000, 0, 1_048_576, is_plain=True),
+            SizeProof(1_000_000, 1_021_000, 0, is_plain=True),
+            SizeProof(1_000_000, 500_000, 16_000, is_plain=False),
+            SizeProof(1_000_000, 0, 1_048_576, is_plain=True),
         )
     ]
     known = "bytes: 1,000,000 of cells predicted"

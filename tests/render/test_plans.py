@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from rowkey import Design
-from rowkey.plan import Explanation, ask, explain
-from rowkey.render import EXPLAIN, explanation_document, explanation_lines, paths_of
-from rowkey.schema import Facts
+from rowkey.plan import Explanation, bind_read, explain_read
+from rowkey.render import (
+    EXPLANATION_FIELDS,
+    build_explanation_document,
+    format_explanation_text,
+    list_paths,
+)
+from rowkey.schema import FieldFacts
 
 DESIGN = Design(
     "logs",
@@ -23,12 +28,12 @@ DESIGN = Design(
         "size": "u32",
     },
 )
-KNOWN = {"user": Facts(distinct=50)}
+KNOWN = {"user": FieldFacts(distinct_count=50)}
 
 
 def told(where: str, order: str = "", **more: Any) -> Explanation:
     """How a read of the logs runs."""
-    return explain(DESIGN.key, ask(where, order, (), DESIGN.fields), **more)
+    return explain_read(DESIGN.key, bind_read(where, order, (), DESIGN.fields), **more)
 
 
 READS = [
@@ -52,14 +57,14 @@ def test_a_tail_is_told_in_eight_lines() -> None:
         "ranges  bucket 9, host web-1, kind INFO",
         "        bucket 9, host web-1, kind WARN",
         "        bucket 9, host web-1, kind ERROR",
-        "order   as asked; ranges are merged by what follows their prefixes",
+        "order   as requested; ranges are merged by the bytes after their prefixes",
         "reads   1 row for each row of the answer",
-    ] == list(explanation_lines("tail", READS[0]))
+    ] == list(format_explanation_text("tail", READS[0]))
 
 
 def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
     """The rows it reads, what it costs, and the key that would not."""
-    lines = list(explanation_lines("", READS[1], width=200))
+    lines = list(format_explanation_text("", READS[1], width=200))
     assert lines[2].startswith("runs    as a full scan of 16 ranges")
     assert [
         "        … 16 in all",
@@ -70,8 +75,8 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
     ] == lines[6:11]
     assert [
         "propose [bucket(host, 16)][user][desc(ts)][host][kind] would serve it from 16 ranges",
-        "        user is a column now; declare nullable what rows may lack",
-        "        see what it does to the other reads, and to the spread of the writes",
+        "        user is a column now; declare it nullable if rows may lack it",
+        "        check its effect on the other reads and on the spread of the writes",
     ] == lines[-3:]
 
 
@@ -79,7 +84,7 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
 @pytest.mark.parametrize("found", READS, ids=lambda found: " ".join(found.conditions) or "all")
 def test_lines_fit(found: Explanation, width: int) -> None:
     """No line is longer than the page, and further lines stand below the first one's text."""
-    lines = list(explanation_lines("a read", found, width=width))
+    lines = list(format_explanation_text("a read", found, width=width))
     assert [] == [line for line in lines if len(line) > width]
     assert all(line[:8].strip() in line.split(maxsplit=1)[0] for line in lines)
     assert len(lines) <= 20
@@ -87,15 +92,15 @@ def test_lines_fit(found: Explanation, width: int) -> None:
 
 def test_every_field_of_the_document_has_a_meaning() -> None:
     """Each path is in the table of meanings, and each meaning is of a path that occurs."""
-    documents = [explanation_document("r", found) for found in READS]
-    paths = {path for document in documents for path in paths_of(document)}
-    assert set() == paths - set(EXPLAIN)
-    assert set() == set(EXPLAIN) - paths
+    documents = [build_explanation_document("r", found) for found in READS]
+    paths = {path for document in documents for path in list_paths(document)}
+    assert set() == paths - set(EXPLANATION_FIELDS)
+    assert set() == set(EXPLANATION_FIELDS) - paths
 
 
 def test_a_document_is_json() -> None:
     """It survives a round trip, keys are hexadecimal, and what is absent is null."""
-    document = explanation_document("", READS[0])
+    document = build_explanation_document("", READS[0])
     assert document == json.loads(json.dumps(document))
     assert (None, None, None) == (document["name"], document["narrowed"], document["proposal"])
     assert "097765622d310000" == document["ranges"][0]["start"]

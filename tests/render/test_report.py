@@ -5,7 +5,6 @@ import json
 import re
 import zlib
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,12 +19,10 @@ from render.reports import (
     hostile_page,
     read_logs,
 )
-from rowkey.render import LANGUAGES, Redaction, report_document, report_page
-from rowkey.render.page.markup import data, text
-from rowkey.render.report.maps import packed
-
-if TYPE_CHECKING:
-    from rowkey.render import Judged
+from rowkey.advise import JudgedDesign
+from rowkey.render import LANGUAGES, Redaction, build_report_document, build_report_page
+from rowkey.render.page.markup import embed_json, escape_html
+from rowkey.render.report.heat_map import pack_counts
 
 BYTES_MOST = 1_000_000
 
@@ -50,7 +47,7 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[JudgedDesign]:
     """Three designs for one log."""
     return read_logs(tmp_path_factory.mktemp("logs"))
 
@@ -75,21 +72,21 @@ def test_what_does_not_print_is_shown_as_its_code() -> None:
 @given(st.text(st.characters(codec=None), max_size=30))
 def test_text_is_escaped(said: str) -> None:
     """Whatever a text holds, it ends neither the element nor the attribute it stands in."""
-    assert set() == set(text(said)) & set("<>\"'\0\u2028\ud800")
+    assert set() == set(escape_html(said)) & set("<>\"'\0\u2028\ud800")
 
 
 @given(st.text(max_size=30))
 def test_data_is_what_was_given(said: str) -> None:
     """A document within the page is read back as it was, and cannot end its element."""
-    shown = data("payload", [said])
+    shown = embed_json("payload", [said])
     inner = shown.partition(">")[2].rpartition("<")[0]
     assert [said] == json.loads(inner)
     assert "<" not in inner
 
 
-def test_nothing_is_asked_of_a_network(logs: list[Judged]) -> None:
+def test_nothing_is_asked_of_a_network(logs: list[JudgedDesign]) -> None:
     """No element and no style names an address, and the page's own policy forbids requests."""
-    page = report_page(report_document(logs, Redaction()))
+    page = build_report_page(build_report_document(logs, Redaction()))
     elements = Elements(page).found
     addresses = [a.get(name) for _, a in elements for name in ("src", "href", "action", "srcset")]
     assert [] == [one for one in addresses if one is not None and not one.startswith("#")]
@@ -99,26 +96,28 @@ def test_nothing_is_asked_of_a_network(logs: list[Judged]) -> None:
     assert str(policies[0]).startswith("default-src 'none'; ")
 
 
-def test_a_report_is_small(logs: list[Judged]) -> None:
+def test_a_report_is_small(logs: list[JudgedDesign]) -> None:
     """Three designs fit a mail many times over."""
-    assert len(report_page(report_document(logs, Redaction())).encode()) < BYTES_MOST // 4
+    assert (
+        len(build_report_page(build_report_document(logs, Redaction())).encode()) < BYTES_MOST // 4
+    )
 
 
-def test_same_designs_same_file(logs: list[Judged]) -> None:
+def test_same_designs_same_file(logs: list[JudgedDesign]) -> None:
     """No clock and no chance stands in a page."""
-    first, second = (report_page(report_document(logs, Redaction())) for _ in range(2))
+    first, second = (build_report_page(build_report_document(logs, Redaction())) for _ in range(2))
     assert first == second
 
 
-def test_a_report_shows_what_was_found(logs: list[Judged]) -> None:
+def test_a_report_shows_what_was_found(logs: list[JudgedDesign]) -> None:
     """Verdicts, keys, causes, findings and reads of every design stand in the page as text."""
-    said = "\n".join(Elements(report_page(report_document(logs, Redaction()))).said)
+    said = "\n".join(Elements(build_report_page(build_report_document(logs, Redaction()))).said)
     for one in logs:
         found = one.simulation
         assert str(one.design.key) in said
         assert f"{found.verdict.skew:.2f}×" in said
         assert all(cause.message in said for cause in found.causes)
-        assert all(finding.code in said for finding in one.findings.found)
+        assert all(finding.code in said for finding in one.lint_result.findings)
         assert all(read.name in said for read in one.design.reads)
     assert HOSTS[0] in said
 
@@ -130,18 +129,18 @@ def entities() -> list[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_report_shows_no_value(logs: list[Judged], language: str) -> None:
+def test_a_redacted_report_shows_no_value(logs: list[JudgedDesign], language: str) -> None:
     """No value of an entity stands in the file: in labels, examples, causes, findings, reads."""
-    plain = report_page(report_document(logs, Redaction()), language)
-    page = report_page(report_document(logs, HIDING), language)
+    plain = build_report_page(build_report_document(logs, Redaction()), language)
+    page = build_report_page(build_report_document(logs, HIDING), language)
     assert [] == [value for value in entities() if value in page.replace(" ", "")]
     assert [] == [value for value in entities() if value in page]
     assert [] != [value for value in entities() if value in plain]
 
 
-def test_a_redacted_report_is_still_of_use(logs: list[Judged]) -> None:
+def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     """Its figures are those of the open one, and a value has the same hash wherever it stands."""
-    opened, hidden = (report_document(logs, how) for how in (Redaction(), HIDING))
+    opened, hidden = (build_report_document(logs, how) for how in (Redaction(), HIDING))
     for one, other in zip(opened["designs"], hidden["designs"], strict=True):
         assert one["verdict"] == other["verdict"]
         assert one["skews"] == other["skews"]
@@ -151,20 +150,20 @@ def test_a_redacted_report_is_still_of_use(logs: list[Judged]) -> None:
     starts = [row["start"] for row in rows if "start" in row]
     assert starts
     assert all(start.startswith("host #") for start in starts)
-    assert HIDING.token("a") == HIDING.token("a") != HIDING.token("b")
+    assert HIDING.redact_text("a") == HIDING.redact_text("a") != HIDING.redact_text("b")
 
 
-def test_times_and_buckets_are_not_hidden(logs: list[Judged]) -> None:
+def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:
     """The time of events and small buckets tell no entity: they stay readable."""
-    hidden = report_document(logs, HIDING)["designs"]
+    hidden = build_report_document(logs, HIDING)["designs"]
     starts = [one["map"]["views"]["region"]["rows"][1]["start"] for one in hidden]
     assert starts[0] == "bucket 1"
     assert starts[2].startswith("ts 2023-11-14T")
 
 
-def test_parts_follow_each_other(logs: list[Judged]) -> None:
+def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
     """Each part begins where those before it end, and the example is the bytes of one key."""
-    for one, shown in zip(logs, report_document(logs, Redaction())["designs"], strict=True):
+    for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         parts = shown["boxes"]["parts"]
         least = [sum(part["bytes"]["least"] for part in parts[:n]) for n in range(len(parts))]
         assert least == [part["offset"]["least"] for part in parts]
@@ -175,8 +174,7 @@ def test_parts_follow_each_other(logs: list[Judged]) -> None:
 
 def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
     """Parts without an end have their bytes all the same: bad keys are what a report is about."""
-    from rowkey import Design, simulate
-    from rowkey.render import judged
+    from rowkey import Design
 
     design = Design(
         "t",
@@ -184,17 +182,17 @@ def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
         fields={"a": "text", "b": "text"},
         writes={"rate": "9/s", "for": "9s"},
     )
-    document = report_document([judged("t", simulate.run(design))], Redaction())
+    document = build_report_document([JudgedDesign(design, name="t")], Redaction())
     shown = document["designs"][0]
     assert all(part["hex"] for part in shown["boxes"]["parts"])
     assert not shown["properties"]["decodes"]
 
 
-def test_events_without_times_have_no_map(logs: list[Judged]) -> None:
+def test_events_without_times_have_no_map(logs: list[JudgedDesign]) -> None:
     """Where there is no map the page says so, and draws the others."""
-    document = report_document(logs, Redaction())
+    document = build_report_document(logs, Redaction())
     document["designs"][0]["map"] = None
-    page = report_page(document)
+    page = build_report_page(document)
     assert 1 == page.count('<p class="none">There is no heat map')
     assert ["d2", "d3"] == re.findall(r'data-map="(\w+)"', page)
 
@@ -219,4 +217,4 @@ def unpacked(said: str, size: int) -> list[int]:
 @given(st.lists(st.sampled_from([0, 0, 0, 1, 127, 128, 300, 2**40]), min_size=1, max_size=60))
 def test_packed_counts_are_exact(counts: list[int]) -> None:
     """Every count is read back as it was, however many zeros stand between."""
-    assert counts == unpacked(packed(np.array([counts])), len(counts))
+    assert counts == unpacked(pack_counts(np.array([counts])), len(counts))

@@ -13,20 +13,19 @@ import pytest
 
 from oracles.plugin import give_up
 from render.reports import HIDING, compare_examples, compare_logs, hostile_page, large_map
+from rowkey.advise import judge_comparison
 from rowkey.render import (
     LANGUAGES,
     Redaction,
-    judged_together,
-    report_document,
-    report_page,
+    build_report_document,
+    build_report_page,
     show,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.advise import Comparison
-    from rowkey.render import Judged
+    from rowkey.advise import Comparison, JudgedDesign
 
 pytestmark = pytest.mark.xdist_group("browser")  # one is started, and each report made once
 AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
@@ -74,17 +73,19 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 @pytest.fixture(scope="module")
-def logs(compared: Comparison) -> list[Judged]:
+def logs(compared: Comparison) -> list[JudgedDesign]:
     """The same, one by one."""
-    return judged_together(compared)
+    return judge_comparison(compared)
 
 
 @pytest.fixture(scope="module")
 def report(
-    logs: list[Judged], compared: Comparison, tmp_path_factory: pytest.TempPathFactory
+    logs: list[JudgedDesign], compared: Comparison, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Their report."""
-    return written(tmp_path_factory, report_page(report_document(logs, Redaction(), compared)))
+    return written(
+        tmp_path_factory, build_report_page(build_report_document(logs, Redaction(), compared))
+    )
 
 
 @pytest.fixture(scope="module", params=["apache", "flights"])
@@ -96,7 +97,7 @@ def demo(request: pytest.FixtureRequest) -> Comparison:
 @pytest.fixture(scope="module")
 def shipped(demo: Comparison) -> dict[str, Any]:
     """The report of it that `make demo` writes, as data."""
-    return report_document(judged_together(demo), Redaction(), demo)
+    return build_report_document(judge_comparison(demo), Redaction(), demo)
 
 
 def written(factory: pytest.TempPathFactory, page: str) -> Path:
@@ -140,7 +141,7 @@ def test_the_demo_fits_its_window(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """From a phone to a wide screen nothing overflows, and each map is drawn in its colours."""
-    path = written(tmp_path_factory, report_page(shipped, language))
+    path = written(tmp_path_factory, build_report_page(shipped, language))
     with opened(browser, path, width) as view:
         assert width >= view.evaluate("document.documentElement.scrollWidth")
         assert [] == view.evaluate(CUT_OFF)
@@ -173,7 +174,7 @@ BRIGHTEST = """(canvas) => {
 }"""
 
 
-def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[Judged]) -> None:
+def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
     """Each design has a small map of its servers, and the hotter one is the brighter."""
     with opened(browser, report) as view:
         small = view.locator(".small-map canvas")
@@ -198,7 +199,7 @@ def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> Non
     view.locator("nav a").nth(2).click()
     assert view.url.endswith("#d2")
     assert view.locator("#d2 h2").bounding_box()["y"] < 200
-    assert "small program" in view.locator("noscript").first.inner_text()
+    assert "drawn by a script" in view.locator("noscript").first.inner_text()
     view.close()
 
 
@@ -207,7 +208,7 @@ def test_the_demo_is_walked_by_keys(
 ) -> None:
     """Tab reaches the map; arrows tell cells, a box zooms, 0 goes back, Enter pins, S turns it."""
     rows = shipped["designs"][0]["map"]["views"]["region"]["rows"]
-    with opened(browser, written(tmp_path_factory, report_page(shipped))) as view:
+    with opened(browser, written(tmp_path_factory, build_report_page(shipped))) as view:
         stage, readout = view.locator("#map-d1 .stage canvas"), view.locator("#map-d1 .readout")
         for _ in range(60):
             view.keyboard.press("Tab")
@@ -253,7 +254,7 @@ def test_a_map_is_read_with_a_mouse(browser: Any, report: Path) -> None:
         assert 1 == view.locator("#map-d1 .pins li").count()
 
 
-def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[Judged]) -> None:
+def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
     """The table has a row for each region, and their loads add up to those of all servers."""
     with opened(browser, report) as view:
         view.locator("#map-d1 summary").click()
@@ -273,8 +274,8 @@ def test_everybody_can_read_the_demo(
 ) -> None:
     """Nothing serious is found by axe: contrast, names, roles and order of headings are right."""
     hiding = HIDING if language == "zh" else Redaction()
-    document = report_document(judged_together(demo), hiding, demo)
-    path = written(tmp_path_factory, report_page(document, language))
+    document = build_report_document(judge_comparison(demo), hiding, demo)
+    path = written(tmp_path_factory, build_report_page(document, language))
     with opened(browser, path, scheme=scheme) as view:
         assert [] == complaints(view)
 
@@ -300,7 +301,7 @@ def test_a_notebook_shows_results(
 ) -> None:
     """Pieces in a light and a dark notebook are legible, and change nothing beside them."""
     first = compared.designs[0]
-    results = (first.simulation, compared, first.design, first.findings)
+    results = (first.simulation, compared, first.design, first.lint_result)
     pieces = "".join(f"<section>{show(one)._repr_html_()}</section>" for one in results)
     style = "body {{ background: {}; color: {}; font: 14px sans-serif }}".format(*colours)
     other = '<table id="other"><tr><td class="best">1</td></tr></table>'
@@ -365,13 +366,13 @@ PAINTS = """async () => {
 
 def test_a_large_map_does_not_stall(
     browser: Any,
-    logs: list[Judged],
+    logs: list[JudgedDesign],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """1,536 regions by 1,440 windows are painted and zoomed in a bounded number of empty fills."""
-    document = report_document(logs[:1], Redaction())
+    document = build_report_document(logs[:1], Redaction())
     large_map(document, ROWS, COLUMNS)
-    with opened(browser, written(tmp_path_factory, report_page(document)), 1920) as view:
+    with opened(browser, written(tmp_path_factory, build_report_page(document)), 1920) as view:
         took = view.evaluate(PAINTS)
     assert (ROWS, COLUMNS) == (took["rows"], took["columns"])
     for name in ("whole", "zoomed"):

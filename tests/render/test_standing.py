@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from rowkey import Design
-from rowkey.engines import RegionCount
-from rowkey.plan import ask, explain
+from rowkey.engines import RegionRequestCounts
+from rowkey.plan import bind_read, explain_read
 from rowkey.render import (
-    COUNT,
-    EXPLANATIONS,
-    REGIONS,
-    count_document,
-    explanations_document,
-    paths_of,
-    regions_document,
-    regions_lines,
+    COUNT_FIELDS,
+    EXPLANATIONS_FIELDS,
+    REGIONS_FIELDS,
+    build_count_document,
+    build_explanations_document,
+    build_regions_document,
+    format_regions,
+    list_paths,
 )
 
 DESIGN = Design(
@@ -22,23 +22,23 @@ DESIGN = Design(
     fields={"host": "text", "ts": "timestamp_ms"},
     splits="per_bucket",
 )
-COUNTS = [RegionCount(b"", b"\1", 1_234, 5), RegionCount(b"\1", b"", 1, 10)]
+COUNTS = [RegionRequestCounts(b"", b"\1", 1_234, 5), RegionRequestCounts(b"\1", b"", 1, 10)]
 
 
 def test_every_field_of_the_documents_has_a_meaning() -> None:
     """Each path is in the table of meanings, and each meaning is of a path that occurs."""
-    assert set(COUNT) == set(paths_of(count_document(DESIGN, 5)))
-    assert set(REGIONS) == set(paths_of(regions_document(DESIGN, COUNTS)))
-    found = explain(DESIGN.key, ask("ts > 5", "", (), DESIGN.fields))
-    paths = set(paths_of(explanations_document({"tail": found, "": found})))
-    assert set() == paths - set(EXPLANATIONS)
+    assert set(COUNT_FIELDS) == set(list_paths(build_count_document(DESIGN, 5)))
+    assert set(REGIONS_FIELDS) == set(list_paths(build_regions_document(DESIGN, COUNTS)))
+    found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields))
+    paths = set(list_paths(build_explanations_document({"tail": found, "": found})))
+    assert set() == paths - set(EXPLANATIONS_FIELDS)
     assert {"format", "reads[].name", "reads[].ranges[].start"} < paths
 
 
 def test_reads_are_listed_by_name() -> None:
     """A read that is asked in words has no name."""
-    found = explain(DESIGN.key, ask("", "", (), DESIGN.fields), limit=7)
-    document = explanations_document({"tail": found, "": found})
+    found = explain_read(DESIGN.key, bind_read("", "", (), DESIGN.fields), limit=7)
+    document = build_explanations_document({"tail": found, "": found})
     assert [("tail", 7), (None, 7)] == [(one["name"], one["limit"]) for one in document["reads"]]
 
 
@@ -49,11 +49,11 @@ def test_regions_are_told_with_their_sum() -> None:
         "         1,234              5  (the first row)",
         "             1             10  bucket 1",
         "         1,235             15  in all",
-    ] == list(regions_lines(DESIGN, COUNTS))
+    ] == list(format_regions(DESIGN, COUNTS))
 
 
 def test_regions_are_told_in_hexadecimal() -> None:
     """The first begins and the last ends with nothing."""
-    document = regions_document(DESIGN, COUNTS)
+    document = build_regions_document(DESIGN, COUNTS)
     assert [("", "01"), ("01", "")] == [(r["start"], r["stop"]) for r in document["regions"]]
-    assert {"format": 1, "table": "logs", "rows": 3} == count_document(DESIGN, 3)
+    assert {"format": 1, "table": "logs", "rows": 3} == build_count_document(DESIGN, 3)

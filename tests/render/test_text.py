@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rowkey import Design, Simulation
-from rowkey.render import print_simulation, reasons
+from rowkey.render import format_reasons, print_simulation
 from rowkey.simulate import run
 
 EVENTS = {"rate": "500/s", "for": "20s"}
@@ -55,7 +55,7 @@ def test_the_map_fits_whole(found: Simulation, width: int) -> None:
 def test_the_map_shows_where_writes_are() -> None:
     """A region without writes has a blank line, one that has them all a full one."""
     rows = [line.rsplit(maxsplit=1)[1] for line in map_of(HOT, 100)[2:-1]]
-    assert [region.writes / HOT.operations for region in HOT.regions] == [
+    assert [region.writes / HOT.operation_count for region in HOT.regions] == [
         float(share.rstrip("%")) / 100 for share in rows
     ]
 
@@ -66,14 +66,14 @@ def test_the_verdict_comes_first() -> None:
     assert "logs  [ts][host]" == lines[0]
     assert lines[1].startswith("HOT: the fullest of 8 servers takes 8.00× its fair share")
     assert lines[2].startswith("  because ")
-    assert {"because"} == {joint for joint, _ in reasons(HOT)}
+    assert {"because"} == {joint for joint, _ in format_reasons(HOT)}
 
 
 def test_what_is_even_has_no_reason_to_be_hot() -> None:
     """A cause that does not make it warm stands against the verdict, not for it."""
-    assert [] == list(reasons(EVEN))
-    assert "even" == NEARLY.verdict.word
-    ((joint, reason),) = reasons(NEARLY)
+    assert [] == list(format_reasons(EVEN))
+    assert "even" == NEARLY.verdict.level
+    ((joint, reason),) = format_reasons(NEARLY)
     assert ("though", True) == (joint, reason.endswith("[integer_imbalance]"))
 
 
@@ -126,7 +126,8 @@ def test_a_day_is_shown_where_there_is_room() -> None:
 
 def test_a_verdict_without_a_cause_says_so() -> None:
     """What is not even and has no single cause is not left without a word."""
-    nameless = replace(COLLIDED, causes=[])
+    nameless = replace(COLLIDED)
+    vars(nameless)["causes"] = []
     lines = shown(nameless, 100)
     assert "  no single cause explains it" == lines[2][:29]
     assert not any("no single cause" in line for line in shown(EVEN, 100))

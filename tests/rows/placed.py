@@ -10,12 +10,12 @@ import pyarrow as pa
 from hypothesis import assume
 
 import strategies
-from rowkey.cells import LATEST, Cell, CellBlock, Family, Kind, RowCells, in_order
-from rowkey.design.placing import check_columns, check_places
+from rowkey.cells import LATEST, Cell, CellBlock, CellType, Family, RowCells, build_sort_key
+from rowkey.design.placement_checks import check_column_collisions, check_placements
 from rowkey.errors import Mistakes, RowError
-from rowkey.keys import batch_column, bind_fields
-from rowkey.rows import Layout, lay_out
-from rowkey.schema import Call, Duration, FieldRef, FieldWords, Term
+from rowkey.keys import bind_fields, build_field_column
+from rowkey.rows import Layout, build_layout
+from rowkey.schema import Duration, FieldDeclaration, FieldRef, FunctionCall, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NOW = 1_700_000_000_000
 TIMES = ("timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns", "date")
-PLACES: tuple[dict[str, Any], ...] = (
+PLACEMENTS: tuple[dict[str, Any], ...] = (
     {}, {"at": "qualifier"}, {"pack": "p"}, {"pack": "p"}, {"family": "e"}, {"qualifier": "q"},
     {"pack": "r", "family": "e"}, {"qualifier": ""}, {"pack": "s:protobuf"},
 )  # fmt: skip
@@ -48,18 +48,18 @@ def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
     has_time = draw(st.booleans()) if slices is None else slices
     kinds = (draw(st.sampled_from(TIMES)),) if has_time else ()
     drawn = draw(strategies.fields(kinds))
-    words = {name: one.words for name, one in drawn.items()}
+    words = {name: one.declaration for name, one in drawn.items()}
     for name in [*words][1 if has_time else 0 :]:
-        words[name] = words[name].model_copy(update=draw(st.sampled_from(PLACES)))
+        words[name] = words[name].model_copy(update=draw(st.sampled_from(PLACEMENTS)))
     if draw(st.integers(0, 5)) == 0:
-        words["stamp"] = FieldWords(type=draw(st.sampled_from(TIMES)), at="timestamp")
+        words["stamp"] = FieldDeclaration(type=draw(st.sampled_from(TIMES)), at="timestamp")
     bound = bind_fields(words, Mistakes())
     key = draw(keys(bound, next(iter(bound)) if has_time else ""))
-    layout = lay_out(key, bound)
+    layout = build_layout(key, bound)
     mistakes = Mistakes()
-    check_places(bound, {"d": Family("d")}, frozenset("de"), mistakes)
-    check_columns(layout, mistakes)
-    assume(not mistakes.found)
+    check_placements(bound, {"d": Family("d")}, frozenset("de"), mistakes)
+    check_column_collisions(layout, mistakes)
+    assume(not mistakes.mistakes)
     return layout
 
 
@@ -68,8 +68,8 @@ def keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
     """A key over some of the fields that can be taken apart; with a slice of the named one."""
     terms: list[Term] = [draw(strategies.terms(bound)) for _ in range(draw(st.integers(1, 3)))]
     if sliced:
-        call = Call("time_slice", (FieldRef(sliced),), (draw(st.sampled_from(LENGTHS)),))
-        term = call if draw(st.booleans()) else Call("desc", (call,))
+        call = FunctionCall("time_slice", (FieldRef(sliced),), (draw(st.sampled_from(LENGTHS)),))
+        term = call if draw(st.booleans()) else FunctionCall("desc", (call,))
         terms.insert(draw(st.integers(0, len(terms))), term)
     key = strategies.bind(tuple(terms), bound)
     assume(key is not None)
@@ -84,17 +84,17 @@ def rows(draw: st.DrawFn, layout: Layout) -> Row:
     row: Row = {}
     for name, declared in layout.fields.items():
         absent = declared.nullable and draw(st.integers(0, 2)) == 0
-        row[name] = None if absent else declared.normal(draw(_values(declared)))
+        row[name] = None if absent else declared.normalize(draw(_values(declared)))
     return row
 
 
 def _values(declared: Field) -> st.SearchStrategy[Any]:
     """Values of a field; of one that is a timestamp, those that are whole milliseconds."""
-    if declared.words.at != "timestamp":
+    if declared.declaration.at != "timestamp":
         return strategies.values(declared)
     ms = st.integers(0, 3_000).map(lambda day: day * 86_400_000)
-    tick = declared.type.tick or 1
-    return ms.map(lambda one: declared.type.release(one * 10**6 // tick))
+    tick = declared.type.unit_ns or 1
+    return ms.map(lambda one: declared.type.from_internal(one * 10**6 // tick))
 
 
 @dataclass
@@ -107,12 +107,12 @@ class Stored:
         """Do what a mutation says; later ones hide earlier ones, whatever their timestamps."""
         row = self.rows.setdefault(change.row, {})
         for cell in change.cells:
-            if cell.kind is Kind.PUT:
+            if cell.cell_type is CellType.PUT:
                 stamped = NOW if cell.timestamp == LATEST else cell.timestamp
                 row[cell.family, cell.qualifier] = cell._replace(timestamp=stamped)
                 continue
-            whole = cell.kind in (Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION)
-            exact = cell.kind in (Kind.DELETE, Kind.DELETE_FAMILY_VERSION)
+            whole = cell.cell_type in (CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION)
+            exact = cell.cell_type in (CellType.DELETE, CellType.DELETE_FAMILY_VERSION)
             for (family, qualifier), old in [*row.items()]:
                 is_there = family == cell.family and (whole or qualifier == cell.qualifier)
                 if is_there and (not exact or old.timestamp == cell.timestamp):
@@ -121,7 +121,7 @@ class Stored:
     def row_cells(self) -> list[RowCells]:
         """The rows that have cells, in their order, each with its cells in theirs."""
         kept = [(key, row) for key, row in sorted(self.rows.items()) if row]
-        return [RowCells(key, sorted(row.values(), key=in_order)) for key, row in kept]
+        return [RowCells(key, sorted(row.values(), key=build_sort_key)) for key, row in kept]
 
     def batch(self) -> pa.RecordBatch:
         """All cells as Arrow columns."""
@@ -137,7 +137,7 @@ class Stored:
 def written(layout: Layout, row: Row, salt: int = 0) -> RowCells:
     """The cells of a row, if its key holds it."""
     try:
-        return layout.write(row, salt=salt)
+        return layout.encode_event(row, salt=salt)
     except RowError:
         assume(False)
         raise
@@ -147,7 +147,7 @@ def arrow_of(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
     """Rows as Arrow columns."""
     columns = {}
     for name, declared in layout.fields.items():
-        arrow = declared.type.arrow()
+        arrow = declared.type.build_arrow_type()
         values = [row[name] for row in listed]
         held = pa.int64() if pa.types.is_timestamp(arrow) else arrow
         columns[name] = pa.array(values, held).cast(arrow)
@@ -157,7 +157,8 @@ def arrow_of(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
 def rows_of(layout: Layout, batch: pa.RecordBatch) -> list[Row]:
     """Arrow columns as rows in normal values."""
     lists = {
-        n: batch_column(layout.fields[n], batch.column(n)).listed() for n in batch.schema.names
+        n: build_field_column(layout.fields[n], batch.column(n)).to_list()
+        for n in batch.schema.names
     }
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.design import Design
-from rowkey.schema import Facts
-from rowkey.workload import Events, Profile
+from rowkey.schema import FieldFacts
+from rowkey.workload import EventBatch, SampleSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 TEXTS = st.text(st.sampled_from("abé"), max_size=10)
 ROWS = st.lists(
@@ -53,13 +56,13 @@ def packed(values: dict[int, Any]) -> bytes:
     return out
 
 
-def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> dict[str, Facts]:
+def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> Mapping[str, FieldFacts]:
     """What a profile tells of the rows."""
     kinds = [pa.string(), pa.string(), pa.uint32(), pa.timestamp("s", "UTC")]
     columns = [pa.array(c, k) for c, k in zip(zip(*rows, strict=True), kinds, strict=True)]
-    profile = Profile(design.fields)
-    profile.add(Events(pa.RecordBatch.from_arrays(columns, names=list(NAMES)), None))
-    return profile.facts()
+    profile = SampleSummary(design.fields)
+    profile.add(EventBatch(pa.RecordBatch.from_arrays(columns, names=list(NAMES)), None))
+    return profile.measured_facts
 
 
 def marked(design: Design, rows: list[tuple[Any, ...]], qualifier: bytes, note: Any) -> float:
@@ -76,7 +79,7 @@ def marked(design: Design, rows: list[tuple[Any, ...]], qualifier: bytes, note: 
 def told(design: Design, rows: list[tuple[Any, ...]]) -> float:
     """What the layout says of all rows."""
     keys = [len(design.key.encode(dict(zip(NAMES, row, strict=True)))) for row in rows]
-    each = design.layout.event_bytes(sum(keys) / len(keys), facts_of(design, rows))
+    each = design.layout.estimate_event_bytes(sum(keys) / len(keys), facts_of(design, rows))
     return each * len(rows)
 
 
@@ -153,17 +156,17 @@ def test_what_the_key_loses_is_paid_in_a_column() -> None:
     """A digest keeps the host out of the key, so that a cell holds it."""
     whole = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
     lost = Design("t", "[digest(host, 8)][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
-    facts = {"host": Facts(bytes_mean=5.0)}
-    assert (("host",), ()) == (lost.kept, whole.kept)
-    assert len(key_value(b"k" * 16, "d", b"", b"")) == whole.event_bytes(16, facts)
-    assert len(key_value(b"k" * 16, "d", b"host", b"web-1")) == lost.event_bytes(16, facts)
+    facts = {"host": FieldFacts(mean_bytes=5.0)}
+    assert (("host",), ()) == (lost.lossy_key_fields, whole.lossy_key_fields)
+    assert len(key_value(b"k" * 16, "d", b"", b"")) == whole.estimate_event_bytes(16, facts)
+    assert len(key_value(b"k" * 16, "d", b"host", b"web-1")) == lost.estimate_event_bytes(16, facts)
 
 
 def test_a_time_that_is_the_timestamp_of_its_cells_costs_nothing() -> None:
     """Every cell has eight bytes for it anyway."""
     fields = {"host": "text", "n": "u32", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     layout = Design("t", "[host]", fields=fields).layout
-    assert len(key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.event_bytes(6)
+    assert len(key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.estimate_event_bytes(6)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +179,10 @@ def test_widths_that_nothing_tells_are_those_of_the_type(
 ) -> None:
     """Measured if it was, else declared, else the type's own, else 16 bytes of text."""
     layout = Design("t", "[id]", fields={"id": "u32", "x": words}).layout
-    (cell,) = layout.cells()
-    assert bytes_ == cell.value_bytes
-    (cell,) = layout.cells({"x": Facts(bytes_mean=9.0)})
-    assert 9.0 == cell.value_bytes
+    (cell,) = layout.estimate_cells()
+    assert bytes_ == cell.mean_value_bytes
+    (cell,) = layout.estimate_cells({"x": FieldFacts(mean_bytes=9.0)})
+    assert 9.0 == cell.mean_value_bytes
 
 
 @pytest.mark.parametrize("form", ["p", "p:msgpack", "p:protobuf"])
@@ -192,7 +195,7 @@ def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share
     fields: dict[str, Any] = {"id": "u32", "first": {"type": "float64", "pack": form}}
     fields |= {f"t{n}": {"type": "text", "pack": form, **nullable} for n in range(count)}
     layout = Design("t", "[id]", fields=fields).layout
-    facts = {f"t{n}": Facts(bytes_mean=5.0, nulls=share) for n in range(count)}
+    facts = {f"t{n}": FieldFacts(mean_bytes=5.0, null_share=share) for n in range(count)}
     rows = [
         {
             "id": 7,
@@ -203,8 +206,9 @@ def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share
     ]
     if share:
         facts = {
-            name: Facts(bytes_mean=5.0, nulls=0.0 if n % 2 else 0.5) for n, name in enumerate(facts)
+            name: FieldFacts(mean_bytes=5.0, null_share=0.0 if n % 2 else 0.5)
+            for n, name in enumerate(facts)
         }
-    cells = [cell for row in rows for cell in layout.write(row)[1]]
+    cells = [cell for row in rows for cell in layout.encode_event(row)[1]]
     written = [len(key_value(bytes(4), cell.family, cell.qualifier, cell.value)) for cell in cells]
-    assert pytest.approx(sum(written) / len(rows)) == layout.event_bytes(4, facts)
+    assert pytest.approx(sum(written) / len(rows)) == layout.estimate_event_bytes(4, facts)

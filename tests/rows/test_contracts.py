@@ -32,7 +32,7 @@ def test_what_a_table_is_cannot_be_written(kind: str, tmp_path: Path) -> None:
     from rowkey.cells import Family
 
     with open_engine(kind.format(tmp_path)) as engine:
-        store = engine.create(TableSpec("t", (Family("d"),), (b"m",)))
+        store = engine.create_table(TableSpec("t", (Family("d"),), (b"m",)))
         assert ("t", (b"m",)) == (store.spec.name, store.spec.splits)
         with pytest.raises(AttributeError):
             store.spec = TableSpec("u", ())  # type: ignore[misc]

@@ -57,8 +57,8 @@ GROWN: tuple[dict[str, Any], ...] = (
 def test_a_design_may_grow(changes: dict[str, Any]) -> None:
     """What adds to it is safe, and what takes it back is not."""
     old, new = layout(), layout(**changes)
-    assert [] == old.evolves(new)
-    assert bool(changes) == bool(new.evolves(old))
+    assert [] == old.find_incompatibilities(new)
+    assert bool(changes) == bool(new.find_incompatibilities(old))
 
 
 @pytest.mark.parametrize(
@@ -87,22 +87,24 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_what_is_not_safe_is_refused(changes: dict[str, Any], path: str, what: str) -> None:
     """With the field and the reason, once."""
-    (mistake,) = layout().evolves(layout(**changes))
-    assert (path, True) == (mistake.path, what in mistake.what)
+    (mistake,) = layout().find_incompatibilities(layout(**changes))
+    assert (path, True) == (mistake.path, what in mistake.problem)
 
 
 def test_a_pack_grows_at_its_end_only() -> None:
     """A field declared before another of its cell would take its number."""
     more = {"type": "u8", "nullable": True, "pack": "p"}
     fields = {"id": "u8", "more": more, **BASE}
-    (mistake,) = layout().evolves(Design("t", "[id]", fields=fields, families={"d": {}}).layout)
+    (mistake,) = layout().find_incompatibilities(
+        Design("t", "[id]", fields=fields, families={"d": {}}).layout
+    )
     assert "fields.x" == mistake.path
 
 
 def test_markers_stay_where_they_are() -> None:
     """Another first family would look for them elsewhere."""
-    (mistake,) = bare("d", "e").evolves(bare("e", "d"))
-    assert ("families", []) == (mistake.path, bare("d").evolves(bare("d", "e")))
+    (mistake,) = bare("d", "e").find_incompatibilities(bare("e", "d"))
+    assert ("families", []) == (mistake.path, bare("d").find_incompatibilities(bare("d", "e")))
 
 
 @given(
@@ -116,6 +118,6 @@ def test_rows_of_the_old_design_are_rows_of_the_new(
     old, new = layout(), layout(**changes)
     size = Decimal(tenths).scaleb(-1)
     row = {"id": 1, "note": note, "level": level, "size": size, "x": 2, "q": q, "sure": 3}
-    (event,) = new.events(*old.write(row), strict=True)
+    (event,) = new.decode_events(*old.encode_event(row), strict=True)
     assert {**dict.fromkeys(new.fields), **row} == event
-    assert old.write(row).row == new.write(event).row
+    assert old.encode_event(row).row == new.encode_event(event).row

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.engines import Check, TableSpec, open_engine
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.engines import CellCondition, TableSpec, open_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class Slow:
 
 def at_once(table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
     """What a change gives while another comes between its beginning and the engine's."""
-    table.writing.store = between = Slow(table.store, verb)
+    table.writer.store = between = Slow(table.store, verb)
     told: list[Any] = []
     threads = [Thread(target=lambda: told.append(slow())), Thread(target=other)]
     threads[0].start()
@@ -63,7 +63,7 @@ def at_once(table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], 
     between.may_go.set()
     for thread in threads:
         thread.join(10)
-    table.writing.store = table.store
+    table.writer.store = table.store
     return told
 
 
@@ -148,13 +148,13 @@ def test_an_engine_stamps_once_it_has_the_row(url: str) -> None:
         return now
 
     with open_engine(url, clock=clock) as engine:
-        store = engine.create(TableSpec("t", tuple(DESIGN.families.values())))
+        store = engine.create_table(TableSpec("t", tuple(DESIGN.families.values())))
         store.mutate([RowCells(b"r", [Cell("d", b"state", LATEST, b"old")])])
-        gone = Cell("d", b"state", LATEST, kind=Kind.DELETE_COLUMN)
+        gone = Cell("d", b"state", LATEST, cell_type=CellType.DELETE_COLUMN)
         other = Thread(target=store.mutate, args=([RowCells(b"r", [gone])],))
         others.append(other)
         first = Cell("d", b"state", LATEST, b"first")
-        done = store.check_and_mutate(b"r", Check("d", b"state"), [first])
+        done = store.check_and_mutate(b"r", CellCondition("d", b"state"), [first])
         other.join(10)
         (row,) = store.get([b"r"])
         assert (done, [cell.value for cell in row.cells]) in [(True, [b"first"]), (False, [])]

@@ -11,11 +11,11 @@ from hypothesis import given
 import book_designs
 import book_row_values
 import book_values
-from rowkey.cells import Kind
+from rowkey.cells import CellType
 from rowkey.errors import Mistakes, RowError
 from rowkey.keys import bind_fields, bind_key
-from rowkey.rows import lay_out
-from rowkey.schema import FieldRef, FieldWords
+from rowkey.rows import build_layout
+from rowkey.schema import FieldDeclaration, FieldRef
 
 
 def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
@@ -34,21 +34,23 @@ def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any
     """The field's own bytes in its column, its encoding in the qualifier; and refused alike."""
     placed = {**words, "at": "qualifier"}
     fields = {"id": {"type": "u8"}, "x": words, "q": placed, "sure": {"type": "u8"}}
-    bound = bind_fields({n: FieldWords(**w) for n, w in fields.items()}, Mistakes())
-    layout = lay_out(bind_key("[id]", {"id": "u8"}), bound)
+    bound = bind_fields({n: FieldDeclaration(**w) for n, w in fields.items()}, Mistakes())
+    layout = build_layout(bind_key("[id]", {"id": "u8"}), bound)
     row = data.draw(book_row_values.rows({"x": words, "q": placed}))
     try:
         (_, value), (before, _) = expected(words, row["x"]), expected(words, row["q"])
     except book_values.Refused:
         with pytest.raises(RowError):
-            layout.write({"id": 1, "sure": 2, **row})
+            layout.encode_event({"id": 1, "sure": 2, **row})
         return
-    key, cells = layout.write({"id": 1, "sure": 2, **row})
+    key, cells = layout.encode_event({"id": 1, "sure": 2, **row})
     found = {cell.qualifier: cell for cell in cells}
     assert {before + b"sure", before + b"x"} == set(found)
     cell = found[before + b"x"]
-    assert (value or b"", value is None) == (cell.value, cell.kind is Kind.DELETE_COLUMN)
-    (event,) = layout.events(key, [cell for cell in cells if cell.kind is Kind.PUT], strict=True)
+    assert (value or b"", value is None) == (cell.value, cell.cell_type is CellType.DELETE_COLUMN)
+    (event,) = layout.decode_events(
+        key, [cell for cell in cells if cell.cell_type is CellType.PUT], strict=True
+    )
     for name in ("x", "q"):
         again = event[name]
         normal = None if again is None else book_values.normal(words, again)

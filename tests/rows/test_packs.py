@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Unsupported
-from rowkey.rows import FORMATS, Layout
-from rowkey.schema import FieldWords
+from rowkey.errors import InvalidDesign, Unavailable
+from rowkey.rows import PACK_FORMATS, Layout
+from rowkey.schema import FieldDeclaration
 
 SORTS: tuple[tuple[Any, Any, str, str], ...] = (
     ("text", "é", "a2c3a9", "0a02c3a9"),
@@ -52,8 +52,8 @@ def layout_of(label: str, *types: Any) -> Layout:
 def value_in(layout: Layout, *values: Any) -> str:
     """What the packed cell of these values holds, as hexadecimal digits."""
     row = {"id": 1} | {f"f{n}": value for n, value in enumerate(values)}
-    key, cells = layout.write(row)
-    assert [row] == layout.events(key, cells)
+    key, cells = layout.encode_event(row)
+    assert [row] == layout.decode_events(key, cells)
     return next(cell.value.hex() for cell in cells if cell.qualifier == b"p")
 
 
@@ -78,7 +78,7 @@ def test_doubles_are_not_cut_for_the_sake_of_singles() -> None:
     assert value_in(layout_of("p", "float32", "float64"), 1.5, 0.1).startswith("8200cb")
 
 
-@pytest.mark.parametrize("word", sorted(filter(None, FORMATS)))
+@pytest.mark.parametrize("word", sorted(filter(None, PACK_FORMATS)))
 @given(values=st.tuples(st.integers(0, 2**64 - 1), st.text("ab", max_size=40), st.booleans()))
 def test_a_pack_is_read_back(word: str, values: tuple[Any, ...]) -> None:
     """Whatever the format."""
@@ -87,7 +87,7 @@ def test_a_pack_is_read_back(word: str, values: tuple[Any, ...]) -> None:
 
 def test_an_unknown_format_is_a_mistake() -> None:
     """The formats are listed, and the nearest is named."""
-    with pytest.raises(DeclarationError, match=r"fields.f0.pack: 'protobug'.*Did you mean protob"):
+    with pytest.raises(InvalidDesign, match=r"fields.f0.pack: 'protobug'.*Did you mean protob"):
         layout_of("p:protobug", "u8")
 
 
@@ -95,7 +95,7 @@ def test_two_formats_do_not_share_a_cell() -> None:
     """One qualifier is one cell."""
     fields: dict[str, Any] = {"id": "u8", "a": {"type": "u8", "pack": "p"}}
     fields["b"] = {"type": "u8", "pack": "p:protobuf"}
-    with pytest.raises(DeclarationError, match="d:p is the cell of a"):
+    with pytest.raises(InvalidDesign, match="d:p is the cell of a"):
         Design("t", "[id]", fields=fields)
 
 
@@ -105,15 +105,15 @@ def test_without_the_extra_a_design_is_judged_but_writes_no_row(
     """The package that is missing is named when it is first needed."""
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
     layout = layout_of("p:protobuf", "u8")
-    assert {b"p", b""} == {cell.qualifier for cell in layout.cells()}
-    with pytest.raises(Unsupported, match=r"pip install rowkey\[protobuf\]"):
-        layout.write({"id": 1, "f0": 1})
+    assert {b"p", b""} == {cell.qualifier for cell in layout.estimate_cells()}
+    with pytest.raises(Unavailable, match=r"pip install rowkey\[protobuf\]"):
+        layout.encode_event({"id": 1, "f0": 1})
 
 
 def test_the_word_for_each_format_is_told() -> None:
     """Who looks up `pack` in the reference or in an editor finds how to ask for each format."""
-    told = FieldWords.model_fields["pack"].description or ""
-    default = FORMATS[""]
-    asked = [f"p:{word}" for word, kind in FORMATS.items() if kind is not default]
+    told = FieldDeclaration.model_fields["pack"].description or ""
+    default = PACK_FORMATS[""]
+    asked = [f"p:{word}" for word, kind in PACK_FORMATS.items() if kind is not default]
     assert asked
     assert [] == [word for word in asked if word not in told]

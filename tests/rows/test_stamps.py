@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import rowkey
-from rowkey.cells import LATEST, Cell, Kind
+from rowkey.cells import LATEST, Cell, CellType
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, RowError
+from rowkey.errors import InvalidDesign, RowError
 
 if TYPE_CHECKING:
     from rowkey.rows import Layout
@@ -33,9 +33,9 @@ def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
     """Its cells have it for a timestamp, and it is read back from there."""
     layout = layout_of(kind)
     row = {"id": 1, "n": 2, "at": value}
-    key, cells = layout.write(row, timestamp=77)
+    key, cells = layout.encode_event(row, timestamp=77)
     assert [Cell("d", b"n", ms, b"\2")] == cells
-    assert [row] == layout.events(key, cells)
+    assert [row] == layout.decode_events(key, cells)
 
 
 @pytest.mark.parametrize(
@@ -52,36 +52,36 @@ def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message:
     """It is refused alone and in a batch, and where it is missing."""
     layout = layout_of(kind)
     with pytest.raises(RowError, match=message):
-        layout.write({"id": 1, "n": 2, "at": value})
+        layout.encode_event({"id": 1, "n": 2, "at": value})
     array = pa.array([value], pa.date32() if kind == "date" else pa.int64())
     with pytest.raises(RowError, match=r"^at: "):
-        layout.blocks(pa.record_batch({"id": [1], "n": [2], "at": array}))
+        layout.encode_blocks(pa.record_batch({"id": [1], "n": [2], "at": array}))
 
 
 def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
     """Whole seconds do not hold a timestamp of 1,500 ms."""
     layout = layout_of("timestamp_s")
     with pytest.raises(RowError, match="row 01, at: 1500 ms is no timestamp_s"):
-        layout.events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
+        layout.decode_events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
 
 
 def test_one_version_is_erased_or_all() -> None:
     """With its time an event of a history is deleted, without it the history."""
     layout = layout_of("timestamp_ms")
-    one, every = layout.erase({"id": 1, "at": 5}), layout.erase({"id": 1})
-    assert [Cell("d", b"", 5, kind=Kind.DELETE_FAMILY_VERSION)] == one.cells
-    assert [Cell("d", b"", LATEST, kind=Kind.DELETE_FAMILY)] == every.cells
+    one, every = layout.encode_delete({"id": 1, "at": 5}), layout.encode_delete({"id": 1})
+    assert [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY_VERSION)] == one.cells
+    assert [Cell("d", b"", LATEST, cell_type=CellType.DELETE_FAMILY)] == every.cells
 
 
 def test_the_newest_of_several_versions_counts() -> None:
     """Each column shows its newest value, and the event its newest time."""
     cells = [Cell("d", b"n", 9, b"\2"), Cell("d", b"n", 5, b"\1")]
-    assert [{"id": 1, "n": 2, "at": 9}] == layout_of("timestamp_ms").events(b"\1", cells)
+    assert [{"id": 1, "n": 2, "at": 9}] == layout_of("timestamp_ms").decode_events(b"\1", cells)
 
 
 def test_every_cell_has_a_timestamp() -> None:
     """A field that may be null cannot be one."""
-    with pytest.raises(DeclarationError, match=r"fields.at.nullable: every cell has a timestamp"):
+    with pytest.raises(InvalidDesign, match=r"fields.at.nullable: every cell has a timestamp"):
         layout_of("timestamp_ms", nullable=True)
 
 

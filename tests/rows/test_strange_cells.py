@@ -54,8 +54,8 @@ def test_both_ways_of_reading_refuse_alike(data: st.DataObject, layout: Layout) 
         change = placed.written(layout, row)
         stored.apply(data.draw(spoilt(change)) if data.draw(st.booleans()) else change)
     rows = stored.row_cells()
-    expected = outcome(lambda: [event for one in rows for event in layout.events(*one)])
-    found = outcome(lambda: placed.rows_of(layout, layout.batch(stored.batch())))
+    expected = outcome(lambda: [event for one in rows for event in layout.decode_events(*one)])
+    found = outcome(lambda: placed.rows_of(layout, layout.decode_batch(stored.batch())))
     assert expected == found
 
 
@@ -91,14 +91,14 @@ def arrow_of(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
         ("note", b"\xff", "ff is not UTF-8"),
         ("note", b"a\0", "holds U"),
         ("note", b"long", "6c6f6e67 is 4 bytes; expected 0–3 bytes"),
-        ("load", NAN, "NaN has no place"),
+        ("load", NAN, "NaN cannot be ordered"),
         ("load", b"\0", "00 is 1 bytes; expected 8 bytes"),
         ("level", b"WARN", "5741524e is no choice; expected INFO"),
         ("day", b"\x7f\xff\xff\xff", "2147483647 days since 1970 are no date"),
         ("code", b"1x", "'1x' does not fit"),
-        ("p", b"\xc1", "c1 is no MessagePack"),
-        ("p", b"", "nothing is no MessagePack"),
-        ("p", b"\x01", "int stands there; expected a map"),
+        ("p", b"\xc1", "c1 is not valid MessagePack"),
+        ("p", b"", "nothing is not valid MessagePack"),
+        ("p", b"\x01", "the cell contains int; expected a map"),
         ("p", b"\x81\x00\xa1x", "'x' is no i32"),
         ("p", b"\x81\x00\xce\xff\xff\xff\xff", "4294967295 is no i32"),
         ("p", b"\x81\x01\xc4\x01x", "is no uuid"),
@@ -112,8 +112,8 @@ def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message:
     cells = [Cell("d", b"\7" + column.encode(), 1, value)]
     path = rf"row 61620*, d:\\x07{column}: .*"
     for read in (
-        lambda: WIDE.events(b"ab\0", cells),
-        lambda: WIDE.batch(arrow_of(b"ab\0", cells)),
+        lambda: WIDE.decode_events(b"ab\0", cells),
+        lambda: WIDE.decode_batch(arrow_of(b"ab\0", cells)),
     ):
         with pytest.raises(RowError, match=path + message):
             read()
@@ -127,12 +127,12 @@ def test_an_unknown_cell_is_passed_over_or_refused(cell: Cell) -> None:
     """As the reader asks; a row of unknown cells alone has no event."""
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
     cells = sorted([cell, SURE])
-    assert [event] == WIDE.events(b"ab\0", cells)
-    assert [event] == WIDE.batch(arrow_of(b"ab\0", cells)).to_pylist()
-    assert [] == WIDE.events(b"ab\0", [cell])
-    assert 0 == WIDE.batch(arrow_of(b"ab\0", [cell])).num_rows
+    assert [event] == WIDE.decode_events(b"ab\0", cells)
+    assert [event] == WIDE.decode_batch(arrow_of(b"ab\0", cells)).to_pylist()
+    assert [] == WIDE.decode_events(b"ab\0", [cell])
+    assert 0 == WIDE.decode_batch(arrow_of(b"ab\0", [cell])).num_rows
     with pytest.raises(RowError, match=r"row 616200, .*: the design has no such cell"):
-        WIDE.events(b"ab\0", cells, strict=True)
+        WIDE.decode_events(b"ab\0", cells, strict=True)
 
 
 def test_a_rest_outside_its_slice_is_no_event() -> None:
@@ -140,16 +140,16 @@ def test_a_rest_outside_its_slice_is_no_event() -> None:
     layout = Design("t", "[time_slice(ts, 1m)]", fields={"ts": "timestamp_s"}).layout
     key = (120).to_bytes(8)
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
-    assert [{"ts": 179}] == layout.events(key, cells)
-    assert 1 == layout.batch(arrow_of(key, cells)).num_rows
+    assert [{"ts": 179}] == layout.decode_events(key, cells)
+    assert 1 == layout.decode_batch(arrow_of(key, cells)).num_rows
     with pytest.raises(RowError, match=r"d:<: the design has no such cell"):
-        layout.events(key, cells, strict=True)
+        layout.decode_events(key, cells, strict=True)
 
 
 def test_values_a_pack_does_not_know_are_passed_over() -> None:
     """What a later design added to the end of a pack does not disturb an earlier one."""
     for column, value in ((b"p", b"\x82\x00\x05\x09\xa1x"), (b"m", b"\x08\x0a\x4a\x01x")):
-        (event,) = WIDE.events(b"ab\0", [SURE, Cell("d", b"\7" + column, 1, value)])
+        (event,) = WIDE.decode_events(b"ab\0", [SURE, Cell("d", b"\7" + column, 1, value)])
         assert 5 == event["a" if column == b"p" else "m"]
 
 
@@ -161,13 +161,13 @@ def test_only_the_wanted_fields_are_gathered(data: st.DataObject, layout: Layout
         stored.apply(placed.written(layout, row))
     names = data.draw(st.lists(st.sampled_from(sorted(layout.fields)), unique=True, min_size=1))
     cells = stored.batch()
-    assert layout.batch(cells).select(names) == layout.batch(cells, names)
+    assert layout.decode_batch(cells).select(names) == layout.decode_batch(cells, names)
 
 
 def test_what_is_no_batch_of_cells_is_refused() -> None:
     """A column that is missing, and a field that is unknown, are named."""
     cells = arrow_of(b"ab\0", [SURE])
     with pytest.raises(RowError, match="hots: the design has no such field"):
-        WIDE.batch(cells, ["hots"])
+        WIDE.decode_batch(cells, ["hots"])
     with pytest.raises(RowError, match="value: the cells have no such column"):
-        WIDE.batch(cells.drop_columns(["value"]))
+        WIDE.decode_batch(cells.drop_columns(["value"]))

@@ -33,7 +33,7 @@ def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: 
     bounds = {
         n: data.draw(strategies.bounds_around(layout.fields[n], row[n])) for n in sorted(names)
     }
-    first, behind = layout.qualifiers(bounds)
+    first, behind = layout.find_qualifier_range(bounds)
     for cell in placed.written(layout, row).cells:
         assert first <= cell.qualifier
         assert not behind or cell.qualifier < behind
@@ -43,14 +43,16 @@ def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: 
 def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: Layout) -> None:
     """Where all that opens a qualifier is known, the stretch holds the cells of one event."""
     one, other = data.draw(placed.rows(layout)), data.draw(placed.rows(layout))
-    assume(layout.opening is not None)
-    assert layout.opening is not None
-    first, behind = layout.qualifiers({name: Equal(value) for name, value in one.items()})
+    assume(layout.qualifier_prefix is not None)
+    assert layout.qualifier_prefix is not None
+    first, behind = layout.find_qualifier_range({name: Equal(value) for name, value in one.items()})
     placed.written(layout, one)
-    assert layout.opening.write(one) == first
+    assert layout.qualifier_prefix.encode(one) == first
     for cell in placed.written(layout, other).cells:
         is_within = first <= cell.qualifier and (not behind or cell.qualifier < behind)
-        assert is_within == (layout.opening.write(one) == layout.opening.write(other))
+        assert is_within == (
+            layout.qualifier_prefix.encode(one) == layout.qualifier_prefix.encode(other)
+        )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_a_range_narrows_within_one_slice(
     layout: Layout, bounds: dict[str, Bound], expected: tuple[str, str]
 ) -> None:
     """Its rests are one stretch there; across slices every rest may be meant."""
-    assert expected == tuple(end.hex() for end in layout.qualifiers(bounds))
+    assert expected == tuple(end.hex() for end in layout.find_qualifier_range(bounds))
 
 
 @given(times=st.lists(st.integers(0, 2**32), min_size=1, max_size=8, unique=True))
@@ -81,8 +83,8 @@ def test_the_latest_event_of_a_slice_comes_first(times: list[int]) -> None:
     """Under desc the events of a row come newest first, as the rows do."""
     stored = placed.Stored()
     for time in times:
-        stored.apply(LATEST_FIRST.write({"ts": time}))
+        stored.apply(LATEST_FIRST.encode_event({"ts": time}))
     found: list[Any] = [
-        event["ts"] for one in stored.row_cells() for event in LATEST_FIRST.events(*one)
+        event["ts"] for one in stored.row_cells() for event in LATEST_FIRST.decode_events(*one)
     ]
     assert sorted(times, reverse=True) == found

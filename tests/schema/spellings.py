@@ -9,16 +9,16 @@ import hypothesis.strategies as st
 
 from rowkey.schema import (
     NANOSECONDS,
-    Call,
     Condition,
     Constant,
     Duration,
     FieldRef,
+    FunctionCall,
     Ordering,
     Parameter,
     Scalar,
     Term,
-    name_mistake,
+    find_name_mistake,
 )
 
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
@@ -31,7 +31,7 @@ names = st.one_of(
         ["log-event", "straße", "größe_2", "時刻", "a b", "it's", "[x]", "1st", "%", "क़"]
     ),
     _anything.map(lambda text: unicodedata.normalize("NFC", text)),
-).filter(lambda name: name_mistake(name) is None)
+).filter(lambda name: find_name_mistake(name) is None)
 """Names of fields, plain ones and such as need quotes."""
 
 numbers = st.integers(0, 10**18 - 1)
@@ -58,7 +58,7 @@ def references(draw: st.DrawFn) -> FieldRef:
 def _calls(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
     values = st.one_of(scalars, words, constants)
     return st.builds(
-        Call,
+        FunctionCall,
         words,
         st.lists(inner, max_size=4).map(tuple),
         st.lists(scalars, max_size=3).map(tuple),

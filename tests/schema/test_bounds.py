@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from rowkey.schema import Bound, Equal, OneOf, Range, StartsWith, satisfies
+from rowkey.schema import Bound, Equal, OneOf, Range, StartsWith, is_within_bound
 
 CASES: list[tuple[Any, Bound, bool]] = [
     (5, Equal(5), True),
@@ -14,8 +14,8 @@ CASES: list[tuple[Any, Bound, bool]] = [
     (None, Range(), False),
     (5, Range(), True),
     (5, Range(5, 5), True),
-    (5, Range(5, 6, with_low=False), False),
-    (6, Range(5, 6, with_high=False), False),
+    (5, Range(5, 6, includes_low=False), False),
+    (6, Range(5, 6, includes_high=False), False),
     ("web-1", StartsWith("web"), True),
     ("we", StartsWith("web"), False),
     (None, StartsWith(""), False),
@@ -26,7 +26,7 @@ CASES: list[tuple[Any, Bound, bool]] = [
 @pytest.mark.parametrize(("value", "bound", "lies_within"), CASES)
 def test_a_value_lies_within_a_bound_or_not(value: Any, bound: Bound, *, lies_within: bool) -> None:
     """Each sort of bound, its ends, and nulls, which no range and no prefix ever match."""
-    assert lies_within == satisfies(value, bound)
+    assert lies_within == is_within_bound(value, bound)
 
 
 @given(st.integers(), st.integers(), st.integers(), st.booleans(), st.booleans())
@@ -37,4 +37,4 @@ def test_a_range_is_the_chain_of_its_comparisons(
     above = value >= low if with_low else value > low
     below = value <= high if with_high else value < high
     bound = Range(low, high, with_low, with_high)
-    assert (above and below) == satisfies(value, bound)
+    assert (above and below) == is_within_bound(value, bound)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rowkey.errors import ReadError, RowError
 from rowkey.keys import FieldType, bind_key
-from rowkey.plan import Residual, ask, asked
+from rowkey.plan import ResidualFilter, bind_read, bounds
 from rowkey.schema import Condition, Equal, OneOf, Parameter, Range
 from strategies import fields as any_fields
 from strategies import values
@@ -42,7 +42,9 @@ def told(ask_it: Callable[[], Any]) -> Any:
 
 def one_by_one(field: Field, listed: Sequence[Any]) -> Any:
     """What a list asks if each of its values is read by itself."""
-    each = [asked.bound_of(field, Condition("f", "=", (Parameter(0),)), [one]) for one in listed]
+    each = [
+        bounds.build_bound(field, Condition("f", "=", (Parameter(0),)), [one]) for one in listed
+    ]
     return OneOf(tuple(dict.fromkeys(one.value for one in each if isinstance(one, Equal))))
 
 
@@ -51,21 +53,21 @@ def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
     """Values, and the texts of values, are those that each of them is by itself."""
     fields = data.draw(any_fields())
     field = fields[data.draw(st.sampled_from(sorted(fields)))]
-    some = [field.normal(one) for one in data.draw(st.lists(values(field), max_size=6))]
-    texts = [field.type.show(one) for one in some]
+    some = [field.normalize(one) for one in data.draw(st.lists(values(field), max_size=6))]
+    texts = [field.type.format_value(one) for one in some]
     odd = data.draw(st.lists(st.sampled_from(ODD), max_size=2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asked, "MANY", 1)
+        patch.setattr(bounds, "MIN_BATCH_VALUES", 1)
         for listed in (some, texts, [*some, *odd], [*texts, *odd], odd):
             expected = told(partial(one_by_one, field, listed))
-            assert expected == told(partial(asked.bound_of, field, IN, [listed]))
+            assert expected == told(partial(bounds.build_bound, field, IN, [listed]))
 
 
 @given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 40)), st.integers(0, 40))
 def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> None:
     """What two lists and a range leave is what is in all of them, in the order of the first."""
     fields = bind_key("[n]", {"n": "u8"}).fields
-    found = ask("n in ? and n in ? and n > ?", "", [one, other, low], fields).bounds["n"]
+    found = bind_read("n in ? and n in ? and n > ?", "", [one, other, low], fields).bounds["n"]
     kept = tuple(n for n in dict.fromkeys(one) if n in other and n > low)
     assert (Equal(kept[0]) if len(kept) == 1 else OneOf(kept)) == found
 
@@ -85,13 +87,16 @@ def test_rows_are_told_by_long_lists(data: st.DataObject, is_long: bool) -> None
     words = {"type": kind} | ({"precision": 5, "scale": 1} if kind == "decimal" else {})
     field = bind_key("[f]", {"f": words}).fields["f"]
     more = range(31, 64) if is_long else ()
-    wanted = tuple(dict.fromkeys(field.normal(make(n)) for n in (*listed, *more)))
-    rows = [field.normal(make(n)) for n in found]
-    residual = Residual(["f"], {"f": OneOf(wanted)}, {"f": field})
+    wanted = tuple(dict.fromkeys(field.normalize(make(n)) for n in (*listed, *more)))
+    rows = [field.normalize(make(n)) for n in found]
+    residual = ResidualFilter(["f"], {"f": OneOf(wanted)}, {"f": field})
     expected = [one in wanted for one in rows]
     assert expected == [residual({"f": one}) for one in rows]
-    batch = pa.record_batch([pa.array(rows, field.type.arrow())], names=["f"])
-    assert expected * 2 == [*residual.mask(batch).to_pylist(), *residual.mask(batch).to_pylist()]
+    batch = pa.record_batch([pa.array(rows, field.type.build_arrow_type())], names=["f"])
+    assert expected * 2 == [
+        *residual.compute_mask(batch).to_pylist(),
+        *residual.compute_mask(batch).to_pylist(),
+    ]
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list[Any]:
@@ -110,8 +115,8 @@ def counted(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list
 def test_many_texts_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers given as text are not taken for numbers first, one by one, and refused."""
     fields = bind_key("[n]", {"n": "u64"}).fields
-    held = counted(monkeypatch, fields["n"].type, "hold")
-    found = ask("n in ?", "", [[str(n) for n in range(2_000)]], fields).bounds["n"]
+    held = counted(monkeypatch, fields["n"].type, "to_internal")
+    found = bind_read("n in ?", "", [[str(n) for n in range(2_000)]], fields).bounds["n"]
     assert OneOf(tuple(range(2_000))) == found
     assert {int} == set(map(type, held))
 
@@ -120,18 +125,18 @@ def test_a_list_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many blocks are tested, each listed value is looked at once."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
     wanted = tuple(range(0, 3_000, 3))
-    residual = Residual(["n"], {"n": OneOf(wanted)}, {"n": field})
+    residual = ResidualFilter(["n"], {"n": OneOf(wanted)}, {"n": field})
     batch = pa.record_batch([pa.array(range(9), pa.uint32())], names=["n"])
-    held = counted(monkeypatch, field.type, "hold")
+    held = counted(monkeypatch, field.type, "to_internal")
     for _ in range(5):
-        assert [True, False, False] * 3 == residual.mask(batch).to_pylist()
+        assert [True, False, False] * 3 == residual.compute_mask(batch).to_pylist()
     assert len(wanted) == len(held)
 
 
 def test_a_range_and_a_list_meet_by_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ends of a range are looked at once, not with each value of the list."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
-    held = counted(monkeypatch, field.type, "hold")
-    found = asked.meeting(field, [OneOf(tuple(range(100))), Range(10, 12)])
+    held = counted(monkeypatch, field.type, "to_internal")
+    found = bounds.intersect_bounds(field, [OneOf(tuple(range(100))), Range(10, 12)])
     assert OneOf((10, 11, 12)) == found
     assert 102 == len(held)

@@ -4,18 +4,18 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
 
-from rowkey.errors import Mistake, Refused
+from rowkey.errors import InvalidArgument, Mistake
 from rowkey.schema import (
-    Call,
     Constant,
     Duration,
     FieldRef,
+    FunctionCall,
     Scalar,
     Term,
-    fields_of,
-    parse,
+    find_field_refs,
+    format_key,
     parse_call,
-    print_key,
+    parse_key,
 )
 from schema import spellings
 from schema.growth import SHORTER, growth
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def refusal(text: str, read: "Callable[[str], object]" = parse) -> Mistake:
+def refusal(text: str, read: "Callable[[str], object]" = parse_key) -> Mistake:
     """What the parser says of a text it must refuse."""
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InvalidArgument) as caught:
         read(text)
     return caught.value.mistake
 
@@ -34,8 +34,8 @@ def refusal(text: str, read: "Callable[[str], object]" = parse) -> Mistake:
 def outcome(text: str) -> Mistake | None:
     """What the parser says of a text, or None where it reads it."""
     try:
-        parse(text)
-    except Refused as problem:
+        parse_key(text)
+    except InvalidArgument as problem:
         return problem.mistake
     return None
 
@@ -46,39 +46,39 @@ def outcome(text: str) -> Mistake | None:
 @example((FieldRef("\u0915\u093c"),))
 def test_what_is_printed_is_read_back(terms: tuple[Term, ...]) -> None:
     """The notation of any terms gives the same terms."""
-    assert terms == parse(print_key(terms))
+    assert terms == parse_key(format_key(terms))
 
 
 @given(spellings.keys)
 def test_what_is_read_prints_the_same_again(terms: tuple[Term, ...]) -> None:
     """Printing is the same however often it is read in between."""
-    printed = print_key(terms)
-    assert printed == print_key(parse(printed))
+    printed = format_key(terms)
+    assert printed == format_key(parse_key(printed))
 
 
 @given(spellings.keys, st.sampled_from([" ", "\n", "\t", "  \r\n "]))
 def test_white_space_between_tokens_is_free(terms: tuple[Term, ...], space: str) -> None:
     """Space round brackets, as a key over several lines has it, changes nothing."""
     spread = space + "".join(f"[{space}{term}{space}]{space}" for term in terms)
-    assert terms == parse(spread)
+    assert terms == parse_key(spread)
 
 
 @given(spellings.references())
 def test_a_field_is_found_in_its_term(field: FieldRef) -> None:
     """The fields of a term are those it reads, however deep, repeats included."""
-    term = Call("bucket", (field, Call("desc", (field,))), (16,))
-    assert [field, field] == list(fields_of(term))
+    term = FunctionCall("bucket", (field, FunctionCall("desc", (field,))), (16,))
+    assert [field, field] == list(find_field_refs(term))
 
 
 def test_the_sources_example_reads_as_its_terms() -> None:
     """The key of the design page is a bucket, two fields and a descending time."""
     expected = (
-        Call("bucket", (FieldRef("host"),), (16,)),
+        FunctionCall("bucket", (FieldRef("host"),), (16,)),
         FieldRef("host"),
         FieldRef("type"),
-        Call("desc", (FieldRef("ts"),)),
+        FunctionCall("desc", (FieldRef("ts"),)),
     )
-    assert expected == parse("[bucket(host, 16)][host][type][desc(ts)]")
+    assert expected == parse_key("[bucket(host, 16)][host][type][desc(ts)]")
 
 
 def test_every_construct_of_the_grammar_is_read() -> None:
@@ -92,33 +92,38 @@ def test_every_construct_of_the_grammar_is_read() -> None:
     expected = (
         FieldRef("log-event", "fixed", (16,)),
         Constant(b"a\x00'\\\xc3\xa9"),
-        Call("f", (FieldRef("x", "u32"), Call("g")), (Duration(1, "ms"), 0), options),
+        FunctionCall(
+            "f", (FieldRef("x", "u32"), FunctionCall("g")), (Duration(1, "ms"), 0), options
+        ),
     )
-    assert expected == parse(text)
+    assert expected == parse_key(text)
 
 
 def test_the_longest_unit_wins() -> None:
     """1ms is a millisecond, not a minute followed by an s."""
     expected = [Duration(1, unit) for unit in ("ns", "us", "ms", "s", "m", "h", "d")]
-    read = [parse(f"[f(1{one.unit})]")[0] for one in expected]
-    assert [Call("f", (), (one,)) for one in expected] == read
+    read = [parse_key(f"[f(1{one.unit})]")[0] for one in expected]
+    assert [FunctionCall("f", (), (one,)) for one in expected] == read
 
 
 def test_a_name_is_read_in_its_composed_form() -> None:
     """A letter with a combining accent is the same name as the accented letter."""
-    assert (FieldRef("\u00e9"),) == parse("[e\u0301]")
-    assert (FieldRef("\u00e9 x"),) == parse('["e\u0301 x"]')
+    assert (FieldRef("\u00e9"),) == parse_key("[e\u0301]")
+    assert (FieldRef("\u00e9 x"),) == parse_key('["e\u0301 x"]')
 
 
 def test_a_constant_keeps_the_characters_it_was_given() -> None:
     """Bytes are contract: a constant is never composed."""
-    assert (Constant("e\u0301".encode()),) == parse("['e\u0301']")
+    assert (Constant("e\u0301".encode()),) == parse_key("['e\u0301']")
 
 
 @given(st.permutations([("a", 1), ("b", 2), ("c", 3)]))
 def test_equal_calls_have_equal_hashes(options: list[tuple[str, int]]) -> None:
     """The order in which options are written makes no other call."""
-    one, other = Call("f", options=dict(options)), Call("f", options={"a": 1, "b": 2, "c": 3})
+    one, other = (
+        FunctionCall("f", options=dict(options)),
+        FunctionCall("f", options={"a": 1, "b": 2, "c": 3}),
+    )
     assert (one, hash(one)) == (other, hash(other))
 
 
@@ -143,18 +148,18 @@ ARITHMETIC = {
 def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
     """People write operators at first; the remedy is the call to write instead."""
     found = refusal(text)
-    assert (ARITHMETIC[text], "a call") == (found.remedy, found.allowed)
-    assert "is arithmetic (character " in found.what
+    assert (ARITHMETIC[text], "a call") == (found.remedy, found.expected)
+    assert "is arithmetic (character " in found.problem
 
 
 @given(st.sampled_from(sorted(ARITHMETIC)), spellings.keys)
 def test_arithmetic_is_told_of_the_part_that_failed(text: str, terms: tuple[Term, ...]) -> None:
     """Sound parts before and after do not change the remedy, only the position."""
-    before = print_key(terms)
+    before = format_key(terms)
     alone, among = refusal(text), refusal(before + text + before)
     assert alone.remedy == among.remedy
-    moved = int(alone.what.rpartition(" ")[2].rstrip(")")) + len(before)
-    assert among.what.endswith(f"(character {moved})")
+    moved = int(alone.problem.rpartition(" ")[2].rstrip(")")) + len(before)
+    assert among.problem.endswith(f"(character {moved})")
 
 
 MEANT = {
@@ -163,8 +168,11 @@ MEANT = {
     "[f(host, -16)]": ("'-16' has a sign (character 10)", "Write 16."),
     "[f(host, +16)]": ("'+16' has a sign (character 10)", "Write 16."),
     "[f(host, \u221216)]": ("'\u221216' has a sign (character 10)", "Write 16."),
-    "[f(host, 1.5)]": ("'1.5' has a point (character 10)", ""),
-    "[f(host, 1.5m)]": ("'1.5m' has a point (character 10)", "Take a smaller unit: 90s for 1.5m."),
+    "[f(host, 1.5)]": ("'1.5' has a decimal point (character 10)", ""),
+    "[f(host, 1.5m)]": (
+        "'1.5m' has a decimal point (character 10)",
+        "Use a smaller unit: 90s for 1.5m.",
+    ),
     "[f(host, 1e3)]": ("'1e3' has an exponent (character 10)", "Write 1000."),
     "[f(host, 0x10)]": ("'0x10' is not a number (character 10)", ""),
     "[f(host, 007)]": ("the number 007 begins with 0 (character 10)", "Write 7."),
@@ -173,53 +181,56 @@ MEANT = {
     "[f(host, \u00b2)]": ("'\u00b2' is not a number (character 10)", ""),
     "[host:fixed()]": ("')' is not a number (character 13)", ""),
     "": ("the key is empty (character 1)", ""),
-    "[]": ("nothing stands before ']' (character 2)", ""),
-    "host": ("'host' stands where [ should (character 1)", ""),
-    "[host": ("the end stands where ] should (character 6)", ""),
-    "[host]]": ("']' stands where [ should (character 7)", ""),
-    "[a b]": ("'b' stands where ] should (character 4)", ""),
-    "[f(host 16)]": ("'16' stands where , should (character 9)", ""),
+    "[]": ("a part is missing before ']' (character 2)", ""),
+    "host": ("found 'host' instead of [ (character 1)", ""),
+    "[host": ("found the end instead of ] (character 6)", ""),
+    "[host]]": ("found ']' instead of [ (character 7)", ""),
+    "[a b]": ("found 'b' instead of ] (character 4)", ""),
+    "[f(host 16)]": ("found '16' instead of , (character 9)", ""),
     "[f(host,)]": ("an argument is missing after the comma (character 9)", ""),
-    "[f(16, host)]": ("a field stands after a number or a named option (character 8)", ""),
-    "[f(a=1, 16)]": ("a number stands after a named option (character 9)", ""),
-    "[f(a=1, a=2)]": ("a= stands twice (character 9)", ""),
-    "[f(a=)]": ("')' is not a word (character 6)", ""),
-    "[host:]": ("']' is not a word (character 7)", ""),
-    "[f\u00fcr(host)]": ("'f\u00fcr' is not the name of a kind (character 2)", ""),
+    "[f(16, host)]": ("a field follows a number or a named option (character 8)", ""),
+    "[f(a=1, 16)]": ("a number follows a named option (character 9)", ""),
+    "[f(a=1, a=2)]": ("a= is given twice (character 9)", ""),
+    "[f(a=)]": ("')' is not a name (character 6)", ""),
+    "[host:]": ("']' is not a name (character 7)", ""),
+    "[f\u00fcr(host)]": ("'f\u00fcr' is not the name of a function (character 2)", ""),
     "['']": ("a constant is empty (character 2)", ""),
-    "['a]": ("a constant has no end (character 2)", ""),
-    "['a\x07']": ("a constant holds '\\x07', which does not print (character 4)", "Write \\x07."),
+    "['a]": ("a constant is not closed (character 2)", ""),
+    "['a\x07']": (
+        "a constant contains the unprintable character '\\x07' (character 4)",
+        "Write \\x07.",
+    ),
     "['\ud800']": (
-        "a constant holds '\\ud800', which does not print (character 3)",
-        "It is half a character and has no bytes: write those that are meant.",
+        "a constant contains the unprintable character '\\ud800' (character 3)",
+        "It is half of a surrogate pair and has no bytes: write the bytes with \\xHH.",
     ),
     "['\u202e']": (
-        "a constant holds '\\u202e', which does not print (character 3)",
+        "a constant contains the unprintable character '\\u202e' (character 3)",
         "Write \\xe2\\x80\\xae.",
     ),
-    "['\\z']": ("\\z'] is no escape (character 3)", ""),
-    '["a]': ("a quoted name has no end (character 2)", ""),
+    "['\\z']": ("\\z'] is not an escape sequence (character 3)", ""),
+    '["a]': ("a quoted name is not closed (character 2)", ""),
     '[""]': ("a field's name is empty (character 2)", ""),
-    '["a\\b"]': ("'a\\\\b' cannot be named in a key (character 2)", ""),
+    '["a\\b"]': ("'a\\\\b' cannot be written in a key (character 2)", ""),
     "[f(host % 16)]": (
-        "the operator '%' stands in a key (character 9)",
-        "Say what is computed by its name: mod, bucket, desc, time_bucket.",
+        "a key cannot contain the operator '%' (character 9)",
+        "Call a function instead: mod, bucket, desc or time_bucket.",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", MEANT)
 def test_a_mistake_is_named_with_its_place_and_remedy(text: str) -> None:
-    """Every rule of the grammar says what stands where, and what to write where that is known."""
+    """A syntax error names the problem, its position and, where it is known, the remedy."""
     found = refusal(text)
-    assert MEANT[text] == (found.what, found.remedy)
-    assert found.allowed
+    assert MEANT[text] == (found.problem, found.remedy)
+    assert found.expected
 
 
 LIMITS = {
     "[a]" * 65: "at most 64",
-    "[f(" + ",".join(["g()"] * 64) + ")]": "at most 64 in one key",
-    "[" + "f(" * 18 + "a" + ")" * 18 + "]": "at most 16 calls in each other",
+    "[f(" + ",".join(["g()"] * 64) + ")]": "at most 64",
+    "[" + "f(" * 18 + "a" + ")" * 18 + "]": "at most 16 levels",
     "[f(" + ",".join(["a"] * 65) + ")]": "at most 64",
     "[a:f(" + ",".join(["1"] * 65) + ")]": "at most 64",
     "[" + "a" * 20_000 + "]": "at most 20,000",
@@ -230,14 +241,14 @@ LIMITS = {
 @pytest.mark.parametrize("text", LIMITS, ids=list(LIMITS.values()))
 def test_no_key_is_larger_than_people_write(text: str) -> None:
     """Parts, calls, arguments, depth and length have a limit, which the mistake names."""
-    assert LIMITS[text] == refusal(text).allowed
+    assert LIMITS[text] == refusal(text).expected
 
 
 def test_the_limits_themselves_are_allowed() -> None:
     """64 parts, 64 calls, 16 in each other and 64 arguments are read."""
     depth = "[" + "f(" * 16 + "a" + ")" * 16 + "]"
     many = "[f(" + ",".join(["a"] * 64) + ")]"
-    counts = [len(parse(text)) for text in ("[a]" * 64, "[f(a)]" * 64, depth, many)]
+    counts = [len(parse_key(text)) for text in ("[a]" * 64, "[f(a)]" * 64, depth, many)]
     assert [64, 64, 1, 1] == counts
 
 
@@ -245,7 +256,7 @@ def test_the_limits_themselves_are_allowed() -> None:
 def test_no_text_gives_another_error(text: str) -> None:
     """A text is read or refused, whatever it holds."""
     found = outcome(text)
-    assert found is None or "(character " in found.what
+    assert found is None or "(character " in found.problem
 
 
 PIECES = "[](),='\"\\:%-+. \n1s\x00é\ud800"
@@ -258,12 +269,12 @@ def test_a_mutated_key_gives_no_other_error(
     terms: tuple[Term, ...], edits: list[tuple[int, str]]
 ) -> None:
     """A slip of the finger in a sound key is read as another key, or refused with its place."""
-    text = print_key(terms)
+    text = format_key(terms)
     for at, piece in edits:
         place = at % (len(text) + 1)
         text = text[:place] + piece + text[place + at % 3 :]
     found = outcome(text)
-    assert found is None or "(character " in found.what
+    assert found is None or "(character " in found.problem
 
 
 RUNS = [
@@ -298,11 +309,11 @@ def test_long_runs_are_refused_in_one_pass(before: str, run: str) -> None:
 
 def test_a_call_outside_a_key_is_read() -> None:
     """Arrivals are spelled like parts: a word, or a call over a field."""
-    expected = (FieldRef("clock"), Call("per", (FieldRef("host"),)))
+    expected = (FieldRef("clock"), FunctionCall("per", (FieldRef("host"),)))
     assert expected == (parse_call("clock"), parse_call(" per( host ) "))
 
 
 @pytest.mark.parametrize("text", ["", "'x'", "per(host) x", "per(", "clock]", "a" * 20_001])
 def test_what_is_no_call_is_refused(text: str) -> None:
     """A constant, a rest, an open call and an endless word are all refused."""
-    assert refusal(text, parse_call).what
+    assert refusal(text, parse_call).problem

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from rowkey.errors import Mistake, Refused
+from rowkey.errors import InvalidArgument, Mistake
 from rowkey.schema import Condition, Ordering, Parameter, parse_order, parse_where
 from schema import spellings
 from schema.growth import SHORTER, growth
@@ -19,7 +19,7 @@ def outcome(read: "Callable[[str], object]", text: str) -> Mistake | None:
     """What a parser says of a text, or None where it reads it."""
     try:
         read(text)
-    except Refused as problem:
+    except InvalidArgument as problem:
         return problem.mistake
     return None
 
@@ -57,39 +57,45 @@ def test_a_quote_within_a_text_is_doubled() -> None:
 
 WRONG = {
     "a = 1 or b = 2": (
-        "'or' stands where and should (character 7)",
-        "Declare a read for each side of an or.",
+        "found 'or' instead of and (character 7)",
+        "Declare one read for each side of the or.",
     ),
     "a =": ("the end is not a value (character 4)", ""),
-    "a": ("the end is not a test (character 2)", ""),
-    "a in (1": ("the end stands where ) should (character 8)", ""),
-    "a like 'x'": ("'like' is not a test (character 3)", "Write a starts with 'x'."),
-    "a = 'x": ("a text has no end (character 5)", "Write ' inside a text as ''."),
-    'a = "x': ("a quoted name has no end (character 5)", ""),
-    "a != 1": ("'!= 1' is not understood (character 3)", "Ask for the others and leave it out."),
-    "a = b": ("'b' is not a value (character 5)", "Write 'b' between quotes."),
-    "a = null": ("'null' is not a value (character 5)", "Write ? and give null as its value."),
-    "a is null": ("'is' is not a test (character 3)", "Write a = ? and give null as its value."),
+    "a": ("the end is not an operator (character 2)", ""),
+    "a in (1": ("found the end instead of ) (character 8)", ""),
+    "a like 'x'": ("'like' is not an operator (character 3)", "Write a starts with 'x'."),
+    "a = 'x": ("a text is not closed (character 5)", "Write ' inside a text as ''."),
+    'a = "x': ("a quoted name is not closed (character 5)", ""),
+    "a != 1": (
+        "'!= 1' is not valid syntax (character 3)",
+        "Inequality is not supported: list the wanted values with in.",
+    ),
+    "a = b": ("'b' is not a value (character 5)", "Put quotes around it: 'b'."),
+    "a = null": ("'null' is not a value (character 5)", "Write ? and pass null as its value."),
+    "a is null": (
+        "'is' is not an operator (character 3)",
+        "Write a = ? and pass null as its value.",
+    ),
     "= 1": ("'=' is not the name of a field (character 1)", ""),
     "and = 1": ("'and' is not the name of a field (character 1)", ""),
-    " and ".join(["a = 1"] * 65): ("a condition too many (character 641)", ""),
+    " and ".join(["a = 1"] * 65): ("there are too many conditions (character 641)", ""),
 }
 
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_a_wrong_condition_is_named_with_its_place(text: str) -> None:
-    """Each mistake says what stands where, what is allowed, and the cure where it is known."""
+    """An error names the problem, its position, what is expected, and the remedy if known."""
     found = outcome(parse_where, text)
     assert found is not None
-    assert WRONG[text] == (found.what, found.remedy)
-    assert found.allowed
+    assert WRONG[text] == (found.problem, found.remedy)
+    assert found.expected
 
 
 WRONG_ORDER = {
     "ts dsc": ("'dsc' is not a direction (character 4)", "Did you mean desc?"),
     "ts,": ("the end is not the name of a field (character 4)", ""),
     ", ts": ("',' is not the name of a field (character 1)", ""),
-    "ts desc host": ("'host' stands where , should (character 9)", ""),
+    "ts desc host": ("found 'host' instead of , (character 9)", ""),
 }
 
 
@@ -98,7 +104,7 @@ def test_a_wrong_order_is_named_with_its_place(text: str) -> None:
     """An order has fields, directions and commas, and nothing else."""
     found = outcome(parse_order, text)
     assert found is not None
-    assert WRONG_ORDER[text] == (found.what, found.remedy)
+    assert WRONG_ORDER[text] == (found.problem, found.remedy)
 
 
 @given(st.text(max_size=60))
@@ -106,7 +112,7 @@ def test_no_text_gives_another_error(text: str) -> None:
     """A text is read or refused, whatever it holds."""
     for read in (parse_where, parse_order):
         found = outcome(read, text)
-        assert found is None or "(character " in found.what
+        assert found is None or "(character " in found.problem
 
 
 @pytest.mark.parametrize(
@@ -125,4 +131,4 @@ def test_a_read_is_no_longer_than_people_write() -> None:
     assert len(parse_where(fits)) == 1
     found = outcome(parse_where, fits + " ")
     assert found is not None
-    assert found.allowed == "at most 4,000"
+    assert found.expected == "at most 4,000"

@@ -1,6 +1,6 @@
 import pytest
 
-from rowkey.schema import FieldRef, name_mistake
+from rowkey.schema import FieldRef, find_name_mistake
 
 QUOTED = {"host": False, "größe_1": False, "時刻": False, "log-event": True, "1st": True,
           "_x": True, "a b": True, "it's": True, "²": True}  # fmt: skip
@@ -20,14 +20,14 @@ WRONG = {"": "one character or more", "a" * 201: "at most 200", 'a"b': "print", 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
     """Quotes, backslashes, what does not print, and names that look like others."""
-    mistake = name_mistake(name)
+    mistake = find_name_mistake(name)
     assert mistake is not None
-    assert WRONG[name] in mistake.allowed
+    assert WRONG[name] in mistake.expected
     assert str(mistake).isprintable()
 
 
 def test_a_decomposed_name_is_told_its_composed_form() -> None:
     """The two look the same, so the remedy can be pasted."""
-    mistake = name_mistake("e\u0301")
+    mistake = find_name_mistake("e\u0301")
     assert mistake is not None
     assert mistake.remedy == "Write \u00e9."

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.advise import compare
+from rowkey.advise import compare_designs
 from rowkey.design import Design
-from rowkey.heat import Shares, Skew, even_share
-from rowkey.lint import Subject, look
-from rowkey.simulate import cut_design, run
-from rowkey.simulate.verdict import judge
+from rowkey.hotspots import BusiestShares, Skew, compute_even_skew
+from rowkey.lint import LintSubject, summarize_sample
+from rowkey.simulate import choose_design_splits, run
+from rowkey.simulate.verdict import judge_skew
 from simulate.test_naive import designs, samples, written
 
 if TYPE_CHECKING:
@@ -39,20 +39,20 @@ def made(key: str, servers: int, **words: Any) -> Simulation:
 def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
     """Time first sends every write of a moment to one server: two are as wasted as eight."""
     found = made("[ts][host]", servers)
-    assert "hot" == found.verdict.word
+    assert "hot" == found.verdict.level
     assert pytest.approx(servers) == found.verdict.skew
 
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
 def test_an_even_design_is_even_on_any_number_of_servers(servers: int) -> None:
     """A salt is even on two servers and on eight."""
-    assert "even" == made(f"[salt({2 * servers})][ts][host]", servers).verdict.word
+    assert "even" == made(f"[salt({2 * servers})][ts][host]", servers).verdict.level
 
 
 def word_of(skew: float, servers: int, even: float = 1.0) -> str:
     """The word for a skew in windows of ten seconds without noise."""
-    measured = Skew(10, servers=skew, even_servers=even, spread_servers=0.0)
-    return judge([measured], Shares(0.0, 0.0, 0.0), servers, 1, 1).word
+    measured = Skew(10, server_skew=skew, even_server_skew=even, even_server_deviation=0.0)
+    return judge_skew([measured], BusiestShares(0.0, 0.0, 0.0), servers, 1, 1).level
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_worst_there_can_be_is_hot(servers: int, even: float) -> None:
 def test_one_server_is_never_hot() -> None:
     """It takes everything under every key, and nothing is named for it."""
     found = made("[ts][host]", 1)
-    assert ("even", []) == (found.verdict.word, found.causes)
+    assert ("even", []) == (found.verdict.level, found.causes)
 
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
@@ -89,14 +89,14 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
         windows = [[chance.randrange(servers) for _ in range(size)] for size in sizes]
         shares = sorted(max(Counter(one).values()) / len(one) for one in windows)
         total = max(Counter(place for one in windows for place in one).values()) / events
-        measured = Shares(total, shares[25], shares[-1])
-        assert "hot" != judge([], measured, servers, events, 50).word
+        measured = BusiestShares(total, shares[25], shares[-1])
+        assert "hot" != judge_skew([], measured, servers, events, 50).level
 
 
 @pytest.mark.parametrize(("events", "word"), [(1, "even"), (2, "even"), (4, "even"), (20, "hot")])
 def test_few_events_on_one_server_are_hot_once_that_is_no_chance(events: int, word: str) -> None:
     """Two events meet on one of eight servers once in eight times, twenty never do."""
-    assert word == judge([], Shares(1.0, 1.0, 1.0), 8, events, min(events, 50)).word
+    assert word == judge_skew([], BusiestShares(1.0, 1.0, 1.0), 8, events, min(events, 50)).level
 
 
 FLOOR = re.compile(r"cannot fall below (\d+\.\d\d)(?:, in (such windows|windows of (\d+) s))?")
@@ -109,7 +109,7 @@ def floors(found: Simulation) -> list[tuple[float, float]]:
         for figure, windows, width in FLOOR.findall(cause.message):
             measured: float | None = found.verdict.skew
             if width:
-                measured = next(s.servers for s in found.skews if s.width_s == int(width))
+                measured = next(s.server_skew for s in found.skews if s.width_s == int(width))
             elif windows:
                 measured = found.server_shares.median * found.design.cluster.servers
             assert measured is not None
@@ -131,10 +131,10 @@ def test_no_cause_claims_more_than_was_measured(
     found = run(design, written(folder, [row for row in rows for _ in range(times)]))
     assert [] == [pair for pair in floors(found) if pair[0] > pair[1] + 1e-9]
     servers = design.cluster.servers
-    most = max([found.server_shares.median * servers, *(s.servers or 0.0 for s in found.skews)])
+    most = max([found.server_shares.median * servers, *(s.server_skew or 0.0 for s in found.skews)])
     assert [] == [cause for cause in found.causes if cause.bound > max(most, 1.0) + 1e-9]
-    if found.verdict.word == "even":
-        even = max(found.verdict.even, 1.0)
+    if found.verdict.level == "even":
+        even = max(found.verdict.even_skew, 1.0)
         idle = [c.code for c in found.causes if c.bound <= even and c.code != "missed_splits"]
         assert [] == idle
 
@@ -188,7 +188,7 @@ def test_rows_in_no_order_of_time_are_remarked(
     design = Design("t", "[ts][host]", fields=FIELDS, splits=splits, writes={"sort": sort})
     remarks = [one for one in run(design, path).remarks if "[writes] sort = true" in one]
     assert expected == len(remarks)
-    assert all(one.startswith("the times of this recording do not rise") for one in remarks)
+    assert all(one.startswith("the times in this sample do not rise") for one in remarks)
 
 
 def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) ->
         "t", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
         writes={"rate": "200000/s"},
     )  # fmt: skip
-    scaled = run(design, path).scaled
+    scaled = run(design, path).scaled_run
     assert scaled is not None
-    assert [True, True, False, False] == [skew.servers is not None for skew in scaled.skews]
+    assert [True, True, False, False] == [skew.server_skew is not None for skew in scaled.skews]
     reasons = [skew.reason for skew in scaled.skews]
     assert [
         "",
@@ -214,8 +214,8 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) ->
 
 def test_the_even_figure_is_what_chance_shows() -> None:
     """The verdict's even figure in windows of equal counts is that of as many events."""
-    verdict = judge([], Shares(0.5, 0.5, 0.5), 8, 20_000, 50)
-    assert float(even_share(400.0, 8)) == verdict.even
+    verdict = judge_skew([], BusiestShares(0.5, 0.5, 0.5), 8, 20_000, 50)
+    assert float(compute_even_skew(400.0, 8)) == verdict.even_skew
 
 
 def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
@@ -231,9 +231,9 @@ def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
         )
     )
     assert found.growth is not None
-    assert found.growth.regions == 16 + len(found.growth.splits) > 16
-    assert [0] * 15 == list(found.growth.sizes[-15:])
-    assert 15 == found.dead
+    assert found.growth.region_count == 16 + len(found.growth.splits) > 16
+    assert [0] * 15 == list(found.growth.sizes_bytes[-15:])
+    assert 15 == found.empty_region_count
 
 
 @pytest.mark.parametrize("splits", ["sample", {"algorithm": "uniform"}])
@@ -250,9 +250,13 @@ def test_all_count_the_same_regions(splits: Any, tmp_path: Path) -> None:
         splits=splits,
         writes={"rate": "5000/s", "time": "ts"},
     )
-    subject = Subject(design, look(design, path))
-    compared = compare([design, design], path, names=["a", "b"])
-    cut = [subject.boundaries, run(design, path).boundaries, cut_design(design, path).boundaries]
+    subject = LintSubject(design, summarize_sample(design, path))
+    compared = compare_designs([design, design], path, names=["a", "b"])
+    cut = [
+        subject.boundaries,
+        run(design, path).boundaries,
+        choose_design_splits(design, path).boundaries,
+    ]
     counts = [len(one or ()) for one in cut]
     counts += [len(one.simulation.boundaries) for one in compared.designs]
     assert [subject.sizing.regions] * 5 == counts

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rowkey.design import Design
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import OneOf
-from rowkey.simulate.ranked import reached_by
+from rowkey.simulate.ranked_rows import find_last_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,12 +54,12 @@ def test_a_merge_stops_where_it_would_row_by_row(data: st.DataObject) -> None:
     plan = plan_read(design.key, {"host": OneOf(tuple(listed))}, read.order)
     found = []
     for one in plan.ranges:
-        inside = [at for at, key in enumerate(keys) if one.holds(key)]
+        inside = [at for at, key in enumerate(keys) if one.has_key(key)]
         found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
     fits = np.array(data.draw(st.lists(st.booleans(), min_size=len(keys), max_size=len(keys))))
     most = sum(int(fits[start:stop].sum()) for start, stop in found)
     if most:
         wanted = data.draw(st.integers(1, most))
-        assert merged(plan, keys, found, fits, wanted) == reached_by(
+        assert merged(plan, keys, found, fits, wanted) == find_last_rows(
             plan, keys, found, fits, wanted
         )

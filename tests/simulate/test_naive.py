@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError
+from rowkey.errors import InvalidDesign
 from rowkey.simulate import run
 from simulate import naive
 
@@ -77,9 +77,9 @@ def designs(draw: st.DrawFn) -> Design:
     }
     try:
         design = Design("t", draw(st.sampled_from(KEYS)), fields=FIELDS, **words)
-        if not design.cut.needs_sample:
-            design.cut.boundaries(design.key)
-    except DeclarationError:
+        if not design.splits.needs_sample:
+            design.splits.compute_boundaries(design.key)
+    except InvalidDesign:
         assume(False)
         raise
     return design
@@ -97,14 +97,14 @@ def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 def expected(design: Design, rows: list[dict[str, Any]], *, second_half: bool) -> naive.Naive:
     """What the naive simulator makes of the rows."""
-    if design.writes.sort:
+    if design.writes.is_sorted:
         rows = sorted(rows, key=lambda row: row["ts"])
     keys = [design.key.encode(row) for row in rows]
-    half = len(rows) // 2 if second_half or design.cut.needs_sample else 0
-    if design.cut.needs_sample:
-        splits = naive.quantiles(keys[:half], design.cut.request.regions or 1)
+    half = len(rows) // 2 if second_half or design.splits.needs_sample else 0
+    if design.splits.needs_sample:
+        splits = naive.quantiles(keys[:half], design.splits.request.regions or 1)
     else:
-        splits = list(design.cut.boundaries(design.key).splits)
+        splits = list(design.splits.compute_boundaries(design.key).splits)
     times = [row["ts"] for row in rows[half:]]
     return naive.replay(keys[half:], times, splits, design.cluster.servers)
 
@@ -128,9 +128,9 @@ def test_a_replay_counts_what_a_naive_one_counts(
     found = run(design, written(folder, rows), second_half=second_half)
     told = expected(design, rows, second_half=second_half)
     assert told.writes == [region.writes for region in found.regions]
-    assert told.writes.count(0) == found.dead
-    assert sum(told.writes) == found.operations
-    assert told.overwritten == found.overwritten
+    assert told.writes.count(0) == found.empty_region_count
+    assert sum(told.writes) == found.operation_count
+    assert told.overwritten == found.overwrite_count
     assert pytest.approx(told.shares["regions"]) == shares(found.region_shares)
     assert pytest.approx(told.shares["servers"]) == shares(found.server_shares)
 
@@ -144,7 +144,7 @@ def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
     found = run(design, written(folder, rows))
     told = expected(design, rows, second_half=False)
     for skew in found.skews:
-        figures = (skew.servers, skew.regions, skew.one_more, skew.doubled)
+        figures = (skew.server_skew, skew.region_skew, skew.one_more_server, skew.double_servers)
         naive_figures = told.skews[skew.width_s]
         if naive_figures is None:
             assert (None, None, None, None) == figures
@@ -162,14 +162,14 @@ def test_the_same_seed_gives_the_same_result(
     path = written(folder, rows)
     first, second = (run(design, path, seed=seed) for _ in range(2))
     assert _figures(first) == _figures(second)
-    assert first.heat is not None
-    assert first.operations == int(first.heat[2].sum())
-    assert [region.writes for region in first.regions] == first.heat[2].sum(axis=0).tolist()
+    assert first.load_map is not None
+    assert first.operation_count == int(first.load_map[2].sum())
+    assert [region.writes for region in first.regions] == first.load_map[2].sum(axis=0).tolist()
 
 
 def _figures(found: Simulation) -> object:
-    heat = found.heat[2].tolist() if found.heat is not None else None
+    heat = found.load_map[2].tolist() if found.load_map is not None else None
     return (
         found.regions, found.skews, found.server_shares, found.region_shares, found.causes,
-        found.verdict, found.overwritten, found.key_bytes, heat, found.facts,
+        found.verdict, found.overwrite_count, found.key_bytes, heat, found.facts,
     )  # fmt: skip

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.errors import RowError
-from rowkey.keys import Columns, bind_key
-from rowkey.plan import Residual
+from rowkey.keys import ColumnBatch, bind_key
+from rowkey.plan import ResidualFilter
 from rowkey.schema import Equal, OneOf, Range, StartsWith
-from rowkey.simulate.ranked import Ranked
+from rowkey.simulate.ranked_rows import RankedRows
 from strategies import bounds_around, values
 from strategies import fields as any_fields
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def column(field: Field, listed: Sequence[Any]) -> pa.Array:
     """Values as a column in the type of their field."""
-    kind = field.type.arrow()
+    kind = field.type.build_arrow_type()
     if pa.types.is_timestamp(kind):
         return pa.array(listed, pa.int64()).cast(kind)
     return pa.array(listed, kind)
@@ -35,14 +35,14 @@ def column(field: Field, listed: Sequence[Any]) -> pa.Array:
 
 def told(field: Field, listed: Sequence[Any], bound: Bound) -> list[bool]:
     """What the residual says of each value by itself."""
-    residual = Residual([field.name], {field.name: bound}, {field.name: field})
-    normal = [None if value is None else field.normal(value) for value in listed]
+    residual = ResidualFilter([field.name], {field.name: bound}, {field.name: field})
+    normal = [None if value is None else field.normalize(value) for value in listed]
     return [residual({field.name: value}) for value in normal]
 
 
-def ranked(field: Field, array: pa.Array) -> Ranked:
+def ranked(field: Field, array: pa.Array) -> RankedRows:
     """A column as rows of one field."""
-    return Ranked(Columns.of(pa.record_batch([array], names=[field.name]), [field]))
+    return RankedRows(ColumnBatch.from_batch(pa.record_batch([array], names=[field.name]), [field]))
 
 
 @given(st.data())
@@ -56,11 +56,11 @@ def test_every_type_is_tested_as_row_by_row(data: st.DataObject) -> None:
     listed = data.draw(st.lists(st.sampled_from(pool), max_size=12))
     other = data.draw(values(field)) if data.draw(st.booleans()) else pool[0]
     around = data.draw(st.sampled_from([*pool, other]))
-    bound = data.draw(bounds_around(field, None if around is None else field.normal(around)))
-    residual = Residual([field.name], {field.name: bound}, {field.name: field})
+    bound = data.draw(bounds_around(field, None if around is None else field.normalize(around)))
+    residual = ResidualFilter([field.name], {field.name: bound}, {field.name: field})
     plain = column(field, listed)
     for array in (plain, plain.dictionary_encode()):
-        assert told(field, listed, bound) == ranked(field, array).mask(residual).tolist()
+        assert told(field, listed, bound) == ranked(field, array).build_mask(residual).tolist()
 
 
 @given(st.data())
@@ -68,7 +68,9 @@ def test_conditions_on_several_fields_are_met_together(data: st.DataObject) -> N
     """A row is kept where all of them hold; asked again it is the same."""
     fields = data.draw(any_fields())
     pools = {
-        name: [field.normal(v) for v in data.draw(st.lists(values(field), min_size=1, max_size=3))]
+        name: [
+            field.normalize(v) for v in data.draw(st.lists(values(field), min_size=1, max_size=3))
+        ]
         for name, field in fields.items()
     }
     rows = data.draw(
@@ -82,10 +84,10 @@ def test_conditions_on_several_fields_are_met_together(data: st.DataObject) -> N
         [column(field, [row[name] for row in rows]) for name, field in fields.items()],
         names=list(fields),
     )
-    held = Ranked(Columns.of(batch, list(fields.values())))
+    held = RankedRows(ColumnBatch.from_batch(batch, list(fields.values())))
     for names in (list(fields), list(fields)[:1], []):
-        residual = Residual(names, bounds, fields)
-        assert [residual(row) for row in rows] == held.mask(residual).tolist()
+        residual = ResidualFilter(names, bounds, fields)
+        assert [residual(row) for row in rows] == held.build_mask(residual).tolist()
 
 
 FIELDS: dict[str, Any] = {
@@ -99,14 +101,14 @@ FIELDS: dict[str, Any] = {
 }
 BY_HAND: list[tuple[str, list[Any], Bound, list[bool]]] = [
     ("f", [-0.0, 0.0, 1.0, float("-inf")], Equal(0.0), [True, True, False, False]),
-    ("f", [-0.0, 0.0, 1.0], Range(low=0.0, with_low=False), [False, False, True]),
+    ("f", [-0.0, 0.0, 1.0], Range(low=0.0, includes_low=False), [False, False, True]),
     ("f", [0.0, 1.0, float("inf")], Range(low=1.0), [False, True, True]),
     ("d", [Decimal("1.00"), Decimal("1.5"), None], Equal(Decimal(1)), [True, False, False]),
     ("d", [Decimal("1.00"), Decimal("-1.5"), None], Range(high=Decimal(1)), [True, True, False]),
     ("t", ["e\u0301", "\u00e9", "e", None], StartsWith("\u00e9"), [True, True, False, False]),
     ("t", ["a", "", None], OneOf(("", None)), [False, True, True]),
     ("t", ["a", "b", None], OneOf(()), [False, False, False]),
-    ("c", ["low", "high"], Range(low="low", with_low=False), [False, True]),
+    ("c", ["low", "high"], Range(low="low", includes_low=False), [False, True]),
     ("b", [True, False, None], Equal(None), [False, False, True]),
     ("b", [True, False, None], Equal(False), [False, True, False]),
     ("ts", [1, 1_000, 1_001], Range(1, 1_001, True, False), [True, True, False]),
@@ -121,9 +123,9 @@ def test_conditions_by_hand(
 ) -> None:
     """Zeros of both signs, spellings of one value, nulls, ends in and out, what no row has."""
     field = bind_key(f"[{name}]", {name: FIELDS[name]}).fields[name]
-    residual = Residual([name], {name: bound}, {name: field})
+    residual = ResidualFilter([name], {name: bound}, {name: field})
     assert expected == told(field, listed, bound)
-    assert expected == ranked(field, column(field, listed)).mask(residual).tolist()
+    assert expected == ranked(field, column(field, listed)).build_mask(residual).tolist()
 
 
 def test_a_column_of_nulls_alone() -> None:
@@ -131,7 +133,7 @@ def test_a_column_of_nulls_alone() -> None:
     field = bind_key("[t]", {"t": FIELDS["t"]}).fields["t"]
     nothing = ranked(field, pa.nulls(2, pa.string()))
     found = {
-        bound: nothing.mask(Residual(["t"], {"t": bound}, {"t": field})).tolist()
+        bound: nothing.build_mask(ResidualFilter(["t"], {"t": bound}, {"t": field})).tolist()
         for bound in (Equal(None), Equal("a"), StartsWith(""), Range(low=""))
     }
     expected = {Equal(None): [True] * 2, Equal("a"): [False] * 2, StartsWith(""): [False] * 2}
@@ -144,7 +146,7 @@ def test_no_row_has_what_is_not_a_number() -> None:
     with pytest.raises(RowError, match="NaN"):
         ranked(field, pa.array([1.0, float("nan")]))
     with pytest.raises(RowError, match="NaN"):
-        field.normal(float("nan"))
+        field.normalize(float("nan"))
 
 
 def test_ends_are_those_of_the_rows_that_are_left() -> None:
@@ -152,4 +154,4 @@ def test_ends_are_those_of_the_rows_that_are_left() -> None:
     field = bind_key("[n]", {"n": {"type": "u64", "nullable": True}}).fields["n"]
     coded = pa.array([9, None, 3, 5, 2**63], pa.uint64()).dictionary_encode()
     batch = pa.record_batch([coded.take(pa.array([1, 2, 3]))], names=["n"])
-    assert (3, 5) == Ranked(Columns.of(batch, [field])).ends("n")
+    assert (3, 5) == RankedRows(ColumnBatch.from_batch(batch, [field])).find_extremes("n")

@@ -13,14 +13,14 @@ from rowkey.design import Design
 from rowkey.keys import bind_key
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import Equal
-from rowkey.simulate import reads, run
-from rowkey.simulate.reads import TRIALS
+from rowkey.simulate import read_costs, run
+from rowkey.simulate.read_costs import TRIALS_PER_READ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from rowkey.simulate import ReadResult
+    from rowkey.simulate import ReadCost
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 8},
@@ -108,15 +108,15 @@ def design_of(key: str, read: Mapping[str, Any], splits: Any = None) -> Design:
 def counted(design: Design, rows: list[Row], test: Callable[[Row, Row], bool]) -> dict[str, float]:
     """Means over the askings, each counted by looking at every row of the table."""
     table = {design.key.encode(row, salt=0): row for row in rows}
-    read, regions = design.reads[0], design.cut.boundaries(design.key).regions
+    read, regions = design.reads[0], design.splits.compute_boundaries(design.key).regions
     ranged = [one.field for one in read.conditions if one.operator not in ("=", "in")]
     able = [row for row in rows if all(row[name] is not None for name in ranged)]
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
-    for number in range(TRIALS):
-        asked = able[len(able) * number // TRIALS]
-        plan = plan_read(design.key, read.bounds(_parameters(design, asked)), read.order)
+    for number in range(TRIALS_PER_READ):
+        asked = able[len(able) * number // TRIALS_PER_READ]
+        plan = plan_read(design.key, read.build_bounds(_parameters(design, asked)), read.order)
         totals["fan_out"] += len(plan.ranges)
-        totals["read"] += sum(plan.holds(key) for key in table)
+        totals["read"] += sum(plan.has_key(key) for key in table)
         totals["returned"] += sum(test(row, asked) for row in table.values())
         totals["regions"] += sum(
             any(
@@ -124,7 +124,7 @@ def counted(design: Design, rows: list[Row], test: Callable[[Row, Row], bool]) -
             )
             for start, stop in regions
         )
-    return {name: total / TRIALS for name, total in totals.items()}
+    return {name: total / TRIALS_PER_READ for name, total in totals.items()}
 
 
 def _parameters(design: Design, asked: Row) -> dict[int | str, Any]:
@@ -144,13 +144,13 @@ def _parameters(design: Design, asked: Row) -> dict[int | str, Any]:
     return values
 
 
-def figures(found: ReadResult) -> dict[str, float]:
+def figures(found: ReadCost) -> dict[str, float]:
     """The means of a result."""
     return {
         "fan_out": found.fan_out[0],
         "regions": found.regions[0],
-        "read": found.read,
-        "returned": found.returned,
+        "read": found.read_rows,
+        "returned": found.returned_rows,
     }
 
 
@@ -169,7 +169,7 @@ def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: 
     if salted:  # the salt of a row is drawn, so that equal rows may stand twice
         del expected["read"], expected["returned"]
     assert pytest.approx(expected) == {name: figures(found)[name] for name in expected}
-    if found.returned and not salted:
+    if found.returned_rows and not salted:
         assert pytest.approx(expected["read"] / expected["returned"]) == found.amplification
 
 
@@ -180,12 +180,12 @@ def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None
     served = run(design_of("[host][desc(ts)][kind]", read), path).reads[0]
     merged = run(design_of("[kind][host][desc(ts)]", read), path).reads[0]
     unserved = run(design_of("[host][level][ts]", read), path).reads[0]
-    assert (5.0, 5.0, True) == (served.returned, served.read, served.serves_order)
+    assert (5.0, 5.0, True) == (served.returned_rows, served.read_rows, served.serves_order)
     assert (5.0, 7.0, 3, True) == (
-        merged.returned, merged.read, merged.fan_out[1], merged.serves_order,
+        merged.returned_rows, merged.read_rows, merged.fan_out[1], merged.serves_order,
     )  # fmt: skip
-    assert (5.0, False) == (unserved.returned, unserved.serves_order)
-    assert unserved.read > 25
+    assert (5.0, False) == (unserved.returned_rows, unserved.serves_order)
+    assert unserved.read_rows > 25
 
 
 @pytest.mark.parametrize(
@@ -212,13 +212,13 @@ def test_a_limit_stops_at_the_regions_that_hold_its_rows(
     shown = ["".join(f"\\x{byte:02X}" for byte in split) for split in splits]
     design = design_of(key, read, shown)
     found = run(design, written(tmp_path, rows)).reads[0]
-    assert (10.0, True) == (found.returned, found.serves_order)
+    assert (10.0, True) == (found.returned_rows, found.serves_order)
     touched = []
-    for number in range(TRIALS):
-        kind = rows[len(rows) * number // TRIALS]["kind"]
+    for number in range(TRIALS_PER_READ):
+        kind = rows[len(rows) * number // TRIALS_PER_READ]["kind"]
         plan = plan_read(design.key, {"kind": Equal(kind)}, design.reads[0].order)
         touched.append(_touched(plan, keys, splits, 10))
-    assert pytest.approx(sum(touched) / TRIALS) == found.regions[0]
+    assert pytest.approx(sum(touched) / TRIALS_PER_READ) == found.regions[0]
     assert max(touched) == found.regions[1] < len(splits) + 1
 
 
@@ -229,7 +229,7 @@ def _touched(plan: Plan, keys: list[bytes], splits: list[bytes], limit: int) -> 
     """
     backwards = plan.serves_backwards and not plan.serves_order
     held = {
-        one: [k for k in keys if one.holds(k)][:: -1 if backwards else 1] for one in plan.ranges
+        one: [k for k in keys if one.has_key(k)][:: -1 if backwards else 1] for one in plan.ranges
     }
     merged = [(k[len(one.prefix) :], k) for one, inside in held.items() for k in inside]
     taken = [k for _, k in sorted(merged, reverse=backwards)[:limit]]
@@ -251,7 +251,7 @@ def test_a_range_without_a_span_says_what_it_assumed(tmp_path: Path) -> None:
     """A hundredth of the times that were seen, and how to say otherwise."""
     read = {"where": "ts >= ? and ts < ?"}
     found = run(design_of("[ts][host][kind]", read), written(tmp_path, rows_of())).reads[0]
-    assert "1% of its span; span = … says otherwise" in found.assumed
+    assert "1% of its span; span = … says otherwise" in found.assumption
 
 
 def test_conditions_on_one_field_are_asked_as_one(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
         reads=[{"name": "it", "where": "host = ?"}],
     )  # fmt: skip
     found = run(design).reads[0]
-    assert pytest.approx(3_000, rel=0.03) == found.returned
+    assert pytest.approx(3_000, rel=0.03) == found.returned_rows
     assert 1.0 == found.amplification
 
 
@@ -294,10 +294,10 @@ def test_a_read_of_many_ranges_is_asked_fewer_times(
     sample, read = written(tmp_path, rows_of()), {"where": "host = ?"}
     design = design_of("[bucket(kind, 16)][host][kind][ts]", read)
     often = run(design, sample).reads[0]
-    monkeypatch.setattr(reads, "MOST_RANGES_ASKED", 20 * 16)
+    monkeypatch.setattr(read_costs, "MAX_TOTAL_RANGES", 20 * 16)
     seldom = run(design, sample).reads[0]
-    assert (16.0, 16, "") == (*often.fan_out, often.assumed)
-    assert "asked 20 times instead of 100, for it has 16 ranges" == seldom.assumed
+    assert (16.0, 16, "") == (*often.fan_out, often.assumption)
+    assert "asked 20 times instead of 100, for it has 16 ranges" == seldom.assumption
     assert often.fan_out == seldom.fan_out
-    assert pytest.approx(often.returned, rel=0.1) == seldom.returned
-    assert pytest.approx(often.read, rel=0.1) == seldom.read
+    assert pytest.approx(often.returned_rows, rel=0.1) == seldom.returned_rows
+    assert pytest.approx(often.read_rows, rel=0.1) == seldom.read_rows

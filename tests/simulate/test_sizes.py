@@ -13,10 +13,10 @@ import pytest
 
 from design import measured
 from rowkey.design import Design
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.simulate import run
-from rowkey.workload import Workload
-from rowkey.workload.generate import MOST_BLOCK_BYTES
+from rowkey.workload import WorkloadGenerator
+from rowkey.workload.workload_generator import MAX_BLOCK_BYTES
 
 LIMITS = {"MEASURED_SECONDS": "60", "MEASURED_BYTES": str(3 << 30)}
 """What a process gets: libraries and their threads map a gigabyte that they do not use."""
@@ -109,34 +109,36 @@ def test_too_many_events_are_refused_with_a_length_that_fits(name: str) -> None:
     """Before the first is made, with a duration that is accepted, and no longer one is."""
     field, writes, most = TOO_MANY[name]
     text = design_file("[a][ts]", field, writes, splits="")
-    with pytest.raises(Refused, match=rf"writes: .* events; expected at most {most:,}\. ") as told:
+    with pytest.raises(
+        InvalidArgument, match=rf"writes: .* events; expected at most {most:,}\. "
+    ) as told:
         run(Design.loads(text))
     lasting = int(re.findall(r'Write for = "(\d+)ms"', str(told.value))[0])
     for more in (0, 1):
         fitted = re.sub(r"(?m)^for = '\w+'", f"for = '{lasting + more}ms'", text)
         made = workload_of(Design.loads(fitted))
-        assert (made.count <= most) == (not more)
+        assert (made.event_count <= most) == (not more)
         if not more:
-            next(made.events())
+            next(made.generate_events())
 
 
 def test_a_rate_that_no_length_fits_is_refused_with_one_that_does() -> None:
     """A millisecond of it is too much."""
     text = design_file("[a][ts]", NUMBER, arriving("1000000000000/s", "1ms"), splits="")
-    with pytest.raises(Refused, match=r"Declare a rate of 500,000,000,000/s or less\."):
+    with pytest.raises(InvalidArgument, match=r"Declare a rate of 500,000,000,000/s or less\."):
         run(Design.loads(text))
-    next(workload_of(Design.loads(text.replace("1000000000000", "500000000000"))).events())
+    next(workload_of(Design.loads(text.replace("1000000000000", "500000000000"))).generate_events())
 
 
 def test_values_that_are_too_long_to_be_made_at_once_are_refused() -> None:
     """The number of values that fits is named, and fits."""
     text = design_file("[a][ts]", "{ type = 'hex', width = 32000, distinct = 100000 }", splits="")
-    with pytest.raises(Refused, match=r"fields\.a: 100,000 values of 32,000 bytes") as told:
+    with pytest.raises(InvalidArgument, match=r"fields\.a: 100,000 values of 32,000 bytes") as told:
         run(Design.loads(text))
     fits = int(re.findall(r"Write distinct = (\d+)", str(told.value))[0])
-    assert fits * 32_000 <= MOST_BLOCK_BYTES < (fits + 1) * 32_000
+    assert fits * 32_000 <= MAX_BLOCK_BYTES < (fits + 1) * 32_000
 
 
-def workload_of(design: Design) -> Workload:
+def workload_of(design: Design) -> WorkloadGenerator:
     """The events that are made of a design."""
-    return Workload(design.writes, design.wanted_fields(), 0, design.key)
+    return WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)

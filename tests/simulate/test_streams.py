@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import rowkey.heat.windows as windows_module
+import rowkey.hotspots.windows as windows_module
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Refused, SampleError
-from rowkey.simulate import cut_by_algorithm, cut_design, replay, run, sorting
+from rowkey.errors import InvalidArgument, InvalidDesign, SampleError
+from rowkey.simulate import (
+    choose_algorithm_splits,
+    choose_design_splits,
+    replay,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +48,7 @@ def outcome(found: Simulation) -> object:
     """All that an order of events decides."""
     return (
         [region.writes for region in found.regions], found.region_shares, found.server_shares,
-        found.skews, found.overwritten, found.boundaries.splits,
+        found.skews, found.overwrite_count, found.boundaries.splits,
     )  # fmt: skip
 
 
@@ -56,8 +61,8 @@ def test_sorting_in_runs_equals_sorting_at_once(
     path = sample(tmp_path, rows)
     ordered = sample(tmp_path, sorted(rows, key=lambda row: row[1]), "ordered.csv")
     splits = {"algorithm": "sample", "regions": 6}
-    monkeypatch.setattr(sorting, "MOST_SORTED", room)
-    monkeypatch.setattr("rowkey.workload.records.ROWS", 64)
+    monkeypatch.setattr("rowkey.workload.event_store.MAX_RUN_EVENTS", room)
+    monkeypatch.setattr("rowkey.workload.records.MAX_BATCH_RECORDS", 64)
     found = run(design_of(splits=splits, writes={"sort": True}), path)
     assert outcome(run(design_of(splits=splits), ordered)) == outcome(found)
 
@@ -66,16 +71,16 @@ def test_runs_are_merged_stably_through_many_chunks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Events come out in the order of time, equal times in the order of the file."""
-    from rowkey.workload import open_sample
+    from rowkey.workload import EventStore, open_sample
 
     rows = [(f"h{n}", time) for n, (_, time) in enumerate(shuffled(40_000, seed=2))]
     design = design_of()
-    opened = open_sample(sample(tmp_path, rows), design.wanted_fields(), design.writes.time)
-    monkeypatch.setattr(sorting, "MOST_SORTED", 17_000)
-    stream = sorting.sorted_stream(opened.events)
+    opened = open_sample(sample(tmp_path, rows), design.collect_needed_fields(), design.writes.time)
+    monkeypatch.setattr("rowkey.workload.event_store.MAX_RUN_EVENTS", 17_000)
+    store = EventStore.from_unsorted(opened.read_events())
     merged = [
         (host, time)
-        for events in stream()
+        for events in store.read_events()
         for host, time in zip(
             events.rows.column("host").to_pylist(),
             events.rows.column("ts").cast("int64").to_pylist(),
@@ -93,19 +98,19 @@ def test_late_events_are_counted_in_their_own_windows(tmp_path: Path) -> None:
     ordered = run(design_of(**words), sample(tmp_path, rows))
     late = run(design_of(**words), sample(tmp_path, mixed, "late.csv"))
     assert ordered.skews == late.skews
-    assert ordered.skews[0].servers is not None
-    assert (0, 0) == (ordered.late, late.late)
+    assert ordered.skews[0].server_skew is not None
+    assert (0, 0) == (ordered.late_count, late.late_count)
 
 
 def test_events_behind_a_closed_window_are_counted_as_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where windows must be closed, what comes for them afterwards is told, not lost silently."""
-    monkeypatch.setattr(windows_module, "MOST_CELLS", 8)
-    monkeypatch.setattr(replay, "BLOCK", 10)
+    monkeypatch.setattr(windows_module, "MAX_OPEN_ENTRIES", 8)
+    monkeypatch.setattr(replay, "BLOCK_EVENTS", 10)
     rows = [("a", n * 1_000) for n in range(100)] + [("a", 0), ("a", 1_500)]
     found = run(design_of(), sample(tmp_path, rows))
-    assert (102, 2) == (found.operations, found.late)
+    assert (102, 2) == (found.operation_count, found.late_count)
 
 
 def test_a_sample_without_times_has_shares_and_no_skew(tmp_path: Path) -> None:
@@ -113,9 +118,9 @@ def test_a_sample_without_times_has_shares_and_no_skew(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("host\n" + "".join(f"h{n % 10}\n" for n in range(500)))
     found = run(Design("t", "[host]", fields={"host": "text"}, splits=["h5"]), path)
-    assert [None] * 4 == [skew.servers for skew in found.skews]
+    assert [None] * 4 == [skew.server_skew for skew in found.skews]
     assert all(skew.reason for skew in found.skews)
-    assert (0.5, None) == (found.region_shares.total, found.heat)
+    assert (0.5, None) == (found.region_shares.total, found.load_map)
 
 
 def test_rows_that_are_no_events_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -125,8 +130,8 @@ def test_rows_that_are_no_events_are_left_out_and_counted(tmp_path: Path) -> Non
     path.write_text(f"host,ts\n{good}x,never\ny,1,2\n{'z' * 40_000},3\n{good}")
     design = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_ms"})
     found = run(design, path)
-    assert (40, 3) == (found.operations, found.source.left_out.count)
-    assert "line 23 does not fit" in found.source.left_out.first
+    assert (40, 3) == (found.operation_count, found.source.skipped_rows.count)
+    assert "line 23 does not fit" in found.source.skipped_rows.first_problem
 
 
 def test_a_sample_of_rows_that_have_no_key_is_refused(tmp_path: Path) -> None:
@@ -144,7 +149,7 @@ def test_values_that_an_encoding_refuses_are_left_out(tmp_path: Path, value: str
     path.write_text(f"id,n\n1,5\n{value},6\n3,7\n")
     design = Design("t", "[id:u8][n]", fields={"id": "u16", "n": "u8"})
     found = run(design, path)
-    assert (2, 1) == (found.operations, found.source.left_out.count)
+    assert (2, 1) == (found.operation_count, found.source.skipped_rows.count)
 
 
 def test_boundaries_from_a_sample_need_one() -> None:
@@ -166,17 +171,17 @@ def test_cutting_a_design_takes_the_whole_sample(tmp_path: Path) -> None:
     """What `create` would take are quantiles of all rows, not of their first half."""
     rows = [(f"{n:04}", n) for n in range(200)]
     design = design_of(splits={"algorithm": "sample", "regions": 4})
-    cut = cut_design(design, sample(tmp_path, rows))
+    cut = choose_design_splits(design, sample(tmp_path, rows))
     assert [b"0050", b"0100", b"0150"] == [split[:4] for split in cut.boundaries.splits]
 
 
 def test_a_bare_algorithm_is_found_by_either_spelling() -> None:
     """`hex-string` and `hex_string` are one; an unknown name is refused with the nearest."""
-    assert cut_by_algorithm("hex-string", 4) == cut_by_algorithm("hex_string", 4)
-    with pytest.raises(DeclarationError, match="Did you mean hex_string"):
-        cut_by_algorithm("hex_strin", 4)
-    with pytest.raises(DeclarationError):
-        cut_by_algorithm("hex_string", None)
+    assert choose_algorithm_splits("hex-string", 4) == choose_algorithm_splits("hex_string", 4)
+    with pytest.raises(InvalidDesign, match="Did you mean hex_string"):
+        choose_algorithm_splits("hex_strin", 4)
+    with pytest.raises(InvalidDesign):
+        choose_algorithm_splits("hex_string", None)
 
 
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
@@ -191,16 +196,19 @@ def test_a_sorted_import_goes_through_the_regions_one_by_one() -> None:
     words: dict[str, Any] = {"rate": "20000/s", "for": "40s", "arrival": "bulk_sorted"}
     design = design_of("[bucket(host, 8)][host][ts]", splits="per_bucket", writes=words)
     found = run(design)
-    assert found.skews[0].servers is not None
-    assert found.skews[0].servers > 6.5
-    assert pytest.approx(1, abs=0.2) == found.skews[3].servers or found.skews[3].servers is None
+    assert found.skews[0].server_skew is not None
+    assert found.skews[0].server_skew > 6.5
+    assert (
+        pytest.approx(1, abs=0.2) == found.skews[3].server_skew
+        or found.skews[3].server_skew is None
+    )
     assert ["moving_front"] == [cause.code for cause in found.causes]
 
 
 def test_a_sorted_import_too_large_to_sort_is_refused() -> None:
     """Above four million events the import is refused by name, with the remedy."""
     design = design_of(writes={"rate": "100000/s", "for": "1h", "arrival": "bulk_sorted"})
-    with pytest.raises(Refused, match=r"360,000,000 events; expected at most 4,194,304"):
+    with pytest.raises(InvalidArgument, match=r"360,000,000 events; expected at most 4,194,304"):
         run(design)
 
 
@@ -213,6 +221,6 @@ def test_a_declared_rate_plays_the_sample_with_its_own_alignment(tmp_path: Path)
         writes={"rate": "4000/s"},
     )  # fmt: skip
     found = run(design, sample(tmp_path, rows))
-    assert found.scaled is not None
-    assert 2_400_000 == found.scaled.operations
-    assert 8 == found.scaled.skews[0].servers
+    assert found.scaled_run is not None
+    assert 2_400_000 == found.scaled_run.operation_count
+    assert 8 == found.scaled_run.skews[0].server_skew

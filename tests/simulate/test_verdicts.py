@@ -124,21 +124,21 @@ def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> Non
     found = judged(name, key)
     expected = CAUSES.get((name, key), [])
     assert expected == sorted(cause.code for cause in found.causes)
-    assert bool(expected) == (found.verdict.word != "even")
+    assert bool(expected) == (found.verdict.level != "even")
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_overwritten_rows_are_those_of_a_direct_count(name: str) -> None:
     """Rows of the whole file with an equal entity and time, counted by a set of pairs."""
     design = design_of(name, "[e][ts]", ["m"])
-    sample = open_sample(SAMPLES[name][0], design.wanted_fields(), design.writes.time)
+    sample = open_sample(SAMPLES[name][0], design.collect_needed_fields(), design.writes.time)
     pairs: Counter[tuple[Any, Any]] = Counter()
-    for events in sample.events():
+    for events in sample.read_events():
         times = events.rows.column("ts").cast("int64")
         pairs.update(zip(events.rows.column("e").to_pylist(), times.to_pylist(), strict=True))
     found = run(design, SAMPLES[name][0])
-    assert OVERWRITTEN[name] == sum(pairs.values()) - len(pairs) == found.overwritten
-    assert found.overwritten_exact
+    assert OVERWRITTEN[name] == sum(pairs.values()) - len(pairs) == found.overwrite_count
+    assert found.is_overwrite_exact
 
 
 def test_the_worst_burst_of_the_apache_log_is_named() -> None:
@@ -146,7 +146,9 @@ def test_the_worst_burst_of_the_apache_log_is_named() -> None:
     found = judged("apache", "[e][ts]")
     rows = []
     design = found.design
-    for events in open_sample(SAMPLES["apache"][0], design.wanted_fields(), None).events():
+    for events in open_sample(
+        SAMPLES["apache"][0], design.collect_needed_fields(), None
+    ).read_events():
         rows += events.rows.to_pylist()
     rows.sort(key=lambda row: row["ts"])
     half = [row["e"] for row in rows[len(rows) // 2 :]]
@@ -177,4 +179,4 @@ def test_hour_aligned_flights_reach_one_of_sixteen_remainders() -> None:
         figures["reached"],
         figures["buckets"],
     )
-    assert 15 == found.dead
+    assert 15 == found.empty_region_count

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import rowkey
 from rowkey.design import Design
-from rowkey.lint import check, look
-from rowkey.plan import ask, example_of, explain
+from rowkey.lint import check_design, summarize_sample
+from rowkey.plan import bind_example, bind_read, explain_read
 from simulate.naive import replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rowkey.lint import Finding, Findings
+    from rowkey.lint import Finding, LintResult
     from rowkey.plan import Explanation
-    from rowkey.simulate import ReadResult, Simulation
+    from rowkey.simulate import ReadCost, Simulation
     from simulate.naive import Naive
 
 SOURCES = Path(__file__).parents[2] / "examples" / "sources"
@@ -43,22 +43,22 @@ def changed(name: str, **words: Any) -> Design:
 
 
 @cache
-def findings(name: str) -> Findings:
+def findings(name: str) -> LintResult:
     """What `check` finds in a design, under its recording if it has one."""
     design = read(name)
     sample = design.sample_path
-    return check(design, None if sample is None else look(design, sample))
+    return check_design(design, None if sample is None else summarize_sample(design, sample))
 
 
 def found(name: str, rule: str) -> Finding:
     """The one finding of a rule in a design."""
-    [one] = [one for one in findings(name).found if one.name == rule]
+    [one] = [one for one in findings(name).findings if one.name == rule]
     return one
 
 
 def rules(name: str) -> list[str]:
     """The names of the rules that find something in a design, each as often as it does."""
-    return sorted(one.name for one in findings(name).found)
+    return sorted(one.name for one in findings(name).findings)
 
 
 @cache
@@ -75,11 +75,11 @@ def causes(name: str) -> list[str]:
 def skew(name: str, width_s: int = 10) -> float:
     """The skew over servers that a simulation measures in windows of some width."""
     [one] = [one for one in simulated(name).skews if one.width_s == width_s]
-    assert one.servers is not None, one.reason
-    return one.servers
+    assert one.server_skew is not None, one.reason
+    return one.server_skew
 
 
-def asked(name: str, read_name: str) -> ReadResult:
+def asked(name: str, read_name: str) -> ReadCost:
     """What a declared read cost in a simulation."""
     [one] = [one for one in simulated(name).reads if one.name == read_name]
     return one
@@ -89,19 +89,19 @@ def explained(name: str, read_name: str) -> Explanation:
     """How a declared read runs, with example values."""
     design = read(name)
     [one] = [one for one in design.reads if one.name == read_name]
-    return explain(design.key, example_of(one), limit=one.limit)
+    return explain_read(design.key, bind_example(one), limit=one.limit)
 
 
 def explained_of(design: Design, where: str, values: Sequence[Any], order: str = "") -> Explanation:
     """How a read in words runs on a design."""
-    return explain(design.key, ask(where, order, values, design.fields))
+    return explain_read(design.key, bind_read(where, order, values, design.fields))
 
 
 @cache
 def rows(name: str) -> list[Row]:
     """The events that a simulation replays, in the order in which they come."""
     made: list[Row] = []
-    for events in simulated(name).source.replayed():
+    for events in simulated(name).source.read_replayed_events():
         made += events.rows.to_pylist()
     return made
 
@@ -110,7 +110,7 @@ def rows(name: str) -> list[Row]:
 def clock(name: str) -> list[int]:
     """When each of those events comes, in milliseconds since 1970."""
     times: list[int] = []
-    for events in simulated(name).source.replayed():
+    for events in simulated(name).source.read_replayed_events():
         assert events.clock_ms is not None
         times += events.clock_ms.tolist()
     return times

@@ -14,8 +14,8 @@ import pytest
 
 import rowkey
 from rowkey import bind_key
-from rowkey.heat import foreseen
-from rowkey.lint import check
+from rowkey.hotspots import predict_causes
+from rowkey.lint import check_design
 from sources.judged import (
     asked,
     by_hand,
@@ -53,8 +53,8 @@ def test_the_device_alone_keeps_its_last_reading_only() -> None:
     """Of 20,000 readings of a thousand devices, 19,000 are written over."""
     name = "devices/device"
     devices = {row["device"] for row in rows(name)}
-    assert len(rows(name)) - len(devices) == simulated(name).overwritten
-    assert 19_000 == simulated(name).overwritten
+    assert len(rows(name)) - len(devices) == simulated(name).overwrite_count
+    assert 19_000 == simulated(name).overwrite_count
     with rowkey.open(read(name), "memory:", splits=[]) as table:
         for value in (1.0, 2.0):
             table.put({"device": 7, "ts": int(value), "value": value})
@@ -100,11 +100,11 @@ def test_without_and_with_a_digest_the_same_floor_is_foreseen(key: str) -> None:
     """A quarter of the events on one of eight servers is twice its share, hashed or not."""
     splits = {"algorithm": "uniform", "regions": 16, "first": "\\x00", "last": "\\xFF"}
     design = changed("devices/md5_resplit", key=key, splits=splits)
-    bounds = {one.code: one.bound for one in foreseen(design)}
+    bounds = {one.code: one.bound for one in predict_causes(design)}
     assert 8 * 0.25 == bounds["hot_entity"]
     one = found("devices/md5_resplit", "hot-entity")
     assert (0.25, 2.0) == (one.evidence["share"], one.evidence["bound"])
-    assert "moves the heat" in one.verdict
+    assert "moves the hot spot" in one.verdict
 
 
 @pytest.mark.claims(50)
@@ -170,7 +170,7 @@ def test_the_same_splits_fit_two_decimal_digits_but_for_the_first_region() -> No
         splits=[split.decode() for split in TENS],
         cluster={"servers": 10},
     )
-    names = [one.name for one in check(design).found]
+    names = [one.name for one in check_design(design).findings]
     assert "empty-first-region" in names
     assert "missed-splits" not in names
 
@@ -208,10 +208,10 @@ def test_reads_over_the_reversed_time_go_through_all_of_a_device() -> None:
     """Its order is not served, its stretch is tested row by row; turned over, both are served."""
     assert ["reversed-under-range"] * 2 == [one for one in rules("devices/md5") if "under" in one]
     latest, hour = "latest of a device", "an hour of a device"
-    assert "sorted" == explained("devices/md5", latest).served
-    assert "ts" in explained("devices/md5", hour).residual
-    assert "forwards" == explained("devices/better", latest).served
-    assert () == explained("devices/better", hour).residual
+    assert "sorted" == explained("devices/md5", latest).order_method
+    assert "ts" in explained("devices/md5", hour).residual_fields
+    assert "forwards" == explained("devices/better", latest).order_method
+    assert () == explained("devices/better", hour).residual_fields
     wasted = asked("devices/md5", latest)
     assert wasted.amplification is not None
     assert wasted.amplification > 20

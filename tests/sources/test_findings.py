@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from rowkey.cli.group import program
 from rowkey.design import Design
-from rowkey.errors import DeclarationError
+from rowkey.errors import InvalidDesign
 from sources import recordings
 from sources.judged import NAMES, SOURCES, causes, changed, findings, read, simulated
 
@@ -142,25 +142,25 @@ def told(found: Iterable[Finding]) -> list[str]:
 @pytest.mark.parametrize("name", FOUND)
 def test_a_design_has_the_findings_it_is_an_example_of(name: str) -> None:
     """Each finding was read by hand; what is allowed has a reason."""
-    allowed = findings(name).allowed
-    assert FOUND[name] == told(findings(name).found)
+    allowed = findings(name).allowed_findings
+    assert FOUND[name] == told(findings(name).findings)
     assert ALLOWED.get(name, []) == told(one.finding for one in allowed)
-    assert all(one.why for one in allowed)
+    assert all(one.reason for one in allowed)
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_design_is_as_even_as_it_is_said_to_be(name: str) -> None:
     """The word of the verdict and the causes are those that were read; most are even."""
     word, expected = NOT_EVEN.get(name, ("even", []))
-    assert (word, expected) == (simulated(name).verdict.word, causes(name))
+    assert (word, expected) == (simulated(name).verdict.level, causes(name))
 
 
 @pytest.mark.parametrize("name", [name for name in FOUND if "/better" in name])
 def test_a_better_design_is_clean_and_even(name: str) -> None:
     """No error, no warning, and no more skew than chance makes of an even design, and a quarter."""
-    assert () == findings(name).at_least("warning")
+    assert () == findings(name).filter_by_severity("warning")
     verdict = simulated(name).verdict
-    assert verdict.skew < 1.25 * verdict.even
+    assert verdict.skew < 1.25 * verdict.even_skew
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -230,7 +230,7 @@ def test_recordings_are_small() -> None:
 @pytest.mark.claims(1)
 def test_a_declaration_lacks_neither_fields_nor_key() -> None:
     """What a schema must say is asked for: without key and fields a file is none."""
-    with pytest.raises(DeclarationError) as refused:
+    with pytest.raises(InvalidDesign) as refused:
         Design.loads('table = "t"')
     assert {"key", "fields"} == {mistake.path for mistake in refused.value.mistakes}
 
@@ -247,7 +247,7 @@ def test_a_declaration_lacks_neither_fields_nor_key() -> None:
 )
 def test_each_part_of_a_schema_is_read(words: dict[str, Any], path: str) -> None:
     """What a cell holds, its family, versions, the key: a wrong one is told where it is."""
-    with pytest.raises(DeclarationError) as refused:
+    with pytest.raises(InvalidDesign) as refused:
         changed("families/better", **words)
     assert path in {mistake.path for mistake in refused.value.mistakes}
 
@@ -257,14 +257,14 @@ def test_each_part_of_a_schema_is_read(words: dict[str, Any], path: str) -> None
 def test_families_columns_contents_versions_and_key_follow_from_the_file(name: str) -> None:
     """Each field stands in the key or in a cell of a family, under a name, with versions."""
     design = simulated(name).design
-    cells = design.layout.cells()
+    cells = design.layout.estimate_cells()
     named = [(cell.family, cell.qualifier) for cell in cells]
     assert len(set(named)) == len(named)
     for cell in cells:
         assert 1 <= design.families[cell.family].versions
         assert all(design.fields[field].type.name for field in cell.fields)
     held = {field for cell in cells for field in cell.fields}
-    placed = {field for fields in design.layout.stored.values() for field in fields}
+    placed = {field for fields in design.layout.placed_fields.values() for field in fields}
     assert set(design.fields) == held | placed | set(design.key.fields)
     assert design.key.parts
 

@@ -10,8 +10,8 @@ import mmh3
 import pytest
 
 import rowkey
-from rowkey.lint import check, look
-from rowkey.regions import next_prefix
+from rowkey.lint import check_design, summarize_sample
+from rowkey.regions import compute_prefix_stop
 from sources.judged import (
     asked,
     by_hand,
@@ -60,7 +60,7 @@ def test_a_wide_row_holds_all_that_follow_and_a_tall_table_a_row_for_each() -> N
     assert (1, len(fans)) == tuple(
         len({design.key.encode(pair) for pair in pairs}) for design in (wide, tall)
     )
-    names = {wide.layout.write({**pair, "since": 1})[1][0].qualifier for pair in pairs}
+    names = {wide.layout.encode_event({**pair, "since": 1})[1][0].qualifier for pair in pairs}
     assert len(fans) == len(names)
 
 
@@ -108,7 +108,7 @@ def test_what_is_advised_for_a_wide_row_binds_and_is_even() -> None:
         sample={"path": str(read("follows/wide").sample_path)},
     )
     measured = rowkey.simulate.run(advised)
-    assert "even" == measured.verdict.word
+    assert "even" == measured.verdict.level
     assert () == tuple(measured.causes)
 
 
@@ -151,9 +151,11 @@ def test_a_recorded_id_that_holds_the_separator_is_an_error(tmp_path: Any) -> No
     path = tmp_path / "rows.csv"
     path.write_text("since,star,fan\n1767225600000,a~,b\n1767225600001,c,d\n")
     design = read("follows/tilde")
-    [one] = check(design, look(design, path), select=["separator-in-key"]).found
+    [one] = check_design(
+        design, summarize_sample(design, path), select=["separator-in-key"]
+    ).findings
     assert "error" == one.severity
-    assert "'a~'" in one.what
+    assert "'a~'" in one.message
 
 
 # A scan to what is taken for the end
@@ -186,11 +188,11 @@ def test_the_end_of_a_prefix_is_its_last_byte_raised() -> None:
     told = explained_of(design, "pair starts with 'uid1~'", [])
     [one] = told.ranges
     assert (b"uid1~", b"uid1\x7f") == (one.start, one.stop)
-    assert b"uid1\x7f" == next_prefix(b"uid1~")
+    assert b"uid1\x7f" == compute_prefix_stop(b"uid1~")
     evidence = found("follows/pairs", "hand-made-prefix").evidence
     assert ("uid1~", "uid1~~") == (evidence["low"], evidence["high"])
     mended = changed("follows/pairs", reads=[{"name": "fans", "where": "pair starts with 'uid1~'"}])
-    assert () == check(mended, select=["hand-made-prefix"]).found
+    assert () == check_design(mended, select=["hand-made-prefix"]).findings
 
 
 @pytest.mark.claims(47, 48)
@@ -200,6 +202,6 @@ def test_the_scan_costs_what_it_returns() -> None:
     _, lost = missed()
     half = [row["pair"] for row in rows("follows/pairs") if row["pair"].startswith("uid1~")]
     expected = sum(pair.encode()[5] < 0x7E for pair in half)
-    assert (1.0, expected, expected) == (cost.fan_out[0], cost.returned, cost.read)
+    assert (1.0, expected, expected) == (cost.fan_out[0], cost.returned_rows, cost.read_rows)
     assert len(half) - expected > len(lost) / 3
     assert 1 == bisect_right([b"uid1~~"], "uid1~é".encode())

@@ -10,9 +10,9 @@ import pytest
 
 import rowkey
 from rowkey import bind_key
-from rowkey.advise import compare
+from rowkey.advise import compare_designs
 from rowkey.errors import RowError
-from rowkey.lint import check
+from rowkey.lint import check_design
 from sources.judged import (
     SOURCES,
     asked,
@@ -74,8 +74,8 @@ def test_turned_over_the_best_hundred_are_the_first_rows() -> None:
             table.put({**row, "score": int(row["score"]), "ts": int(row["ts"])})
         assert right == [row["score"] for row in table.read(BEST)]
     told = explained("leaderboard/better_max_minus", BEST)
-    assert (1, "forwards") == (told.fan_out, told.served)
-    assert "backwards" == explained("leaderboard/as_text", BEST).served
+    assert (1, "forwards") == (told.fan_out, told.order_method)
+    assert "backwards" == explained("leaderboard/as_text", BEST).order_method
     assert "latest-read-backwards" in rules("leaderboard/as_text")
 
 
@@ -127,15 +127,17 @@ def test_a_player_who_scores_is_moved() -> None:
 def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
     """On one recording: skew is equal within chance, and a read costs sixteen ranges for one."""
     names = ("leaderboard/better_max_minus", "leaderboard/bucketed")
-    compared = compare([read(name) for name in names], SOURCES / "leaderboard" / "scores.csv.gz")
-    ranges = compared.measure("fan_out", BEST)
-    assert ([1.0, 16.0], (0,)) == ([figure.value for figure in ranges.figures], ranges.best)
-    level = compared.measure("skew_10s")
-    assert () == level.best
-    even = simulated(names[0]).verdict.even
+    compared = compare_designs(
+        [read(name) for name in names], SOURCES / "leaderboard" / "scores.csv.gz"
+    )
+    ranges = compared.find_measure("fan_out", BEST)
+    assert ([1.0, 16.0], (0,)) == ([figure.value for figure in ranges.figures], ranges.best_designs)
+    level = compared.find_measure("skew_10s")
+    assert () == level.best_designs
+    even = simulated(names[0]).verdict.even_skew
     assert all(figure.value and figure.value < 1.25 * even for figure in level.figures)
     for size in ("key_bytes", "event_bytes"):
-        assert (0,) == compared.measure(size).best
+        assert (0,) == compared.find_measure(size).best_designs
 
 
 @pytest.mark.claims(60)
@@ -144,8 +146,8 @@ def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
 )
 def test_nothing_is_proposed_for_what_is_even(name: str) -> None:
     """No cause, so no remedy, and no finding that asks for more."""
-    assert ("even", []) == (simulated(name).verdict.word, causes(name))
-    assert () == findings(name).found
+    assert ("even", []) == (simulated(name).verdict.level, causes(name))
+    assert () == findings(name).findings
 
 
 # Telephone numbers
@@ -183,13 +185,13 @@ def test_back_to_front_a_range_of_numbers_is_lost() -> None:
     assert many > len(area) * 0.9
     assert span > len(numbers) * 0.98
     name = "phones/reversed_range"
-    assert "full scan" == explained(name, AREA).runs
+    assert "full scan" == explained(name, AREA).access_type
     assert asked(name, AREA).is_full_scan
     one = found(name, "reversed-under-range")
     assert "phone" == one.evidence["field"]
-    assert "order up" in one.verdict
+    assert "loses their order" in one.verdict
     forwards = changed(name, key="[phone][ts]")
-    assert () == check(forwards, select=["reversed-under-range"]).found
+    assert () == check_design(forwards, select=["reversed-under-range"]).findings
 
 
 @pytest.mark.claims(12)
@@ -207,7 +209,7 @@ def test_reversed_keys_serve_scans_of_one_entity() -> None:
         ("order_status/reversed", "latest states of an order"),
     ):
         told = explained(name, read_name)
-        assert ("scan", 1, ()) == (told.runs, told.fan_out, told.residual)
+        assert ("scan", 1, ()) == (told.access_type, told.fan_out, told.residual_fields)
 
 
 @pytest.mark.claims(51)
@@ -215,4 +217,4 @@ def test_a_lead_needs_as_many_values_as_regions() -> None:
     """Ten values in front cannot fill sixteen regions, whatever stands behind them."""
     leads = Counter(row["metric"] for row in rows("metrics/few"))
     assert len(leads) == 10 < len(simulated("metrics/few").regions)
-    assert 6 == simulated("metrics/few").dead
+    assert 6 == simulated("metrics/few").empty_region_count

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import mmh3
 import pytest
 
-from rowkey.lint import check
+from rowkey.lint import check_design
 from sources.judged import (
     asked,
     by_hand,
@@ -76,7 +76,7 @@ def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
     assert {0} == {stamp(row) % 100 for row in rows(name)}
     evidence = found(name, "time-only-bucket").evidence
     assert (1.0, 1, 100) == (evidence["step_s"], evidence["reached"], evidence["buckets"])
-    assert (99, 8.0) == (simulated(name).dead, skew(name))
+    assert (99, 8.0) == (simulated(name).empty_region_count, skew(name))
     assert ["time_only_bucket"] == causes(name)
 
 
@@ -110,10 +110,10 @@ def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expec
     words = {"key": f"[bucket(host, {buckets})][ts][host][event]", "cluster": {"servers": servers}}
     design = changed("logs/better_by_time", **words)
     hour = explained_of(design, "ts >= ? and ts < ?", [0, 3_600_000], "ts")
-    assert (buckets, "forwards") == (hour.fan_out, hour.served)
-    told = check(design, select=["too-many-buckets"]).found
+    assert (buckets, "forwards") == (hour.fan_out, hour.order_method)
+    told = check_design(design, select=["too-many-buckets"]).findings
     assert ["warning"] * expected == [one.severity for one in told]
-    assert all(f"Take {2 * servers}" in one.remedy for one in told)
+    assert all(f"Use {2 * servers}" in one.remedy for one in told)
 
 
 @pytest.mark.claims(10, 37)
@@ -155,7 +155,7 @@ def test_a_dozen_hosts_in_front_leave_regions_empty() -> None:
     assert 12 == len(hosts)
     splits = [f"{n:08d}".encode() for n in range(1, 16)]
     counted = by_hand(name, lambda row: ended(row["host"]), splits)
-    assert 4 == counted.writes.count(0) == simulated(name).dead
+    assert 4 == counted.writes.count(0) == simulated(name).empty_region_count
     expected = counted.skews[10]
     assert expected is not None
     assert pytest.approx(expected[0]) == skew(name)
@@ -174,7 +174,11 @@ def test_eight_bits_of_digest_make_rows_of_different_hosts_one() -> None:
     places = {(digests[row["host"]], row["event"], stamp(row)) for row in rows(name)}
     met = len(rows(name)) - len(places)
     assert met > 0
-    assert met == simulated(name).overwritten == found(name, "overwritten-rows").evidence["repeats"]
+    assert (
+        met
+        == simulated(name).overwrite_count
+        == found(name, "overwritten-rows").evidence["repeats"]
+    )
     assert "host" == found(name, "colliding-keys").evidence["field"]
     row = rows(name)[0]
     assert digests[row["host"]] == read(name).key.encode(row)[:1]
@@ -202,7 +206,7 @@ def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> Non
     design = changed(
         "logs/host_digest", key=f"[digest(host, {length})][event][ts]", fields={"host": host}
     )
-    [one] = check(design, select=["colliding-keys"]).found
+    [one] = check_design(design, select=["colliding-keys"]).findings
     assert pytest.approx(2_000**2 / 2 ** (8 * length + 1)) == one.evidence["odds"]
     assert severity == one.severity
 
@@ -212,7 +216,7 @@ def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
     """What the book means by its 16: bytes."""
     host = {"type": "text", "max_bytes": 40, "distinct": 10**12}
     design = changed("logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host})
-    assert () == check(design, select=["colliding-keys"]).found
+    assert () == check_design(design, select=["colliding-keys"]).findings
 
 
 # The latest first
@@ -234,8 +238,8 @@ def test_the_time_turned_over_is_javas_subtraction() -> None:
 def test_without_it_a_scan_runs_backwards() -> None:
     """Since 0.98 a scan can be reversed: the order is served either way, and one way is told."""
     name = "latest failures of a host"
-    assert "forwards" == explained("logs/better_by_host", name).served
-    assert "backwards" == explained("logs/host_first", name).served
+    assert "forwards" == explained("logs/better_by_host", name).order_method
+    assert "backwards" == explained("logs/host_first", name).order_method
     one = found("logs/host_first", "latest-read-backwards")
     assert ("info", True) == (one.severity, "0.98" in one.verdict)
 
@@ -249,7 +253,7 @@ def test_few_metrics_in_front_are_not_even() -> None:
     name = "metrics/few"
     splits = [region.start for region in simulated(name).regions[1:]]
     counted = by_hand(name, lambda row: struct.pack(">H", row["metric"]), splits)
-    assert 6 == counted.writes.count(0) == simulated(name).dead
+    assert 6 == counted.writes.count(0) == simulated(name).empty_region_count
     expected = counted.skews[10]
     assert expected is not None
     assert pytest.approx(expected[0]) == skew(name)

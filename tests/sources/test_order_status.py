@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from rowkey.cells import in_order, survivors
+from rowkey.cells import build_sort_key, select_kept_cells
 from rowkey.errors import RowError
-from rowkey.lint import check
+from rowkey.lint import check_design
 from sources.judged import (
     by_hand,
     causes,
@@ -73,7 +73,7 @@ def test_the_latest_state_is_the_first_row_of_its_order() -> None:
     made = design.key.encode({"order": "2021010101010101", "ts": 1_609_459_200_000})
     assert struct.pack(">q", 2**63 - 1 - 1_609_459_200_000) == made[16:]
     assert ("forwards", 1) == (
-        explained("order_status/reversed", LATEST).served,
+        explained("order_status/reversed", LATEST).order_method,
         explained("order_status/reversed", LATEST).fan_out,
     )
     with rowkey.open(design, "memory:") as table:
@@ -118,7 +118,7 @@ def test_it_is_the_rising_that_heats_and_not_the_splits(name: str) -> None:
     drawn = {word: words[word] for word in ("type", "width", "distinct")}
     hot, even = simulated(name), rowkey.simulate.run(changed(name, fields={field: drawn}))
     assert [region.start for region in hot.regions] == [region.start for region in even.regions]
-    assert ("hot", "even") == (hot.verdict.word, even.verdict.word)
+    assert ("hot", "even") == (hot.verdict.level, even.verdict.level)
     assert ["moving_front"] == causes(name)
     assert [] == even.causes
     assert min(region.writes for region in even.regions) > 0.9 * 20_000 / 16
@@ -140,10 +140,15 @@ def states_kept(design: Design) -> list[bytes]:
     """The states of an order that was in three, as far as a major compaction keeps them."""
     cells: list[Cell] = []
     for ts, status in enumerate(("made", "paid", "sent"), 1):
-        _, written = design.layout.write({"order": "2021010101010101", "ts": ts, "status": status})
+        _, written = design.layout.encode_event(
+            {"order": "2021010101010101", "ts": ts, "status": status}
+        )
         cells += written
     family = design.families["d"]
-    return [cell.value for cell in survivors(sorted(cells, key=in_order), family, now_ms=10)]
+    return [
+        cell.value
+        for cell in select_kept_cells(sorted(cells, key=build_sort_key), family, now_ms=10)
+    ]
 
 
 @pytest.mark.claims(26)
@@ -156,7 +161,7 @@ def test_one_version_is_kept_by_default() -> None:
     assert "not 3" in one.verdict
     assert [b"sent"] == states_kept(design)
     said = changed("order_status/default_versions", families={"d": {"versions": 1}})
-    assert () == check(said, select=["single-version-history"]).found
+    assert () == check_design(said, select=["single-version-history"]).findings
 
 
 @pytest.mark.claims(25, 66)
@@ -167,7 +172,7 @@ def test_a_thousand_versions_are_rows_that_nobody_finds() -> None:
     assert [b"sent", b"paid", b"made"] == states_kept(read("order_status/versions"))
     for versions, expected in ((99, 0), (100, 1)):
         design = changed("order_status/versions", families={"d": {"versions": versions}})
-        assert expected == len(check(design, select=["many-versions"]).found)
+        assert expected == len(check_design(design, select=["many-versions"]).findings)
     order = {"order": "2021010101010101"}
     for name, expected in (("order_status/versions", 1), ("order_status/reversed", 3)):
         key = read(name).key

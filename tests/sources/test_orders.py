@@ -9,9 +9,9 @@ import mmh3
 import pytest
 
 import rowkey
-from rowkey.errors import DeclarationError, DesignRefused
-from rowkey.keys import Change
-from rowkey.lint import check
+from rowkey.errors import DesignRefused, InvalidDesign
+from rowkey.keys import Compatibility
+from rowkey.lint import check_design
 from sources.judged import (
     asked,
     by_hand,
@@ -56,7 +56,7 @@ def test_joined_fields_make_one_row_of_two_orders() -> None:
 @pytest.mark.claims(58)
 def test_joined_fields_are_an_error_and_make_no_table() -> None:
     """Both open ends are found, and no table is opened whose rows could not be read back."""
-    errors = [one for one in findings("orders_by_user/joined").found if one.severity == "error"]
+    errors = [one for one in findings("orders_by_user/joined").findings if one.severity == "error"]
     assert [("user",), ("product",)] == [one.evidence["fields"] for one in errors]
     assert ["ambiguous-key"] * 2 == [one.name for one in errors]
     with pytest.raises(DesignRefused):
@@ -76,13 +76,13 @@ def test_of_two_orders_with_one_key_the_first_is_gone() -> None:
 def test_the_same_order_of_fields_serves_once_time_is_turned_over() -> None:
     """A week of a user and product is one range without a test, and the latest come first."""
     latest, week = "orders of a user and product", "a week of them"
-    assert "sorted" == explained("orders_by_user/joined", latest).served
-    assert "time" in explained("orders_by_user/joined", week).residual
-    assert "forwards" == explained("orders_by_user/better", latest).served
+    assert "sorted" == explained("orders_by_user/joined", latest).order_method
+    assert "time" in explained("orders_by_user/joined", week).residual_fields
+    assert "forwards" == explained("orders_by_user/better", latest).order_method
     for name in (latest, week):
         told = explained("orders_by_user/better", name)
-        assert (1, ()) == (told.fan_out, told.residual)
-        assert ("bucket(user, 16)", "user", "product") == told.pinned
+        assert (1, ()) == (told.fan_out, told.residual_fields)
+        assert ("bucket(user, 16)", "user", "product") == told.pinned_parts
     assert ["reversed-under-range"] * 2 == rules("orders_by_user/joined")[2:]
 
 
@@ -94,9 +94,9 @@ def test_a_week_of_reversed_days_is_no_range() -> None:
     """The week is a full scan of all rows; one day, by its value, is one get."""
     name = "orders_by_day/reversed_day"
     told = explained(name, "orders of a week")
-    assert ("full scan", "sorted") == (told.runs, told.served)
-    assert len(rows(name)) == asked(name, "orders of a week").read
-    assert "get" == explained(name, "an order").runs
+    assert ("full scan", "sorted") == (told.access_type, told.order_method)
+    assert len(rows(name)) == asked(name, "orders of a week").read_rows
+    assert "get" == explained(name, "an order").access_type
     assert "day" == found(name, "reversed-under-range").evidence["field"]
 
 
@@ -134,8 +134,11 @@ def test_the_day_in_its_order_behind_a_bucket_serves_both() -> None:
     """A week is a range a bucket, in its order; an order is one get; load is even."""
     name = "orders_by_day/better"
     week = explained(name, "orders of a week")
-    assert (16, "forwards", ()) == (week.fan_out, week.served, week.residual)
-    assert ("get", 1) == (explained(name, "an order").runs, explained(name, "an order").fan_out)
+    assert (16, "forwards", ()) == (week.fan_out, week.order_method, week.residual_fields)
+    assert ("get", 1) == (
+        explained(name, "an order").access_type,
+        explained(name, "an order").fan_out,
+    )
     assert skew(name) < 1.1
 
 
@@ -169,14 +172,14 @@ def test_three_partitions_are_three_servers() -> None:
 def test_an_order_by_its_number_alone_is_everything() -> None:
     """Who does not know the time cannot compute the hash; with the number alone hashed, one get."""
     name = "orders_hashed/three_partitions"
-    assert "full scan" == explained(name, "an order").runs
-    assert len(rows(name)) == asked(name, "an order").read
+    assert "full scan" == explained(name, "an order").access_type
+    assert len(rows(name)) == asked(name, "an order").read_rows
     assert ["order"] == found(name, "full-scan-read").evidence["given"]
     design = read(name)
     both = explained_of(design, "order = ? and ts = ?", ["000001", 1_609_459_200])
-    assert ("get", 1) == (both.runs, both.fan_out)
+    assert ("get", 1) == (both.access_type, both.fan_out)
     assert ("get", 1) == (
-        explained("orders_hashed/better", "an order").runs,
+        explained("orders_hashed/better", "an order").access_type,
         explained("orders_hashed/better", "an order").fan_out,
     )
 
@@ -187,7 +190,7 @@ def test_partition_numbers_must_be_padded() -> None:
     printed = [f"{n}_" for n in range(1, 12)]
     assert printed != sorted(printed)
     assert sorted(printed).index("10_") < sorted(printed).index("1_")
-    with pytest.raises(DeclarationError, match="ascend"):
+    with pytest.raises(InvalidDesign, match="ascend"):
         changed("orders_hashed/three_partitions", splits=printed)
     design = changed(
         "orders_hashed/three_partitions",
@@ -201,9 +204,9 @@ def test_partition_numbers_must_be_padded() -> None:
 @pytest.mark.claims(65, 68)
 def test_the_parts_of_such_a_key_need_no_separators() -> None:
     """Both stand behind parts of fixed width, and are told as bytes for nothing."""
-    told = [o for o in findings("orders_hashed/three_partitions").found if "separator" in o.name]
+    told = [o for o in findings("orders_hashed/three_partitions").findings if "separator" in o.name]
     assert [(1, "info"), (1, "info")] == [(o.evidence["bytes"], o.severity) for o in told]
-    assert 23 == read("orders_hashed/three_partitions").key.body.framing.width
+    assert 23 == read("orders_hashed/three_partitions").key.part_sequence.framing.width
 
 
 # What a key may grow by
@@ -218,18 +221,18 @@ def test_a_key_grows_by_a_field_that_may_be_null_not_by_spare_ones() -> None:
     row = {"order": "000042"}
     assert old.key.encode(row) == new.key.encode({**row, "channel": None})
     assert {**row, "channel": None} == new.key.decode(old.key.encode(row))
-    assert Change.WIDER == old.key.evolves(new.key)
+    assert Compatibility.WIDER == old.key.check_compatibility(new.key)
     must = changed(
         "orders_hashed/better",
         key="[bucket(order, 16)][order][channel]",
         fields={"channel": {"type": "u8"}},
     )
-    assert Change.BREAKS == old.key.evolves(must.key)
+    assert Compatibility.BREAKS == old.key.check_compatibility(must.key)
 
 
 @pytest.mark.claims(59)
 def test_a_version_byte_in_front_is_found_and_may_be_allowed() -> None:
     """One constant byte keeps room for a second form of the key: worth knowing, no warning."""
     design = changed("orders_hashed/better", key="['1'][bucket(order, 16)][order]")
-    [one] = check(design, select=["constant-in-front"]).found
+    [one] = check_design(design, select=["constant-in-front"]).findings
     assert "info" == one.severity

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rowkey.lint import check
+from rowkey.lint import check_design
 from sources.judged import (
     asked,
     by_hand,
@@ -51,7 +51,7 @@ def text_digest(row: Mapping[str, Any]) -> bytes:
 )
 def test_a_read_is_a_get_a_scan_or_everything(name: str, read_name: str, expected: str) -> None:
     """Each of the three accesses is told apart, and the third is an error unless allowed."""
-    assert expected == explained(name, read_name).runs
+    assert expected == explained(name, read_name).access_type
     assert (expected == "full scan") == ("full-scan-read" in rules(name))
     if expected == "full scan":
         assert "error" == found(name, "full-scan-read").severity
@@ -63,11 +63,11 @@ def test_a_key_that_spreads_may_serve_nothing() -> None:
     name = "behaviour/event_id"
     assert skew(name) < 1.1
     cost = asked(name, DAY)
-    assert (len(rows(name)), True) == (cost.read, cost.is_full_scan)
+    assert (len(rows(name)), True) == (cost.read_rows, cost.is_full_scan)
     evidence = found(name, "full-scan-read").evidence
     assert ["user", "ts"] == evidence["given"]
     better = changed(name, key=evidence["proposal"], splits=None)
-    assert [] == [one for one in check(better).found if one.name == "full-scan-read"]
+    assert [] == [one for one in check_design(better).findings if one.name == "full-scan-read"]
 
 
 @pytest.mark.claims(48)
@@ -75,14 +75,14 @@ def test_a_get_is_a_scan_of_one_row_that_bloom_filters_serve() -> None:
     """The range of a get holds one key and nothing else; filters that are off are told of gets."""
     told = explained("families/advised", "a profile")
     [one] = told.ranges
-    assert ("get", one.start + b"\0") == (told.runs, one.stop)
+    assert ("get", one.start + b"\0") == (told.access_type, one.stop)
     assert "bloom-unlike-reads" in rules("families/advised")
     scanned = changed(
         "families/advised",
         families={"d": {"bloom": "NONE"}},
         reads=[{"name": "all in order", "order": "user", "limit": 100}],
     )
-    assert () == check(scanned, select=["bloom-unlike-reads"]).found
+    assert () == check_design(scanned, select=["bloom-unlike-reads"]).findings
 
 
 @pytest.mark.claims(36)
@@ -92,7 +92,7 @@ def test_a_filter_of_a_prefix_is_as_long_as_what_reads_give() -> None:
         design = changed(
             "behaviour/better", families={"d": {"bloom": f"ROWPREFIX_FIXED_LENGTH({length})"}}
         )
-        assert expected == len(check(design, select=["bloom-unlike-reads"]).found)
+        assert expected == len(check_design(design, select=["bloom-unlike-reads"]).findings)
 
 
 # The order of fields
@@ -108,8 +108,12 @@ def test_the_value_before_the_stretch_narrows() -> None:
         milliseconds(rows("waybills/time_first")[20_000 * n // 100]["ts"]) for n in range(100)
     ]
     within = [bisect_left(times, at + DAY_MS) - bisect_left(times, at) for at in trials]
-    assert pytest.approx(sum(within) / 100, rel=0.01) == behind.read
-    assert ("waybill",) == behind.residual == explained("waybills/time_first", PARCEL).residual
+    assert pytest.approx(sum(within) / 100, rel=0.01) == behind.read_rows
+    assert (
+        ("waybill",)
+        == behind.residual_fields
+        == explained("waybills/time_first", PARCEL).residual_fields
+    )
     evidence = found("waybills/time_first", "value-behind-range").evidence
     assert ("waybill", "ts") == (evidence["field"], evidence["behind"])
 
@@ -125,7 +129,7 @@ def test_the_rows_of_a_read_lie_side_by_side(name: str) -> None:
     ordered = sorted(set().union(*parcels.values()))
     assert {1} == {runs(keys, ordered)[0] for keys in parcels.values() if len(keys) > 4}
     told = explained(name, PARCEL)
-    assert (1, ()) == (told.fan_out, told.residual)
+    assert (1, ()) == (told.fan_out, told.residual_fields)
 
 
 @pytest.mark.claims(11, 52)
@@ -173,8 +177,8 @@ def test_32_digits_are_28_bytes_too_many_and_lose_the_user() -> None:
         simulated("behaviour/md5_hex").key_bytes,
         simulated("behaviour/better").key_bytes,
     )
-    assert ("user",) == read("behaviour/md5_hex").layout.kept
-    assert () == read("behaviour/better").layout.kept
+    assert ("user",) == read("behaviour/md5_hex").layout.lossy_key_fields
+    assert () == read("behaviour/better").layout.lossy_key_fields
     one = found("behaviour/md5_hex", "long-digest")
     assert (32, "info") == (one.evidence["bytes"], one.severity)
 
@@ -202,7 +206,7 @@ def test_a_hash_of_the_user_keeps_the_rows_of_a_user_in_one_region() -> None:
     assert {1} == {len(found) for found in regions.values()}
     assert set(range(16)) == set().union(*regions.values())
     told = explained("behaviour/better", DAY)
-    assert (1, ()) == (told.fan_out, told.residual)
+    assert (1, ()) == (told.fan_out, told.residual_fields)
 
 
 @pytest.mark.claims(38, 86)
@@ -211,7 +215,7 @@ def test_a_hash_of_user_and_time_scatters_them() -> None:
     design = changed(
         "behaviour/better", key="[bucket(user, ts, 16)][user][ts]", splits="per_bucket"
     )
-    [one] = check(design, select=["read-asks-every-bucket"]).found
+    [one] = check_design(design, select=["read-asks-every-bucket"]).findings
     assert (16, ["ts"]) == (one.evidence["fan_out"], one.evidence["lacking"])
     leads = {design.key.encode({"user": "anna", "ts": ts})[0] for ts in range(500)}
     assert set(range(16)) == leads
@@ -223,4 +227,4 @@ def test_of_too_few_values_a_wider_bucket_is_right() -> None:
     assert [] == rules("metrics/better")
     many = {"type": "u16", "distinct": 2_000}
     design = changed("metrics/better", fields={"metric": many})
-    assert ["read-asks-every-bucket"] == [one.name for one in check(design).found]
+    assert ["read-asks-every-bucket"] == [one.name for one in check_design(design).findings]

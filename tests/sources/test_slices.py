@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import rowkey
-from rowkey.lint import check
+from rowkey.lint import check_design
 from sources.judged import changed, found, read, rules, simulated
 
 HOUR = 1_609_459_200
@@ -53,7 +53,7 @@ def test_a_slice_is_judged_by_its_cells(
         fields={"ts": "timestamp_ms"},
         writes={"arrival": "per(host)", "period": period, "for": "20s"},
     )
-    told = check(design, select=["slice-length"]).found
+    told = check_design(design, select=["slice-length"]).findings
     assert expected == [one.severity for one in told]
 
 
@@ -72,7 +72,7 @@ def test_what_is_left_of_the_time_opens_the_name_of_the_cell() -> None:
     for name, rest in (("slices/better", struct.pack(">H", 1_234)),
                        ("slices/day", struct.pack(">I", 1_234))):  # fmt: skip
         event = {**ROW, "ts": HOUR + 1_234}
-        _, cells = read(name).layout.write(event)
+        _, cells = read(name).layout.encode_event(event)
         assert [rest + b"value"] == [cell.qualifier for cell in cells]
         with rowkey.open(read(name), "memory:") as table:
             table.put(event)

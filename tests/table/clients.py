@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import rowkey
 from rowkey.errors import RowError
-from rowkey.table.generations.changing import Change
+from rowkey.table.generations.bucket_change import BucketChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rowkey.table import Table
-    from rowkey.table.generations.changing import Changed
+    from rowkey.table.generations.bucket_change import BucketChangeResult
 
 
 @dataclass
@@ -36,32 +36,32 @@ def client(
     """A client of a table that goes by a time of its own."""
     table = rowkey.open(design, url, clock=clock)
     table.lease.clock = time
-    table.lease._since = table.lease._next = time.now
-    table.following.pause = time.pause
+    table.lease._read_at_s = table.lease._next_try_s = time.now
+    table.tracker.pause = time.pause
     return table
 
 
-def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> Changed:
+def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> BucketChangeResult:
     """Change the buckets of a client's table; its time passes, no other's does."""
     time = table.lease.clock
     assert isinstance(time, Time)
-    return Change(table, count, part, pause=time.pause, **words).run()
+    return BucketChange(table, count, part, pause=time.pause, **words).run()
 
 
 def rows_in(table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Every physical row of a table with what its key and qualifiers hold of each event."""
-    from rowkey.engines import Span
+    from rowkey.engines import ScanRange
 
-    live = table.now()
-    with table.store.scan([Span()])[0] as cursor:
+    live = table.get_state()
+    with table.store.scan([ScanRange()])[0] as cursor:
         for row, cells in cursor:
             for cell in cells:
-                yield row, live.identity(row, [cell])
+                yield row, live.decode_identity(row, [cell])
 
 
 def misplaced(table: Table) -> list[bytes]:
     """The physical rows that stand where no live generation puts them."""
-    live = table.now()
+    live = table.get_state()
     found = []
     for row, values in rows_in(table):
         keys = []

@@ -11,4 +11,4 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
     More than the three looks that a clock of `table.machine` takes to move.
     """
-    monkeypatch.setattr("rowkey.engines.ordering.row_clock.PATIENCE", 4)
+    monkeypatch.setattr("rowkey.engines.ordering.row_clock.MAX_IDLE_POLLS", 4)

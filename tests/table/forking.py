@@ -17,7 +17,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import rowkey
-from rowkey.errors import Refused
+from rowkey.errors import Closed, InvalidArgument
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def is_refused(use: Callable[[], object]) -> bool:
     started = time.monotonic()
     try:
         use()
-    except Refused as refusal:
+    except Closed as refusal:
         is_named = "t was opened before this process was forked" in str(refusal)
         return is_named and time.monotonic() - started < 1
     return False
@@ -129,7 +129,7 @@ _INHERITED: Any = None
 def _put_one(number: int) -> str:
     try:
         _INHERITED.put({"id": number, "n": 0})
-    except Refused:
+    except Closed:
         return "refused"
     return "written"
 
@@ -195,7 +195,7 @@ def _close_at_end(url: str) -> None:
     """A child that leaves a `with` block of its parent is told so, and does not hang."""
     with rowkey.open(DESIGN, f"{url}-own") as own:
         assert 1 == forked(own.close)
-        raise Refused("child", "it ends here")
+        raise InvalidArgument("child", "it ends here")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.errors import Unsupported
+from rowkey.errors import Conflict
 from table.linear_checker import Operation, is_linearizable
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Client:
         start = time.perf_counter()
         try:
             result, stop = call(), time.perf_counter()
-        except Unsupported as refusal:
+        except Conflict as refusal:
             if "which may be lost" not in str(refusal):
                 raise
             result, stop = UNKNOWN, inf

@@ -100,7 +100,7 @@ class Both:
 
     def pass_time(self) -> None:
         """Let the clock pass every timestamp that was given."""
-        self.clock.now = max(self.clock.now, self.table.store.row_clock.highest) + 1
+        self.clock.now = max(self.clock.now, self.table.store.row_clock.highest_timestamp) + 1
 
     def _row(self, given: Row) -> Row:
         """The row that is meant, as it is or as it begins."""
@@ -188,7 +188,7 @@ class Both:
                         getattr(batch, kind)(given)
             refused: list[int] = []
         except BatchError as problem:
-            refused = [number for number, _ in problem.refused]
+            refused = [number for number, _ in problem.row_errors]
         assert wrong == refused
         for kind, given in changes:
             if kind == "put":
@@ -201,7 +201,7 @@ class Both:
     def load(self, rows: list[Row]) -> None:
         """Whole rows as columns: nulls leave what is there."""
         fields = self.table.design.fields
-        schema = pa.schema([(name, one.type.arrow()) for name, one in fields.items()])
+        schema = pa.schema([(name, one.type.build_arrow_type()) for name, one in fields.items()])
         whole = [dict.fromkeys(FIELDS) | row for row in rows]
         assert len(rows) == self.table.load(pa.RecordBatch.from_pylist(whole, schema))
         for row in rows:

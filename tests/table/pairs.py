@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.errors import DeclarationError, ReadError
-from rowkey.table.generations.changing import Change
-from rowkey.table.generations.ruling import let_rule, patience_s
+from rowkey.errors import InvalidDesign, ReadError
+from rowkey.table.generations.activation import activate_announced, compute_wait_s
+from rowkey.table.generations.bucket_change import BucketChange
 from table.clients import Time, client, misplaced, set_buckets
 from table.machine import FIELDS, LEVELS, PACKED, WIDE, Both, Clock
 
@@ -58,7 +58,7 @@ class Pair(Both):
 
     def __post_init__(self) -> None:
         self.time = Time()
-        self.change: Change | None = None
+        self.change: BucketChange | None = None
         self.clients: list[Table] = []
         super().__post_init__()
         self.clients.append(self.table)
@@ -69,7 +69,7 @@ class Pair(Both):
         key, words = DESIGNS[self.name]
         design = rowkey.Design("t", key, fields=FIELDS | words)
         table = client(design, self.url, self.time, self.clock)
-        setattr(table.lease, "refresh", _nothing)  # noqa: B010 - a step of its own says who reads
+        setattr(table.lease, "start_refresh", _nothing)  # noqa: B010 - a step of its own says who reads
         return table
 
     def turn(self) -> None:
@@ -87,7 +87,7 @@ class Pair(Both):
 
     def renew(self) -> None:
         """A client reads the entry before it must."""
-        self.table.lease.renew()
+        self.table.lease.renew_entry()
 
     def wait(self, seconds: float) -> None:
         """Time passes for both."""
@@ -96,16 +96,16 @@ class Pair(Both):
     def announce(self, count: int, part: int) -> None:
         """A change is begun, unless one is, or nothing can come of it."""
         table = self.clients[0]
-        if self.change is not None or table.lease.renew().announced is not None:
+        if self.change is not None or table.lease.renew_entry().announced_generation is not None:
             return
-        places = [one.place for one in table.buckets.parts]
+        places = [one.part_index for one in table.buckets.parts]
         place = places[part % len(places)]
         try:
-            change = Change(table, count, place, pause=self.time.pause)
-        except DeclarationError:  # it has this number, or would have a part of one
+            change = BucketChange(table, count, place, pause=self.time.pause)
+        except InvalidDesign:  # it has this number, or would have a part of one
             return
-        change._split()
-        change._announced()
+        change._split_regions()
+        change._announce_counts()
         self.change = change
         self.begun = self.time.now
 
@@ -114,12 +114,14 @@ class Pair(Both):
         if self.change is None:
             return
         table = self.clients[0]
-        entry = table.lease.renew()
-        left = self.begun + patience_s(entry, table.engine) - self.time.now
+        entry = table.lease.renew_entry()
+        left = self.begun + compute_wait_s(entry, table.engine) - self.time.now
         if left > 0:
-            self.change._wait(left)
-        table.lease.took(let_rule(table.catalog, "t", entry.generations[-1], table.store))
-        assert self.change.counts == table.now().entry.ruling.counts
+            self.change._wait_for_clients(left)
+        table.lease.adopt_entry(
+            activate_announced(table.catalog, "t", entry.generations[-1], table.store)
+        )
+        assert self.change.counts == table.get_state().entry.active_generation.counts
         self.change = None
 
     def go_on(self, limit: int, count: int, *, falls: bool) -> None:
@@ -142,7 +144,7 @@ class Pair(Both):
         if token is None:  # sorted, gathered, or there was no row
             return
         expected = rows[limit:]
-        if self.table.scan(order=order).has_tokens:
+        if self.table.scan(order=order).can_resume:
             assert expected == list(self.table.scan(order=order, resume=token))
         else:
             with pytest.raises(ReadError, match="so it cannot go on"):

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 import rowkey
-from rowkey.errors import Unsupported
+from rowkey.errors import Conflict, Unavailable
 
 COUNTERS = 5
 
@@ -43,7 +43,7 @@ def write(url: str, name: str, number: int, catalog: str | None) -> None:
             try:
                 table.put(row_of(number, n))
                 table.increment(counter_of(n), hits=1)
-            except Unsupported as problem:
+            except (Conflict, Unavailable) as problem:
                 print("refused", problem, flush=True)
                 continue
             print(n, flush=True)

@@ -15,8 +15,8 @@ from pyarrow import csv, parquet
 
 import rowkey
 from rowkey import Design
-from rowkey.regions import to_binary
-from rowkey.simulate import cut_design
+from rowkey.regions import to_string_binary
+from rowkey.simulate import choose_design_splits
 from rowkey.workload import open_sample
 
 ROOT = Path(__file__).parents[2]
@@ -67,9 +67,9 @@ class Recording:
     def _read(self) -> pa.Table:
         """All rows as rowkey reads them, in columns that are named as the file names them."""
         fields = Design("t", **self.words).fields
-        batches = [events.rows for events in open_sample(self.path, fields, None).events()]
+        batches = [events.rows for events in open_sample(self.path, fields, None).read_events()]
         table = pa.Table.from_batches(batches)
-        return table.rename_columns([fields[n].words.source or n for n in table.column_names])
+        return table.rename_columns([fields[n].declaration.source or n for n in table.column_names])
 
     def design(self, sample: Path) -> Design:
         """The design with the boundaries it is created with, so that all rows are judged by them.
@@ -77,8 +77,8 @@ class Recording:
         Args:
             sample: the rows that say where they are.
         """
-        cut = cut_design(Design("t", **self.words, cluster={"servers": 8}), sample)
-        listed = [to_binary(split) for split in cut.boundaries.splits]
+        cut = choose_design_splits(Design("t", **self.words, cluster={"servers": 8}), sample)
+        listed = [to_string_binary(split) for split in cut.boundaries.splits]
         return Design("t", **(self.words | {"splits": listed}), cluster={"servers": 8})
 
 

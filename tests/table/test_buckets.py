@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.engines import Span
-from rowkey.errors import Conflict, DeclarationError, Unsupported
-from rowkey.render import buckets_document, buckets_lines
-from rowkey.table.generations.changing import Change
-from rowkey.table.generations.ruling import let_rule
+from rowkey.engines import ScanRange
+from rowkey.errors import Conflict, InvalidDesign, Unavailable
+from rowkey.render import build_buckets_document, format_buckets
+from rowkey.table.generations.activation import activate_announced
+from rowkey.table.generations.bucket_change import BucketChange
 from table.buckets import FIELDS, KEY, ROWS, by_key, design, no_time
 from table.clients import Time, client, misplaced, set_buckets
 
@@ -46,14 +46,14 @@ def test_a_table_gets_another_number(logs: Table) -> None:
     steps: list[tuple[str, int, int]] = []
     done = set_buckets(logs, 32, progress=lambda *step: steps.append(step))
     assert ("bucket(host, 32)", 16, 32, 2, 16) == (
-        done.part, done.before, done.after, done.generation, done.regions
+        done.part, done.count_before, done.count_after, done.generation, done.regions_split
     )  # fmt: skip
-    assert ((1, 2), (16, 32)) == (done.gets, done.scans)
+    assert ((1, 2), (16, 32)) == (done.keys_per_get, done.ranges_per_scan)
     assert [("regions", n, 16) for n in range(17)] == [step for step in steps if "r" in step[0]]
-    waited = 1 if logs.engine.exclusive else 66
+    waited = 1 if logs.engine.is_exclusive else 66
     assert ("seconds", waited, waited) == steps[-1]
     assert 32 == len(logs.regions())
-    words = logs.store.described[1]
+    words = logs.store.families_and_attributes[1]
     assert ("2", "0=32", "1:0=16 2:0=32") == (
         words["rowkey.generation"], words["rowkey.counts"], words["rowkey.live"]
     )  # fmt: skip
@@ -64,13 +64,13 @@ def test_a_table_gets_another_number(logs: Table) -> None:
     under = design(KEY.replace("16", "32")).key.encode(new)
     assert under != design().key.encode(new)
     assert [new] == [logs.get(new)]
-    with logs.store.scan([Span(under, under + b"\0")])[0] as cursor:
+    with logs.store.scan([ScanRange(under, under + b"\0")])[0] as cursor:
         assert [under] == [row.row for row in cursor]
     assert [] == misplaced(logs)
 
 
-def test_who_opens_it_later_finds_both(url: str) -> None:
-    """By its name, by its file of then, and by one that says the new number."""
+def test_rows_of_both_counts_are_read_after_opening_again(url: str) -> None:
+    """A table opened by its name, its old file or a new one reads rows of both counts."""
     with client(design(), url, Time()) as table:
         table.put(ROWS[0])
         set_buckets(table, 32)
@@ -79,26 +79,27 @@ def test_who_opens_it_later_finds_both(url: str) -> None:
         with rowkey.open(named, url) as table:
             assert ROWS[:2] == list(table.scan())
             assert "[bucket(host, 32)][host][ts]" == str(table.design.key)
-            assert (32, 16) == table.buckets.parts[0].live
+            assert (32, 16) == table.buckets.parts[0].live_counts
 
 
-def test_what_it_has_is_told(logs: Table) -> None:
-    """Parts, generations, what a get and a scan of all rows read, and how long clients go on."""
+def test_bucket_counts_describe_the_table(logs: Table) -> None:
+    """The bucket counts list parts, generations, and what a get and a full scan read."""
     before = logs.buckets
     (part,) = before.parts
     assert (0, "bucket(host, 16)", 16, (16,), ()) == (
-        part.place, part.text, part.count, part.live, part.apart_by
+        part.part_index, part.notation, part.count, part.live_counts, part.distinguishing_fields
     )  # fmt: skip
     assert (1, 16, 60.0, [1]) == (
-        before.gets, before.scans, before.max_stale_s, [one.number for one in before.generations]
+        before.keys_per_get, before.ranges_per_scan, before.max_stale_s,
+        [one.number for one in before.generations],
     )  # fmt: skip
     set_buckets(logs, 8, max_stale_s=5.0)
     after = logs.buckets
     assert (8, (8, 16), 2, 16, 5.0, 2) == (
-        after.parts[0].count, after.parts[0].live, after.gets, after.scans,
-        after.max_stale_s, after.ruling,
+        after.parts[0].count, after.parts[0].live_counts, after.keys_per_get, after.ranges_per_scan,
+        after.max_stale_s, after.active_generation,
     )  # fmt: skip
-    assert {8: "bucket(host, 8)", 16: "bucket(host, 16)"} == after.parts[0].texts
+    assert {8: "bucket(host, 8)", 16: "bucket(host, 16)"} == after.parts[0].notations
 
 
 WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
@@ -132,13 +133,13 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("key", "count", "words", "said"), WRONG)
-def test_nonsense_is_refused_all_at_once(
+def test_wrong_arguments_are_reported_together(
     key: str, count: Any, words: dict[str, Any], said: list[str]
 ) -> None:
-    """Everything that is wrong is told, and nothing is changed."""
+    """Wrong arguments are reported all at once, and nothing is changed."""
     with client(design(key, splits=None), "memory:", Time()) as table:
         before = table.catalog.read("logs")
-        with pytest.raises(DeclarationError) as caught:
+        with pytest.raises(InvalidDesign) as caught:
             set_buckets(table, count, words.pop("part", None), **words)
         mistakes = caught.value.mistakes
         assert len(said) == len(mistakes)
@@ -161,12 +162,12 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize(("key", "count", "part"), ALLOWED)
-def test_what_follows_from_the_rest_may_change(key: str, count: int, part: Any) -> None:
-    """A part that tells no rows apart gets another number, wherever it stands, however named."""
+def test_a_part_that_distinguishes_no_rows_can_change(key: str, count: int, part: Any) -> None:
+    """A part that follows from the rest of the key gets another count, wherever it stands."""
     with client(design(key, splits=None), "memory:", Time()) as table:
         for row in ROWS[:30]:
             table.put(row)
-        assert count == set_buckets(table, count, part).after
+        assert count == set_buckets(table, count, part).count_after
         for row in ROWS[20:40]:
             table.put(row)
         assert ROWS[:40] == table.get_many(ROWS[:40])
@@ -207,12 +208,12 @@ def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: b
             table.delete(row if names_it else {"host": row["host"]})
             table.put(row)
         assert [None] * 40 == table.get_many(given)
-        before = [table.now().ruling.key.encode(row) for row in given]
+        before = [table.get_state().active_design.key.encode(row) for row in given]
         set_buckets(table, 8)
         for row in given:
             table.put(row)
         has_moved = [
-            table.now().ruling.key.encode(row) != key
+            table.get_state().active_design.key.encode(row) != key
             for row, key in zip(given, before, strict=True)
         ]
         assert {True, False} == set(has_moved)
@@ -240,18 +241,18 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
     key = f"[bucket(host, {first})][host]"
     with client(rowkey.Design("logs", key, fields=STAMPED), "memory:", Time()) as table:
         set_buckets(table, then)
-        with pytest.raises(DeclarationError) as refused:
+        with pytest.raises(InvalidDesign) as refused:
             set_buckets(table, back)
         (mistake,) = refused.value.mistakes
-        assert f"{back} may put a row where generation 1 had it and generation 2" in mistake.what
-        assert near == mistake.allowed
+        assert f"{back} may put a row where generation 1 had it and generation 2" in mistake.problem
+        assert near == mistake.expected
         assert mistake.remedy.startswith("Otherwise make another table")
         for count in near.split(" or ") if near else ():
-            Change(table, int(count))
+            BucketChange(table, int(count))
     timed = STAMPED | {"at": {"type": "timestamp_ms", "nullable": True}}
     with client(rowkey.Design("logs", key, fields=timed), "memory:", Time()) as table:
         set_buckets(table, then)
-        assert back == set_buckets(table, back).after
+        assert back == set_buckets(table, back).count_after
 
 
 # Step by step
@@ -261,8 +262,8 @@ class Stopped(Exception):
     """Somebody has ended the setter."""
 
 
-def test_a_change_that_is_interrupted_goes_on(url: str) -> None:
-    """Stopped at any step, it is found by another setter, who ends it; rows are there all along."""
+def test_an_interrupted_change_is_continued(url: str) -> None:
+    """A change stopped at any step is continued by another client, and no row is missing."""
     reached = []
     for stop in range(100):
         place = f"{url}-{stop}"
@@ -280,20 +281,20 @@ def test_a_change_that_is_interrupted_goes_on(url: str) -> None:
                 if next(steps, None) is None:
                     raise Stopped
 
-            change = Change(table, 32, progress=told, pause=pause)
+            change = BucketChange(table, 20, progress=told, pause=pause)
             try:
                 change.run()
                 is_done = True
             except Stopped:
                 is_done = False
-            reached.append(table.lease.renew().announced is not None)
+            reached.append(table.lease.renew_entry().announced_generation is not None)
             assert ROWS[:20] == table.get_many(ROWS[:20])
             table.put(ROWS[20])
         with client("logs", place, Time()) as table:
             if not is_done:
-                assert 32 == set_buckets(table, 32).after
-            assert (32, 2) == (table.buckets.parts[0].count, table.buckets.ruling)
-            assert 32 == len(table.regions())
+                assert 20 == set_buckets(table, 20).count_after
+            assert (20, 2) == (table.buckets.parts[0].count, table.buckets.active_generation)
+            assert 20 == len(table.regions())
             assert by_key(ROWS[:21]) == list(table.scan())
         if is_done:
             break
@@ -302,8 +303,8 @@ def test_a_change_that_is_interrupted_goes_on(url: str) -> None:
 
 def test_another_change_waits_for_the_first(logs: Table) -> None:
     """While one is announced no other is begun; the same one may be ended by anybody."""
-    first = Change(logs, 32, pause=no_time)
-    first._announced()
+    first = BucketChange(logs, 32, pause=no_time)
+    first._announce_counts()
     with pytest.raises(Conflict, match=r"generation 2 is announced, with 32 at key\[0\]"):
         set_buckets(logs, 64)
     with pytest.raises(Conflict, match="generation 2 is announced"):
@@ -314,29 +315,31 @@ def test_another_change_waits_for_the_first(logs: Table) -> None:
 
 def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -> None:
     """Another one would be dropped, or come before clients know of it: it is refused."""
-    Change(logs, 8, max_stale_s=7.0)._announced()
+    BucketChange(logs, 8, max_stale_s=7.0)._announce_counts()
     said = r"its generation 2 is announced, with max_stale 7 s; expected 7 s, or none\. Set that"
     with pytest.raises(Conflict, match=said):
         set_buckets(logs, 8, max_stale_s=10.0)
-    assert (1, 7.0) == (logs.buckets.ruling, logs.buckets.max_stale_s)
+    assert (1, 7.0) == (logs.buckets.active_generation, logs.buckets.max_stale_s)
     assert 2 == set_buckets(logs, 8, max_stale_s=7.0).generation
-    Change(logs, 16)._announced()
+    BucketChange(logs, 16)._announce_counts()
     assert 3 == set_buckets(logs, 16).generation
     assert 4 == set_buckets(logs, 4, max_stale_s=10.0).generation
     assert 10.0 == logs.buckets.max_stale_s
 
 
-def test_of_two_changes_at_once_one_is_made(tmp_path: Path) -> None:
-    """Both have looked at the table before either wrote: one is told that it was overtaken."""
+def test_one_of_two_concurrent_changes_wins(tmp_path: Path) -> None:
+    """Of two changes of the count at once, the second one fails with a conflict."""
     place = f"memory:{tmp_path}"
     clients = [client(design(), place, Time()) for _ in range(2)]
-    changes = [Change(one, n, pause=no_time) for one, n in zip(clients, (32, 64), strict=True)]
+    changes = [
+        BucketChange(one, n, pause=no_time) for one, n in zip(clients, (32, 64), strict=True)
+    ]
     won: list[int] = []
     lost: list[Conflict] = []
 
-    def announce(change: Change) -> None:
+    def announce(change: BucketChange) -> None:
         try:
-            won.append(change._announced().generations[-1].counts[0])
+            won.append(change._announce_counts().generations[-1].counts[0])
         except Conflict as overtaken:
             lost.append(overtaken)
 
@@ -347,26 +350,26 @@ def test_of_two_changes_at_once_one_is_made(tmp_path: Path) -> None:
         thread.join()
     assert (1, 1) == (len(won), len(lost))
     assert "is announced" in str(lost[0])
-    entry = clients[0].lease.renew()
+    entry = clients[0].lease.renew_entry()
     assert [16, *won] == [one.counts[0] for one in entry.generations]
     for one in clients:
         one.close()
 
 
-def test_a_change_made_meanwhile_is_told(tmp_path: Path) -> None:
-    """Whoever looked at the table before somebody else changed it looks again first."""
+def test_a_change_on_an_outdated_state_conflicts(tmp_path: Path) -> None:
+    """A change that another client has overtaken fails with a conflict."""
     place = f"memory:{tmp_path}"
     one, other = (client(design(), place, Time()) for _ in range(2))
-    change = Change(one, 32, pause=no_time)
+    change = BucketChange(one, 32, pause=no_time)
     set_buckets(other, 64)
-    with pytest.raises(Conflict, match="somebody else has changed its buckets meanwhile"):
+    with pytest.raises(Conflict, match="another client has changed its buckets meanwhile"):
         change.run()
     one.close()
     other.close()
 
 
-def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
-    """A change of buckets and the ids of `code` are written by whoever comes, and none is lost."""
+def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
+    """A change of buckets and allocations of ids at the same time lose nothing."""
     coded = rowkey.Design("logs", "[bucket(code(host), 4)][code(host)][ts]", fields=FIELDS)
     with client(coded, f"memory:{tmp_path}", Time()) as table:
 
@@ -386,44 +389,47 @@ def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
         table.catalog.__class__ = Giving
         table.catalog.gives = 3  # type: ignore[attr-defined]
         set_buckets(table, 8)
-        entry = table.lease.renew()
+        entry = table.lease.renew_entry()
         assert ([4, 8], 3) == ([g.counts[0] for g in entry.generations], len(entry.codes["host"]))
 
 
-def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
-    """Before another number rules they tell of it, and before clients go on longer of that."""
-    change = Change(logs, 32, pause=no_time, max_stale_s=90.0)
-    announced = change._announced().generations[-1]
-    assert "90" == logs.store.described[1]["rowkey.stale"]
+def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
+    """The table's attributes have a new count before the catalog activates it."""
+    change = BucketChange(logs, 32, pause=no_time, max_stale_s=90.0)
+    announced = change._announce_counts().generations[-1]
+    assert "90" == logs.store.families_and_attributes[1]["rowkey.stale"]
     write = logs.catalog.write
 
     def dies(*_: object) -> int:
-        raise Unsupported("catalog", "it is lost", remedy="")
+        raise Unavailable("catalog", "it is lost", remedy="")
 
     logs.catalog.write = dies  # type: ignore[method-assign, assignment]
-    with pytest.raises(Unsupported, match="it is lost"):
-        let_rule(logs.catalog, "logs", announced, logs.store)
-    words = logs.store.described[1]
+    with pytest.raises(Unavailable, match="it is lost"):
+        activate_announced(logs.catalog, "logs", announced, logs.store)
+    words = logs.store.families_and_attributes[1]
     assert ("2", "1:0=16 2:0=32") == (words["rowkey.generation"], words["rowkey.live"])
     logs.catalog.write = write  # type: ignore[method-assign]
     set_buckets(logs, 32)
     set_buckets(logs, 4, max_stale_s=60.0)
-    assert "rowkey.stale" not in logs.store.described[1]
+    assert "rowkey.stale" not in logs.store.families_and_attributes[1]
 
 
 def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     """An entry that was put back to what it was before the announcement is not ruled over."""
-    before = logs.lease.renew()
-    announced = Change(logs, 32, pause=no_time)._announced().generations[-1]
-    now = logs.lease.renew()
+    before = logs.lease.renew_entry()
+    announced = BucketChange(logs, 32, pause=no_time)._announce_counts().generations[-1]
+    now = logs.lease.renew_entry()
     version = logs.catalog.write("logs", before, now.version)
-    with pytest.raises(Unsupported, match="does not know its generation 2 any more"):
-        let_rule(logs.catalog, "logs", announced, logs.store)
-    for again in (before.announcing({0: 64}, (), 5), before.announcing({0: 32}, (), 5)):
+    with pytest.raises(Unavailable, match="does not know its generation 2 any more"):
+        activate_announced(logs.catalog, "logs", announced, logs.store)
+    for again in (
+        before.announce_generation({0: 64}, (), 5),
+        before.announce_generation({0: 32}, (), 5),
+    ):
         version = logs.catalog.write("logs", again, version)
-        with pytest.raises(Unsupported, match="expected that one, as it was announced"):
-            let_rule(logs.catalog, "logs", announced, logs.store)
-    assert "1" == logs.store.described[1]["rowkey.generation"]
+        with pytest.raises(Unavailable, match="expected that one, as it was announced"):
+            activate_announced(logs.catalog, "logs", announced, logs.store)
+    assert "1" == logs.store.families_and_attributes[1]["rowkey.generation"]
 
 
 def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
@@ -432,46 +438,46 @@ def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
     place = f"memory:{tmp_path}"
     time = Time()
     with rowkey.open(cut, place, splits=[b"\4", b"\x08\1"]) as table:
-        table.lease.clock, table.lease._since = time, 0.0
-        assert 4 == set_buckets(table, 20).regions
+        table.lease.clock, table.lease._read_at_s = time, 0.0
+        assert 4 == set_buckets(table, 20).regions_split
         starts = [region.start for region in table.regions()]
         assert [b"", b"\4", b"\x08\1", b"\x10", b"\x11", b"\x12", b"\x13"] == starts
-        assert 0 == set_buckets(table, 8).regions
+        assert 0 == set_buckets(table, 8).regions_split
 
 
 def test_listed_regions_stay(tmp_path: Path) -> None:
     """Boundaries that are listed follow from no number."""
     place, listed = f"memory:{tmp_path}", ["\\x04", "\\x08"]
     with client(design(splits=listed), place, Time()) as table:
-        assert (0, 3) == (set_buckets(table, 32).regions, len(table.regions()))
+        assert (0, 3) == (set_buckets(table, 32).regions_split, len(table.regions()))
 
 
-def test_how_a_read_runs_tells_of_both(logs: Table) -> None:
-    """Its ranges are those of all numbers, and a note says why."""
+def test_an_explanation_shows_both_counts(logs: Table) -> None:
+    """The explanation of a read lists the ranges of all counts, and a note says why."""
     assert 16 == logs.explain("").fan_out
     set_buckets(logs, 32)
     found = logs.explain("host = ?", "w1")
-    assert (2, "get") == (found.fan_out, logs.explain("host = ? and ts = ?", "w1", 1).runs)
+    assert (2, "get") == (found.fan_out, logs.explain("host = ? and ts = ?", "w1", 1).access_type)
     assert 1 == logs.explain("host = ?", "w3").fan_out
     assert "bucket(host, 32) and bucket(host, 16)" in found.warnings[-1]
     assert 32 == logs.explain("").fan_out
 
 
-def test_how_long_a_change_waits_is_told(logs: Table) -> None:
-    """While a shorter time is announced some go on for the longer one, and all wait for that."""
-    lone = logs.engine.exclusive
+def test_a_change_waits_for_the_longest_time(logs: Table) -> None:
+    """A change waits for the longest time of any client, even while a shorter one is announced."""
+    lone = logs.engine.is_exclusive
     before = logs.buckets
     assert (60.0, 60.0, 1.0 if lone else 66.0) == (
-        before.max_stale_s, before.longest_s, round(before.patience_s, 6)
+        before.max_stale_s, before.longest_stale_s, round(before.wait_s, 6)
     )  # fmt: skip
-    Change(logs, 32, max_stale_s=0.5, pause=no_time)._announced()
+    BucketChange(logs, 32, max_stale_s=0.5, pause=no_time)._announce_counts()
     amid = logs.buckets
-    assert (0.5, 60.0, before.patience_s) == (amid.max_stale_s, amid.longest_s, amid.patience_s)
+    assert (0.5, 60.0, before.wait_s) == (amid.max_stale_s, amid.longest_stale_s, amid.wait_s)
     waits = f"some for 60 s still; a change waits for {1 if lone else 66} s"
-    assert f"clients     go on for 0.5 s without the catalog, {waits}" in buckets_lines(amid)
-    document = buckets_document(amid)
+    assert f"clients     work for 0.5 s without the catalog, {waits}" in format_buckets(amid)
+    document = build_buckets_document(amid)
     assert (0.5, 60.0, 1.0 if lone else 66.0) == (
         document["max_stale_s"], document["longest_s"], document["patience_s"]
     )  # fmt: skip
     set_buckets(logs, 32)
-    assert (0.5, 0.55) == (logs.buckets.longest_s, round(logs.buckets.patience_s, 6))
+    assert (0.5, 0.55) == (logs.buckets.longest_stale_s, round(logs.buckets.wait_s, 6))

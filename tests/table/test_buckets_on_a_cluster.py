@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.catalog import awake_or_asleep_s
-from rowkey.engines import Span
+from rowkey.catalog import read_boottime_s
+from rowkey.engines import ScanRange
 from rowkey.table import drop_table
 from table.clients import misplaced
 from table.putting import COUNTERS, counter_of, row_of
@@ -145,7 +145,7 @@ def test_a_live_table_changes_its_buckets(
             for thread in reading:
                 running.enter_context(thread)
             done_asleep = writers[0].sleep()
-            assert after == table.set_buckets(after).after
+            assert after == table.set_buckets(after).count_after
             writers[0].wake()
             for writer in writers:
                 writer.goes_on(ROUNDS)
@@ -173,7 +173,7 @@ def check_all(table: Table, writers: list[Writer], done_asleep: int) -> None:
     assert len(places) == table.count() == table.scan().to_arrow().num_rows
     assert [] == misplaced(table)
     slept = writers[0]
-    ruling = table.now().ruling.key
+    ruling = table.get_state().active_design.key
     keys = [ruling.encode(row_of(0, n)) for n in range(done_asleep, slept.rounds)]
     assert keys
     assert set(keys) <= set(physical(table))
@@ -181,7 +181,7 @@ def check_all(table: Table, writers: list[Writer], done_asleep: int) -> None:
 
 def physical(table: Table) -> Iterator[bytes]:
     """The row keys that there are."""
-    with table.store.scan([Span()])[0] as cursor:
+    with table.store.scan([ScanRange()])[0] as cursor:
         yield from (row.row for row in cursor)
 
 
@@ -192,13 +192,13 @@ def test_a_client_that_slept_asks_before_it_writes(hbase_url: str) -> None:
     try:
         with table, rowkey.open(name, hbase_url) as other:
             other.put({"host": "a", "ts": 1})
-            assert 3 == table.set_buckets(3).after
-            other.lease.clock = lambda: awake_or_asleep_s() + 90.0
+            assert 3 == table.set_buckets(3).count_after
+            other.lease.clock = lambda: read_boottime_s() + 90.0
             other.put({"host": "a", "ts": 2})
             assert 3 == other.buckets.parts[0].count
             assert [1, 2] == [row["ts"] for row in other.scan("host = ?", "a")]
             assert ("2", "0=3", "1:0=2 2:0=3") == tuple(
-                other.store.described[1][f"rowkey.{word}"]
+                other.store.families_and_attributes[1][f"rowkey.{word}"]
                 for word in ("generation", "counts", "live")
             )
     finally:

@@ -11,8 +11,15 @@ import pytest
 import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.engines import open_engine
-from rowkey.errors import CorruptionError, DesignRefused, DriftError, Refused, Unsupported
-from rowkey.table import drop_table, spec_of
+from rowkey.errors import (
+    CatalogMismatch,
+    CorruptionError,
+    DesignRefused,
+    InvalidArgument,
+    NotSupported,
+    Unavailable,
+)
+from rowkey.table import build_table_spec, drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +60,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.mark.claims(61)
 def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], said: str) -> None:
     """The difference is told, the table is left as it is, and its own design opens it still."""
-    with pytest.raises(DriftError, match=said):
+    with pytest.raises(CatalogMismatch, match=said):
         rowkey.open(design(key, **words), url)
     with rowkey.open(design(), url) as logs:
         assert len(ROWS) == logs.count()
@@ -69,13 +76,13 @@ def test_a_safe_change_is_taken(url: str) -> None:
     with rowkey.open("logs", url) as logs:
         assert "note" in logs.design.fields
         assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
-    with pytest.raises(DriftError, match=r"note: declared nothing, remembered text"):
+    with pytest.raises(CatalogMismatch, match=r"note: declared nothing, remembered text"):
         rowkey.open(design(), url)
 
 
 def test_a_mixed_change_changes_nothing(url: str) -> None:
     """Of a change that is safe and one that is not, neither is remembered."""
-    with pytest.raises(DriftError, match="size"):
+    with pytest.raises(CatalogMismatch, match="size"):
         rowkey.open(design(fields=FIELDS | NOTE | {"size": "text"}), url)
     with rowkey.open("logs", url) as logs:
         assert "note" not in logs.design.fields
@@ -107,30 +114,30 @@ def test_open_by_name(url: str) -> None:
     """The catalog gives the design; a name that is not there is told with those that are."""
     with rowkey.open("logs", url) as logs:
         assert ROWS == sorted(logs.scan(), key=lambda row: row["ts"])
-    with pytest.raises(Refused, match=r"there is no table lags.*logs"):
+    with pytest.raises(InvalidArgument, match=r"there is no table lags.*logs"):
         rowkey.open("lags", url)
 
 
 def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
     """It is told to be missing, and is not made."""
     place = f"rocks:{tmp_path / 'data'}"
-    with pytest.raises(Refused, match="no table"):
+    with pytest.raises(InvalidArgument, match="no table"):
         rowkey.open(design(), place, create=False)
     with open_engine(place) as engine:
-        assert [] == engine.tables()
+        assert [] == engine.list_tables()
 
 
 def forgotten(url: str, words: dict[str, str | None] | None = None) -> None:
     """Make the catalog forget the logs, and change what the table itself keeps: None loses it."""
     with open_engine(url) as engine:
         open_catalog(engine.catalog_url).remove("logs")
-        store = engine.table("logs")
+        store = engine.open_table("logs")
         kept = {**store.spec.attributes, **(words or {})}
-        store.annotate({word: text for word, text in kept.items() if text is not None})
+        store.replace_attributes({word: text for word, text in kept.items() if text is not None})
 
 
-def test_a_table_tells_a_catalog_that_has_lost_it(url: str) -> None:
-    """It keeps its design itself: opened by its design or by its name, it is remembered again."""
+def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
+    """A table without an entry is opened by its attributes, and gets its entry again."""
     for opened in (design(), "logs"):
         forgotten(url)
         with rowkey.open(opened, url) as logs:
@@ -147,7 +154,7 @@ def test_a_table_tells_a_catalog_that_has_lost_it(url: str) -> None:
 def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> None:
     """What it keeps is compared as what is remembered, and is remembered."""
     forgotten(url)
-    with pytest.raises(DriftError, match=r"key\[1\]: declared ts, remembered host"):
+    with pytest.raises(CatalogMismatch, match=r"key\[1\]: declared ts, remembered host"):
         rowkey.open(design("[bucket(host, 16)][ts][host]"), url)
     with rowkey.open("logs", url) as logs:
         assert design() == logs.design
@@ -157,29 +164,31 @@ LOST: list[tuple[dict[str, str | None], str]] = [
     ({"rowkey.design": None}, r"catalog does not know logs.*restore its catalog"),
     ({"rowkey.design": 'table = "logs"'}, r"rowkey.design is not what rowkey.declaration is the"),
     ({"rowkey.generation": "2"}, r"with generation 2 and counts 0=16\. Run rowkey repair"),
-    ({"rowkey.generation": None}, r"logs keeps no words of its entry"),
+    ({"rowkey.generation": None}, r"logs keeps no attributes of its entry"),
     ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is no design"),
 ]
 
 
 @pytest.mark.parametrize(("words", "said"), LOST)
-def test_a_lost_catalog_is_told(url: str, words: dict[str, str | None], said: str) -> None:
-    """Where a table does not keep all that was remembered, it is not opened in any way."""
+def test_a_table_with_a_lost_history_is_not_opened(
+    url: str, words: dict[str, str | None], said: str
+) -> None:
+    """A table whose attributes cannot replace the lost entry is not opened."""
     forgotten(url, words)
     for opened in (design(), "logs"):
-        with pytest.raises(Unsupported, match=said):
+        with pytest.raises(Unavailable, match=said):
             rowkey.open(opened, url)
 
 
-def test_lost_codes_are_told(tmp_path: Path) -> None:
-    """Ids stand in no attribute: a table with rows that have some is not opened without them."""
+def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
+    """A table with rows that hold ids of `code` is not opened without its entry."""
     place, coded = f"rocks:{tmp_path / 'data'}", design("[code(host)][ts]", splits=None)
     rowkey.open(coded, place).close()
     forgotten(place)
     with rowkey.open(coded, place) as logs:
         logs.put(ROWS[0])
     forgotten(place)
-    with pytest.raises(Unsupported, match="has rows whose codes nobody else knows"):
+    with pytest.raises(Unavailable, match="has rows with codes that only its lost entry knows"):
         rowkey.open("logs", place)
 
 
@@ -188,7 +197,7 @@ def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
         for name in ("logs", "more"):
-            engine.create(replace(spec_of(design(), [b"\x08"]), name=name))
+            engine.create_table(replace(build_table_spec(design(), [b"\x08"]), name=name))
     with rowkey.open(design(), place, create=False) as logs:
         logs.put(ROWS[0])
         assert 2 == len(logs.regions())
@@ -209,13 +218,13 @@ def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
     """Its text can be printed, and the table be made; rowkey does not open it."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
-        engine.create(spec_of(design("[host:raw][ts]", splits=None), []))
+        engine.create_table(build_table_spec(design("[host:raw][ts]", splits=None), []))
     with pytest.raises(DesignRefused):
         rowkey.open("logs", place)
 
 
-def test_a_broken_catalog_is_told(tmp_path: Path) -> None:
-    """A document that is none is told with its file."""
+def test_a_damaged_document_is_reported(tmp_path: Path) -> None:
+    """A damaged document is reported with its file."""
     place = f"rocks:{tmp_path / 'data'}"
     rowkey.open(design(), place).close()
     (path,) = tmp_path.rglob("logs.json")
@@ -239,7 +248,7 @@ def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
     with pytest.raises(DesignRefused, match="host"):
         rowkey.open(design("[host:raw][ts:calendar]", splits=None), place)
     with open_engine(place) as engine:
-        assert [] == engine.tables()
+        assert [] == engine.list_tables()
 
 
 def test_two_opens_of_one_directory(tmp_path: Path) -> None:
@@ -247,7 +256,7 @@ def test_two_opens_of_one_directory(tmp_path: Path) -> None:
     place = f"rocks:{tmp_path / 'data'}"
     with (
         rowkey.open(design(), place),
-        pytest.raises(Unsupported, match=r"data.*(another|open|lock|use)"),
+        pytest.raises(Unavailable, match=r"data.*(another|open|lock|use)"),
     ):
         rowkey.open(design(), place)
     rowkey.open(design(), place).close()
@@ -266,13 +275,11 @@ def write_codes(place: str, first: int) -> None:
 def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
     """Each process gives new values the next ids, and knows those that others gave."""
     place = f"rocks:{tmp_path / 'data'}"
-    for first in (0, 10):
-        process = multiprocessing.get_context("spawn").Process(
-            target=write_codes, args=(place, first)
-        )
-        process.start()
-        process.join()
-        assert 0 == process.exitcode
+    process = multiprocessing.get_context("spawn").Process(target=write_codes, args=(place, 0))
+    process.start()
+    process.join()
+    assert 0 == process.exitcode
+    write_codes(place, 10)
     with rowkey.open("logs", place) as logs:
         assert [f"h{n}" for n in range(30)] == [row["host"] for row in logs.scan()]
         assert [{"host": "h23", "ts": 23, "size": 23}] == list(logs.scan("host = ?", "h23"))
@@ -282,7 +289,7 @@ def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
 def words(url: str) -> dict[str, str]:
     """What the table itself keeps of its entry."""
     with open_engine(url) as engine:
-        kept = engine.table("logs").spec.attributes
+        kept = engine.open_table("logs").spec.attributes
     return {word: text for word, text in kept.items() if word.startswith("rowkey.")}
 
 
@@ -291,7 +298,7 @@ def test_a_table_repeats_its_entry(url: str) -> None:
     entry = open_catalog(place_of(url)).read("logs")
     assert entry is not None
     assert {"rowkey.generation": "1", "rowkey.counts": "0=16"}.items() <= words(url).items()
-    assert entry.words.items() <= words(url).items()
+    assert entry.table_attributes.items() <= words(url).items()
     with rowkey.open(design(fields=FIELDS | NOTE), url):
         pass
     changed = open_catalog(place_of(url)).read("logs")
@@ -300,12 +307,12 @@ def test_a_table_repeats_its_entry(url: str) -> None:
 
 
 @pytest.mark.claims(76)
-def test_an_old_copy_of_a_catalog_is_told(url: str) -> None:
-    """A table that has seen a later generation than the catalog is not opened."""
+def test_an_old_copy_of_a_catalog_is_refused(url: str) -> None:
+    """A table with a later generation than its catalog is not opened."""
     with open_engine(url) as engine:
-        store = engine.table("logs")
-        store.annotate({**store.spec.attributes, "rowkey.generation": "2"})
-    with pytest.raises(Unsupported, match="generation 1 of logs, the table itself 2"):
+        store = engine.open_table("logs")
+        store.replace_attributes({**store.spec.attributes, "rowkey.generation": "2"})
+    with pytest.raises(Unavailable, match="generation 1 of logs, the table itself 2"):
         rowkey.open("logs", url)
 
 
@@ -315,8 +322,8 @@ def place_of(url: str) -> str:
         return engine.catalog_url
 
 
-def test_who_opens_at_once_opens_one_table(tmp_path: Path) -> None:
-    """Of many that make a table at the same time one does, and all others open it."""
+def test_concurrent_opens_create_one_table(tmp_path: Path) -> None:
+    """Of many clients that open a new table at once, one creates it and all open it."""
     place = f"memory:{tmp_path}"
     failed: list[Exception] = []
 
@@ -341,20 +348,22 @@ def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
     """Its name is free again, in the catalog that it declared too."""
     place, catalog = f"rocks:{tmp_path / 'data'}", f"file:{tmp_path / 'designs'}"
     bad = design(families={"d": {"compression": "LZO"}}, catalog=catalog)
-    with pytest.raises(Refused):
+    with pytest.raises(NotSupported):
         rowkey.open(bad, place)
-    assert [] == open_catalog(catalog).tables()
+    assert [] == open_catalog(catalog).list_tables()
     with rowkey.open(design(catalog=catalog), place) as logs:
         assert 0 == logs.count()
 
 
-def test_a_table_that_others_have_altered_is_told(url: str) -> None:
-    """A family that keeps other versions than declared is a drift, shown with both."""
+def test_an_altered_family_is_a_mismatch(url: str) -> None:
+    """A family that was altered in the engine is reported with both versions."""
     with open_engine(url) as engine:
-        store = engine.table("logs")
-        store.alter([replace(family, versions=7) for family in store.spec.families])
+        store = engine.open_table("logs")
+        store.alter_families([replace(family, versions=7) for family in store.spec.families])
     for opened in (design(), "logs"):
-        with pytest.raises(DriftError, match=r"families.d: .*versions=7.*expected .*versions=1"):
+        with pytest.raises(
+            CatalogMismatch, match=r"families.d: .*versions=7.*expected .*versions=1"
+        ):
             rowkey.open(opened, url)
 
 
@@ -364,9 +373,9 @@ def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
         catalog = open_catalog(engine.catalog_url)
         entry = catalog.read("logs")
         assert entry is not None
-        engine.drop("logs")
+        engine.drop_table("logs")
         catalog.write(
-            "logs", replace(entry, codes={"host": ("a", "b")}, is_made=False), entry.version
+            "logs", replace(entry, codes={"host": ("a", "b")}, is_created=False), entry.version
         )
     with rowkey.open(design(), url):
         pass

@@ -14,19 +14,19 @@ import pytest
 import rowkey
 from ramdisk import RAM
 from rowkey.engines.hbase.row_clock import ClusterClock
-from rowkey.engines.pairs.reading import row_cells
-from rowkey.table.writing import Writing
+from rowkey.engines.pairs.row_decoder import read_row_cells
+from rowkey.table.row_writer import RowWriter
 from table.linear_history import ABSENT, Client, RowHistory, design, require_linearizable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.cells import Cell, RowCells
-    from rowkey.engines import Ask
+    from rowkey.engines import CellSelection
 
 ROWS = range(8)
 """Rows of which some have another place among eight buckets than among four."""
-READ_A_ROW = "rowkey.engines.rocksdb.store.row_cells"
+READ_A_ROW = "rowkey.engines.rocksdb.store.read_row_cells"
 HELD_UP_S = 0.3
 """Seconds that a change waits for others that may have to wait for it."""
 
@@ -89,7 +89,7 @@ def test_a_later_put_is_not_seen_before_an_earlier_one(monkeypatch: pytest.Monke
     """A put on its way to a server is not overtaken by one with a later timestamp."""
     with rowkey.open(design(), "memory:") as table:
         clock = ClusterClock(lambda: time.time_ns() // 1_000_000)
-        monkeypatch.setattr(table.writing, "clock", clock)
+        monkeypatch.setattr(table.writer, "clock", clock)
         client = Client(table, 0, 0, count(1))
         put(client, 1, a=0, s="old")
         send, is_stamped, may_send = table.store.mutate, Event(), Event()
@@ -145,7 +145,7 @@ def test_a_read_of_two_places_shows_one_time(
         get, gets = client.table.store.get, count()
         changer = Client(client.table, 1, 0, count(1))
 
-        def change_after_get(rows: Sequence[bytes], ask: Ask) -> list[RowCells]:
+        def change_after_get(rows: Sequence[bytes], ask: CellSelection) -> list[RowCells]:
             found = get(rows, ask)
             if next(gets) == n_gets - 1:
                 change(changer, row)
@@ -171,7 +171,7 @@ def test_a_read_of_two_files_shows_one_time(
         changer, changes = Client(client.table, 1, 0, count(1)), list[Thread]()
 
         def read_late(*given: Any) -> list[Cell]:
-            found: list[Cell] = row_cells(*given)
+            found: list[Cell] = read_row_cells(*given)
             if not changes:
                 changes.append(Thread(target=change, args=(changer, row)))
                 changes[0].start()
@@ -182,7 +182,7 @@ def test_a_read_of_two_files_shows_one_time(
             changes = []
             monkeypatch.setattr(READ_A_ROW, read_late)
             client.do_get(row, [row])
-            monkeypatch.setattr(READ_A_ROW, row_cells)
+            monkeypatch.setattr(READ_A_ROW, read_row_cells)
             changes[0].join()
             client.do_get(row, [row])
         client.noted += changer.noted
@@ -195,10 +195,10 @@ def test_replaced_values_stay_hidden_between_calls(
     engine: str, change: Callable[[Client, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change that calls an embedded engine several times shows no older value in between."""
-    send, readers = Writing.send, []
+    send, readers = RowWriter.send_mutations, []
 
     def send_late(
-        writing: Writing, mutations: Sequence[RowCells], *, sync: bool | None = None
+        writing: RowWriter, mutations: Sequence[RowCells], *, sync: bool | None = None
     ) -> None:
         reader = Thread(target=lambda: client.do_get(row, [row]))
         reader.start()
@@ -207,7 +207,7 @@ def test_replaced_values_stay_hidden_between_calls(
         send(writing, mutations, sync=sync)
 
     with table_of_two_places(engine) as client:
-        monkeypatch.setattr(Writing, "send", send_late)
+        monkeypatch.setattr(RowWriter, "send_mutations", send_late)
         for row in ROWS:
             change(client, row)
         for reader in readers:

@@ -10,7 +10,7 @@ import pytest
 
 import rowkey
 from ramdisk import RAM
-from rowkey.errors import Refused
+from rowkey.errors import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DESIGN = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": "u32"})
 ROWS = 4_000
 """Enough that a scan takes several reads of the engine."""
-CLOSES = 20
+CLOSES = 10
 LONGEST_S = 30.0
 """Seconds within which whoever scans must end once the table is closed."""
 
@@ -54,7 +54,7 @@ SCANS: tuple[Callable[[Table], int], ...] = (
 
 
 class Scanner(Thread):
-    """A thread that scans a table again and again until it is refused.
+    """A thread that scans a table again and again until it gets an error.
 
     Args:
         table: the table.
@@ -65,7 +65,7 @@ class Scanner(Thread):
         super().__init__(daemon=True)  # one that hangs fails the test, not the end of the process
         self.table, self.scan = table, scan
         self.is_scanning = Event()
-        self.refusal: Refused | None = None
+        self.refusal: Closed | None = None
         self.failure: BaseException | None = None
         self.counts: list[int] = []
 
@@ -74,7 +74,7 @@ class Scanner(Thread):
             while True:
                 self.is_scanning.set()
                 self.counts.append(self.scan(self.table))
-        except Refused as refusal:
+        except Closed as refusal:
             self.refusal = refusal
         except BaseException as failure:  # noqa: BLE001 - whatever it is, the test tells it
             self.failure = failure
@@ -101,14 +101,14 @@ def close_during_scans(table: Table, delay_s: float) -> None:
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_a_table_is_closed_during_scans(engine: str) -> None:
-    """Twenty closes end every scan with a refusal, and the table is whole when it is reopened."""
+    """Ten closes end every scan with a refusal, and the table is whole when it is reopened."""
     with TemporaryDirectory(dir=RAM) as place:
         url = f"{engine}:{place}"
         with rowkey.open(DESIGN, url) as table, table.batch() as batch:
             for number in range(ROWS):
                 batch.put({"id": number, "n": number})
         for number in range(CLOSES):
-            close_during_scans(rowkey.open(DESIGN, url), 0.005 * number)
+            close_during_scans(rowkey.open(DESIGN, url), 0.01 * number)
             with rowkey.open(DESIGN, url) as table:
                 row: dict[str, Any] = {"id": number, "n": number}
                 assert row == table.get(id=number)

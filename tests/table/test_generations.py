@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import rowkey
 from ramdisk import RAM
-from rowkey.errors import DeclarationError
+from rowkey.errors import InvalidDesign
 from table import test_places, test_scan_law
 from table.clients import Time, client, misplaced, set_buckets
 from table.places import Placed, placed
@@ -35,15 +35,15 @@ ON_DISK = 300 if IS_LONG else 20
 def counts_for(table: Table) -> list[int]:
     """The numbers of buckets that a table may get now."""
     found = table.buckets
-    if not found.parts or found.parts[0].apart_by:
+    if not found.parts or found.parts[0].distinguishing_fields:
         return []
     (part,) = found.parts
     # A leading part of one number has no regions.
     least = 1 if table.design.declaration.splits is None else 2
     counts = [n for n in BUCKETS if n >= least and n != part.count]
-    if table.design.layout.stamp is None or table.design.key.is_salted:
+    if table.design.layout.cell_timestamp is None or table.design.key.is_salted:
         return counts
-    before = [one.counts[part.place] for one in found.generations]
+    before = [one.counts[part.part_index] for one in found.generations]
     return [n for n in counts if not is_confused((*before, n))]
 
 
@@ -61,7 +61,7 @@ def recount(table: Table, data: st.DataObject) -> None:
     """Give a table another number of buckets, if it may have one."""
     if counts := counts_for(table):
         after = data.draw(st.sampled_from(counts))
-        assert after == set_buckets(table, after).after
+        assert after == set_buckets(table, after).count_after
         event(f"{len(table.buckets.generations)} generations")
 
 
@@ -108,7 +108,7 @@ def spread(world: Placed, url: str, data: st.DataObject, *, in_columns: bool) ->
     """The table of a world of any places, whose rows stand under several numbers."""
     table = client(world.design, url, Time())
     fields = world.design.fields
-    schema = pa.schema([(name, field.type.arrow()) for name, field in fields.items()])
+    schema = pa.schema([(name, field.type.build_arrow_type()) for name, field in fields.items()])
     older: Row = {"note": "old", "size": 9}
     is_told = "stamp" not in fields or not world.design.key.is_salted
     # A null of a column takes nothing away; between copies of one time nothing tells.
@@ -183,10 +183,10 @@ def test_of_writes_of_one_time_the_last_one_counts(
     with client(design, "memory:", Time()) as table:
         for number, after in enumerate(counts):
             if after != had[-1] and is_confused((*had, after)):
-                with pytest.raises(DeclarationError, match="which of two writes of one time"):
+                with pytest.raises(InvalidDesign, match="which of two writes of one time"):
                     set_buckets(table, after)
             elif after != had[-1]:
-                had.append(set_buckets(table, after).after)
+                had.append(set_buckets(table, after).count_after)
             for n in sorted(written[number]):
                 last[n] = {"n": numbers[n], "at": 1_000, "size": number}
                 table.put(last[n])
@@ -201,8 +201,8 @@ def by_n(row: Row) -> int:
     return found
 
 
-def test_a_token_goes_on_behind_a_change() -> None:
-    """What was read before, and what is read after under another number, are all rows once."""
+def test_a_token_is_valid_after_a_change() -> None:
+    """A scan resumed under another count returns each remaining row once."""
     fields: dict[str, Any] = {"host": "text", "ts": "timestamp_ms"}
     rows = [{"host": f"h{n % 5}", "ts": n} for n in range(60)]
     ordered = sorted(rows, key=lambda row: (row["host"], row["ts"]))

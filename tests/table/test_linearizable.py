@@ -20,8 +20,7 @@ import rowkey
 from ramdisk import RAM
 from reliability.record import record
 from rowkey.table import drop_table
-from rowkey.table.changes import stamped
-from rowkey.table.writing import Writing
+from rowkey.table.row_writer import RowWriter, stamp_mutation
 from table.linear_history import (
     THREADS,
     Histories,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import RowCells
     from rowkey.table import Table
-    from rowkey.table.changes import RowChange
+    from rowkey.table.row_writer import RowChange
 
 FEW, MANY = 4_000, 1_000_000
 """Operations of a short run and of a long one."""
@@ -177,16 +176,16 @@ def test_threads_see_one_order_of_a_million_operations_on_a_cluster(hbase_url: s
 
 
 def stamp_before_lock(
-    writing: Writing, changes: Sequence[RowChange], *, sync: bool | None = None
+    writing: RowWriter, changes: Sequence[RowChange], *, sync: bool | None = None
 ) -> list[list[RowCells]]:
-    """Apply changes as `Writing.apply` does, but take the timestamps before the locks."""
-    stamps = [writing._take_stamp(change) for change in changes]
-    with writing.clock.ordered([change.name for change in changes]):
+    """Apply changes as `RowWriter.apply_changes` does, but take the timestamps before the locks."""
+    stamps = [writing._assign_timestamp(change) for change in changes]
+    with writing.clock.lock_rows([change.row_name for change in changes]):
         written = [
-            [stamped(mutation, at) for mutation in change.mutations]
+            [stamp_mutation(mutation, at) for mutation in change.mutations]
             for change, at in zip(changes, stamps, strict=True)
         ]
-        writing.send([mutation for one in written for mutation in one], sync=sync)
+        writing.send_mutations([mutation for one in written for mutation in one], sync=sync)
     return written
 
 
@@ -208,7 +207,7 @@ def put_after_check(table: Table, row: Any, /, **expected: Any) -> bool:
 
 
 PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
-    "stamp before lock": (Writing, "apply", stamp_before_lock),
+    "stamp before lock": (RowWriter, "apply_changes", stamp_before_lock),
     "count after read": (rowkey.Table, "increment", count_after_read),
     "put after check": (rowkey.Table, "check_and_put", put_after_check),
 }

@@ -134,7 +134,7 @@ def test_a_live_table_changes_its_buckets(engine: str, tmp_path: Path) -> None:
                 running.enter_context(thread)
             for after in (32, 8):
                 wait_for(doing)
-                assert after == first.set_buckets(after).after
+                assert after == first.set_buckets(after).count_after
                 wait_for(doing)
         assert [None] * len(doing) == [thread.failed for thread in doing]
         check_all(first, writers)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from rowkey.errors import RowError, Unsupported
-from rowkey.open_file_limit import explains_shortage, is_shortage, raise_shortage
+from rowkey.errors import RowError, Unavailable
+from rowkey.open_file_limit import explain_shortage, is_shortage, raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ with rowkey.open(design, "rocks:data") as table:
         pass
     try:
         CALL
-    except rowkey.Unsupported as problem:
+    except rowkey.Unavailable as problem:
         print(problem)
     table.put({"n": 2})
     for number in held:
@@ -60,7 +60,7 @@ that its function gets as far.
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_descriptors_says_so(name: str, tmp_path: Path) -> None:
-    """It raises `Unsupported` with the remedy; writes go on, and reads once some are closed."""
+    """It raises `Unavailable` with the remedy; writes go on, and reads once some are closed."""
     code = PROCESS.replace("CALL", CALLS[name])
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -95,26 +95,26 @@ def raised_from(problem: Exception, cause: Exception) -> Exception:
         (RowError("message", "'Too many open files' is not a number"), False),
     ],
 )
-def test_only_a_lack_of_descriptors_is_told_as_one(problem: Exception, is_one: bool) -> None:
-    """By the system's number or the linker's words, not by a text that somebody stored."""
+def test_only_a_lack_of_descriptors_is_explained(problem: Exception, is_one: bool) -> None:
+    """A lack of descriptors is recognized by its error number, not by a stored text."""
     assert is_one == is_shortage(problem)
 
-    @explains_shortage
+    @explain_shortage
     def call() -> None:
         raise problem
 
-    @explains_shortage
+    @explain_shortage
     def generate() -> Iterator[int]:
         yield 1
         raise problem
 
     for act in (call, lambda: list(generate())):
-        with pytest.raises(Unsupported if is_one else type(problem)):
+        with pytest.raises(Unavailable if is_one else type(problem)):
             act()
 
 
-def test_what_is_told_already_stays_as_it_is() -> None:
-    """An error of rowkey that says what is missing is not told again in other words."""
-    raise_shortage(raised_from(Unsupported("plugin", "it does not load"), FULL))
-    with pytest.raises(rowkey.Unsupported, match=r"^a\.py: too many open files"):
+def test_an_explained_error_is_not_changed() -> None:
+    """An error that already explains the shortage is passed on unchanged."""
+    raise_shortage(raised_from(Unavailable("plugin", "it does not load"), FULL))
+    with pytest.raises(rowkey.Unavailable, match=r"^a\.py: too many open files"):
         raise_shortage(raised_from(RowError("x", "is wrong"), FULL), "a.py")

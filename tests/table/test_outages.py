@@ -18,8 +18,8 @@ import rowkey
 from catalog.outages import Way, way_to
 from cluster.site import HOST
 from rowkey.catalog import open_catalog
-from rowkey.catalog.lease import SOON
-from rowkey.errors import Unsupported
+from rowkey.catalog.lease import REFRESH_DIVISOR
+from rowkey.errors import Unavailable
 from table.clients import misplaced
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class Putting:
         time.sleep(PAUSE_S)
         try:
             self.table.put(row)
-        except Unsupported:
+        except Unavailable:
             self.refused += 1
-            if not self.table.lease.is_over:
+            if not self.table.lease.is_expired:
                 self.early.append(self.table.lease.age_s)
             return False
         self.done.append(row)
@@ -122,7 +122,7 @@ def test_no_write_fails_in_a_short_outage(way: Way, tmp_path: Path, kind: str) -
         putting = Putting(table)
         through(putting, way.outage(kind), 5.0)
         assert 0 == putting.refused
-        assert putting.oldest_s > PATIENT_S / SOON  # it asked in vain, and went on
+        assert putting.oldest_s > PATIENT_S / REFRESH_DIVISOR  # it asked in vain, and went on
         hold_to_what_was_taken(putting)
 
 

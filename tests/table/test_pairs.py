@@ -63,8 +63,8 @@ class Machine(test_machine.Machine):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_a_table_is_a_dictionary_amid_changes(scheme: str) -> None:
-    """However two clients and the steps of changes follow each other, no row is lost or doubled."""
+def test_a_table_is_a_dictionary_during_changes(scheme: str) -> None:
+    """However two clients and the steps of changes interleave, no row is lost or doubled."""
     compared: set[str] = set()
     depth = settings(max_examples=EXAMPLES, stateful_step_count=LENGTH)
     for name in DESIGNS:

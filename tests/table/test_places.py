@@ -39,7 +39,7 @@ def filled(world: Placed, url: str, *, in_columns: bool) -> Table:
 
 def _schema(world: Placed) -> pa.Schema:
     fields = world.design.fields
-    return pa.schema([(name, field.type.arrow()) for name, field in fields.items()])
+    return pa.schema([(name, field.type.build_arrow_type()) for name, field in fields.items()])
 
 
 def as_put(row: Row) -> Row:

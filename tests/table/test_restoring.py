@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.catalog import Entry, open_catalog, remember
+from rowkey.catalog import CatalogEntry, open_catalog, register_design
 from rowkey.cells import Family
 from rowkey.engines import TableSpec, open_engine
-from rowkey.errors import DriftError, Refused, Unsupported
+from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 from rowkey.table import create_table, drop_table, repair_catalog
 
 if TYPE_CHECKING:
@@ -64,19 +64,19 @@ def catalog(kept: str) -> Iterator[Catalog]:
 def annotated(place: str, **words: str) -> None:
     """Give the table other words of its own."""
     with open_engine(place) as engine:
-        store = engine.table("logs")
+        store = engine.open_table("logs")
         told = {f"rowkey.{word}": text for word, text in words.items()}
-        store.annotate({**store.spec.attributes, **told})
+        store.replace_attributes({**store.spec.attributes, **told})
 
 
-def test_a_lost_entry_is_told_with_the_way_out(
+def test_a_lost_entry_is_reported_with_a_remedy(
     logs: rowkey.Design, place: str, kept: str, catalog: Catalog
 ) -> None:
-    """Of a table whose counts have changed nothing is learnt in passing; it is told how it is."""
+    """The entry of a table with several generations is restored only by a repair."""
     catalog.remove("logs")
     annotated(place, generation="3", counts="0=32")
     for opened in (logs, "logs"):
-        with pytest.raises(Unsupported, match=r"3 and counts 0=32. Run rowkey repair .* DESIGN"):
+        with pytest.raises(Unavailable, match=r"3 and counts 0=32. Run rowkey repair .* DESIGN"):
             rowkey.open(opened, place, catalog=kept)
     assert catalog.read("logs") is None
 
@@ -90,15 +90,15 @@ def test_a_lost_entry_is_put_back(
     catalog.remove("logs")
     looked = repair_catalog(logs, place)
     assert looked is not None
-    assert (False, "", None) == (looked.is_mended, looked.broken, catalog.read("logs"))
-    mended = repair_catalog(logs, place, mend=True)
+    assert (False, "", None) == (looked.is_repaired, looked.obstacle, catalog.read("logs"))
+    mended = repair_catalog(logs, place, apply=True)
     assert mended is not None
-    assert (True, looked.entry) == (mended.is_mended, mended.entry)
+    assert (True, looked.correct_entry) == (mended.is_repaired, mended.correct_entry)
     after = catalog.read("logs")
     assert after is not None
     first = replace(before.generations[0], opened_ms=None)
     assert replace(before, generations=(first,), version=1) == after
-    assert repair_catalog(logs, place, mend=True) is None
+    assert repair_catalog(logs, place, apply=True) is None
     with rowkey.open("logs", place, catalog=kept) as table:
         assert ROWS == sorted(table.scan(), key=lambda row: row["ts"])
 
@@ -109,24 +109,24 @@ def test_another_design_puts_back_the_tables_own(
     """What was declared is what the table keeps; the design at hand is compared with it later."""
     catalog.remove("logs")
     other = design(kept, "[bucket(host, 16)][ts][host]")
-    assert repair_catalog(other, place, mend=True) is not None
-    with pytest.raises(DriftError):
+    assert repair_catalog(other, place, apply=True) is not None
+    with pytest.raises(CatalogMismatch):
         rowkey.open(other, place)
     with rowkey.open("logs", place, catalog=kept) as table:
         assert logs == table.design
 
 
-def test_a_table_that_was_made_anew_elsewhere_is_told(
+def test_a_table_that_was_created_again_is_refused(
     logs: rowkey.Design, place: str, kept: str, catalog: Catalog
 ) -> None:
-    """Its words say other counts than its catalog: neither is believed, nor written over."""
+    """A table whose attributes have other counts than its catalog is not opened or changed."""
     annotated(place, counts="0=32")
     for opened in (logs, "logs"):
-        with pytest.raises(Unsupported, match=r"counts 0=16 of logs, the table itself 0=32"):
+        with pytest.raises(Unavailable, match=r"counts 0=16 of logs, the table itself 0=32"):
             rowkey.open(opened, place, catalog=kept)
     with open_engine(place) as engine:
-        assert "0=32" == engine.table("logs").described[1]["rowkey.counts"]
-    assert repair_catalog(logs, place, mend=True) is not None
+        assert "0=32" == engine.open_table("logs").families_and_attributes[1]["rowkey.counts"]
+    assert repair_catalog(logs, place, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [{0: 32}] == [one.counts for one in entry.generations]
@@ -136,8 +136,8 @@ def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
     """Nobody is told to drop what rowkey did not make."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
-        engine.create(TableSpec("theirs", (Family("d"),), (), {}))
-    with pytest.raises(Unsupported, match=r"was not made by rowkey.*rowkey describe theirs --on"):
+        engine.create_table(TableSpec("theirs", (Family("d"),), (), {}))
+    with pytest.raises(Unavailable, match=r"was not made by rowkey.*rowkey describe theirs --on"):
         rowkey.open("theirs", place)
 
 
@@ -148,7 +148,7 @@ def test_all_generations_come_back(
     """Those that the table tells of, as they were declared, whatever counts the file has now."""
     catalog.remove("logs")
     annotated(place, generation="3", counts="0=32", live="1:0=16 3:0=32")
-    assert repair_catalog(design(kept, key), place, mend=True) is not None
+    assert repair_catalog(design(kept, key), place, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
@@ -161,11 +161,11 @@ def test_all_generations_come_back(
 def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Catalog) -> None:
     """A catalog of generation 1 under a table of generation 3 knows both afterwards."""
     annotated(place, generation="3", counts="0=32")
-    with pytest.raises(Unsupported, match=r"generation 1 of logs, the table itself 3.*repair"):
+    with pytest.raises(Unavailable, match=r"generation 1 of logs, the table itself 3.*repair"):
         rowkey.open(logs, place)
     before = catalog.read("logs")
     assert before is not None
-    assert repair_catalog(logs, place, mend=True) is not None
+    assert repair_catalog(logs, place, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
@@ -180,13 +180,13 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
     """An old copy has it as announced, the table tells that it rules: no time is made up."""
     before = catalog.read("logs")
     assert before is not None
-    announced = before.announcing({0: 32}, (b"\1",), 5)
+    announced = before.announce_generation({0: 32}, (b"\1",), 5)
     catalog.write("logs", announced, before.version)
     annotated(place, generation="3", counts="0=64", live="1:0=16 2:0=32 3:0=64")
-    assert repair_catalog(logs, place, mend=True) is not None
+    assert repair_catalog(logs, place, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
-    assert (True, True, True) == tuple(one.rules for one in entry.generations)
+    assert (True, True, True) == tuple(one.is_active for one in entry.generations)
     times = tuple(one.opened_ms for one in entry.generations)
     assert (before.generations[0].opened_ms, 5, None) == times
 
@@ -197,24 +197,24 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
         ({"generation": "x"}, "rowkey.generation is 'x'"),
         ({"generation": "0"}, "rowkey.generation is '0'"),
         ({"generation": "²"}, "rowkey.generation is '²'"),
-        ({"counts": "0=x"}, "they tell of no generations: 1:0=x"),
-        ({"counts": "0=0"}, "they tell of no generations"),
+        ({"counts": "0=x"}, "they list no generations: 1:0=x"),
+        ({"counts": "0=0"}, "they list no generations"),
         ({"counts": "5=16"}, "other parts of its key count"),
-        ({"live": "x"}, "they tell of no generations"),
+        ({"live": "x"}, "they list no generations"),
         ({"declaration": "0" * 64}, "rowkey.design is not what rowkey.declaration is the hash of"),
         ({"design": "x"}, "rowkey.design is not what rowkey.declaration is the hash of"),
     ],
 )
-def test_words_that_were_changed_by_hand(
+def test_attributes_that_were_changed_by_hand(
     logs: rowkey.Design, place: str, catalog: Catalog, words: dict[str, str], said: str
 ) -> None:
-    """They are told, and nothing else comes of them."""
+    """Attributes that were changed by hand are reported and not used."""
     catalog.remove("logs")
     annotated(place, **words)
     found = repair_catalog(logs, place)
     assert found is not None
-    assert said in found.broken
-    with pytest.raises(Unsupported, match="does not know logs"):
+    assert said in found.obstacle
+    with pytest.raises(Unavailable, match="does not know logs"):
         rowkey.open(logs, place)
 
 
@@ -224,24 +224,26 @@ def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
     with rowkey.open(coded, place) as table:
         table.put(ROWS[0])
     catalog.remove("logs")
-    found = repair_catalog(coded, place, mend=True)
+    found = repair_catalog(coded, place, apply=True)
     assert found is not None
-    assert "rows whose codes nobody else knows" in found.broken
+    assert "rows with codes that only its lost entry knows" in found.obstacle
     assert catalog.read("logs") is None
 
 
 def test_an_entry_without_a_table_is_forgotten(place: str, kept: str, catalog: Catalog) -> None:
     """An interrupted create leaves it, and it is in the way of the next one."""
     logs = design(kept)
-    catalog.write("logs", replace(Entry.of(logs, (), 0), is_made=False), None)
+    catalog.write("logs", replace(CatalogEntry.from_design(logs, (), 0), is_created=False), None)
     open_engine(place).close()
-    with pytest.raises(Refused, match=r"remembers a table logs already.*rowkey repair URL DESIGN"):
+    with pytest.raises(
+        InvalidArgument, match=r"remembers a table logs already.*rowkey repair URL DESIGN"
+    ):
         create_table(logs, place)
     found = repair_catalog(logs, place)
     assert found is not None
     assert "the engine has no such table. To be forgotten, if no other place has it." in str(found)
     assert catalog.read("logs") is not None
-    repair_catalog(logs, place, mend=True)
+    repair_catalog(logs, place, apply=True)
     assert catalog.read("logs") is None
     create_table(logs, place).close()
 
@@ -249,51 +251,55 @@ def test_an_entry_without_a_table_is_forgotten(place: str, kept: str, catalog: C
 def test_what_is_nowhere_is_refused(place: str, kept: str) -> None:
     """Neither the engine nor the catalog knows it."""
     open_engine(place).close()
-    with pytest.raises(Refused, match="there is no table logs"):
+    with pytest.raises(InvalidArgument, match="there is no table logs"):
         repair_catalog(design(kept), place)
 
 
-def test_a_table_with_rows_is_not_made_anew(
+def test_a_table_with_rows_gets_no_first_generation(
     logs: rowkey.Design, place: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry that is lost while a table is opened is not replaced by a first generation."""
     read, times = type(catalog).read, []
 
-    def losing(self: Catalog, table: str) -> Entry | None:
+    def losing(self: Catalog, table: str) -> CatalogEntry | None:
         times.append(table)
         return read(self, table) if len(times) == 1 else None
 
     monkeypatch.setattr(type(catalog), "read", losing)
-    with pytest.raises(Unsupported, match="the catalog does not know it any more"):
+    with pytest.raises(Unavailable, match="the catalog does not know it any more"):
         rowkey.open(logs, place)
-    with pytest.raises(Unsupported, match="does not know it any more"):
-        remember(catalog, logs, opened_ms=0, may_be_new=False)
+    with pytest.raises(Unavailable, match="does not know it any more"):
+        register_design(catalog, logs, opened_ms=0, may_be_new=False)
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_the_word_table_means_the_own_engine(engine: str, tmp_path: Path) -> None:
-    """The table itself keeps the word, and the entry is in a table beside it."""
+def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -> None:
+    """With `catalog = "table"` the entry lies in a table of the same engine."""
     place = f"{engine}:{tmp_path / 'data'}"
     with rowkey.open(design("table"), place) as table:
         table.put(ROWS[0])
         assert "table" == table.store.spec.attributes["rowkey.catalog"]
-        assert ["logs"] == table.catalog.tables()
+        assert ["logs"] == table.catalog.list_tables()
     with rowkey.open("logs", place) as table:
         assert [ROWS[0]] == list(table.scan())
     with open_engine(place) as found:
-        assert ["logs", "rowkey.catalog"] == found.tables()
+        assert ["logs", "rowkey.catalog"] == found.list_tables()
     drop_table("logs", place)
     with open_engine(place) as found:
         with closing(open_catalog("table", found, place)) as catalog:
-            assert [] == catalog.tables()
-        assert ["rowkey.catalog"] == found.tables()
+            assert [] == catalog.list_tables()
+        assert ["rowkey.catalog"] == found.list_tables()
 
 
-def test_other_kinds_need_a_place(place: str) -> None:
-    """No other word alone names one."""
-    with pytest.raises(Unsupported, match="'memory' alone names no place; expected memory:WHERE"):
+def test_a_catalog_url_needs_a_location(place: str) -> None:
+    """A catalog URL of another type needs a location."""
+    with pytest.raises(
+        InvalidArgument, match="'memory' alone names no place; expected memory:WHERE"
+    ):
         rowkey.open(design("memory"), place)
-    with pytest.raises(Unsupported, match=r"'tabel' names no kind of catalog.*Did you mean table"):
+    with pytest.raises(
+        InvalidArgument, match=r"'tabel' is no URL of a catalog.*Did you mean table"
+    ):
         rowkey.open(design("tabel"), place)
 
 
@@ -307,10 +313,10 @@ def test_a_table_remembered_in_zookeeper(zookeeper: Any, place: str, tmp_path: P
     with rowkey.open("logs", place, catalog=url) as table:
         assert [ROWS[0]] == list(table.scan())
     with closing(open_catalog(url)) as catalog:
-        assert ["logs"] == catalog.tables()
+        assert ["logs"] == catalog.list_tables()
         catalog.remove("logs")
-        assert repair_catalog(logs, place, mend=True) is not None
-        assert ["logs"] == catalog.tables()
+        assert repair_catalog(logs, place, apply=True) is not None
+        assert ["logs"] == catalog.list_tables()
     drop_table("logs", place, catalog=url)
     with closing(open_catalog(url)) as catalog:
-        assert [] == catalog.tables()
+        assert [] == catalog.list_tables()

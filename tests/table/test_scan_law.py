@@ -79,7 +79,7 @@ def check_pieces(
         token = scan.token
         if not rows:
             assert token is None
-        elif table.explain(*asked, order=order).served == "sorted":
+        elif table.explain(*asked, order=order).order_method == "sorted":
             event("sorted: no token")
             assert token is None
             return

@@ -12,14 +12,14 @@ import rowkey
 from ramdisk import RAM
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Conflict, RowError
-from rowkey.table import getting
-from rowkey.table.changes import takes_away
+from rowkey.table import row_getter
+from rowkey.table.row_writer import select_deletes
 from table.linear_history import design
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.engines import Ask
+    from rowkey.engines import CellSelection
     from rowkey.table import Table
 
 ROWS = range(12)
@@ -50,7 +50,7 @@ def move_to_eight(table: Table) -> None:
 
 def moved_rows(table: Table) -> list[int]:
     """The rows whose two places differ."""
-    found = [row for row in ROWS if len(table.now().writing.keys_of({"id": row})) > 1]
+    found = [row for row in ROWS if len(table.get_state().writer.encode_row_keys({"id": row})) > 1]
     assert found
     return found
 
@@ -82,18 +82,18 @@ def test_a_check_that_holds_takes_columns_away(
         ]
 
 
-def test_a_client_that_dies_amid_a_delete_loses_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its rows stay whole; counts by the old number are refused until the table is compacted."""
+def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows stay whole if a client dies during a delete; increments fail until a compaction."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
         moved, send = moved_rows(table), table.store.mutate
         for row in moved:
-            last = table.now().writing.keys_of({"id": row})[0]
+            last = table.get_state().writer.encode_row_keys({"id": row})[0]
 
             def die(
                 mutations: Sequence[RowCells], last: bytes = last, *, sync: bool | None = None
             ) -> None:
-                if any(one.row == last and takes_away([one]) for one in mutations):
+                if any(one.row == last and select_deletes(one.cells) for one in mutations):
                     raise KeyboardInterrupt
                 send(mutations, sync=sync)
 
@@ -168,9 +168,9 @@ def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
     with open_table("shared memory", monkeypatch) as table:
         for row in ROWS:
             table.put({"id": row, "a": 1, "b": 1})
-            key = table.now().writing.keys_of({"id": row})[0]
-            ahead = table.store.row_clock.now() + 5_000
-            column = table.now().writing.layout.column("a", {"id": row})
+            key = table.get_state().writer.encode_row_keys({"id": row})[0]
+            ahead = table.store.row_clock.read_time_ms() + 5_000
+            column = table.get_state().writer.layout.find_column("a", {"id": row})
             table.store.mutate([RowCells(key, [Cell(*column, ahead, (7).to_bytes(8, "big"))])])
         table.set_buckets(8)
         for row in ROWS:
@@ -185,10 +185,10 @@ def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPat
         row, get = moved_rows(table)[0], table.store.get
         clock = iter(range(1, 10_000))
 
-        def get_other(rows: Sequence[bytes], ask: Ask) -> list[RowCells]:
+        def get_other(rows: Sequence[bytes], ask: CellSelection) -> list[RowCells]:
             return [RowCells(one, [Cell("d", b"x", next(clock), b"")]) for one, _ in get(rows, ask)]
 
-        monkeypatch.setattr(getting, "MAX_READS", 10)
+        monkeypatch.setattr(row_getter, "MAX_READ_ATTEMPTS", 10)
         monkeypatch.setattr(table.store, "get", get_other)
         with pytest.raises(Conflict, match=r"row [0-9a-f]+: it was changed 10 times"):
             table.get(id=row)

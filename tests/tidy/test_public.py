@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tidy.tree import ROOT, sources
+from tidy.tree import ROOT, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,35 +19,39 @@ if TYPE_CHECKING:
 HEAVY = {"numpy", "pyarrow", "pydantic", "rich", "mmh3"}
 
 
-def modules() -> Iterator[ModuleType]:
-    """Every module of the package."""
-    for source in sources():
-        if source.is_package:
+def import_modules() -> Iterator[ModuleType]:
+    """Yield every module of the package."""
+    for source in read_sources():
+        if source.is_package_file:
             name = source.path.removeprefix("src/").removesuffix(".py").replace("/", ".")
             yield import_module(name.removesuffix(".__init__"))
 
 
-def undocumented(module: ModuleType) -> Iterator[str]:
-    """The public classes, functions and methods of a module that lack a docstring."""
+def list_undocumented(module: ModuleType) -> Iterator[str]:
+    """Yield the public classes, functions and methods of a module that lack a docstring."""
     for label, member in getmembers(module):
         if label.startswith("_") or getattr(member, "__module__", "") != module.__name__:
             continue
         if isfunction(member) and not member.__doc__:
             yield f"{module.__name__}.{label}"
         if isclass(member):
-            yield from (f"{module.__name__}.{label}{of}" for of in undocumented_in(member))
+            yield from (
+                f"{module.__name__}.{label}{of}" for of in list_undocumented_methods(member)
+            )
 
 
-def undocumented_in(kind: type) -> Iterator[str]:
-    """An empty name if the class lacks a docstring, then its methods that lack one.
+def list_undocumented_methods(checked: type) -> Iterator[str]:
+    """Yield an empty name if the class lacks a docstring, then its methods that lack one.
 
-    A dataclass without a docstring gets its signature for one. A method that answers for a class
-    above is documented there.
+    A dataclass without a docstring gets its signature for one. An override is documented by
+    its base class.
     """
-    if (kind.__dict__.get("__doc__") or kind.__name__ + "(").startswith(f"{kind.__name__}("):
+    if (checked.__dict__.get("__doc__") or checked.__name__ + "(").startswith(
+        f"{checked.__name__}("
+    ):
         yield ""
-    for name, member in vars(kind).items():
-        if name.startswith("_") or any(hasattr(base, name) for base in kind.__mro__[1:]):
+    for name, member in vars(checked).items():
+        if name.startswith("_") or any(hasattr(base, name) for base in checked.__mro__[1:]):
             continue
         plain = member
         for wrapper in ("__func__", "fget", "func"):
@@ -58,46 +62,46 @@ def undocumented_in(kind: type) -> Iterator[str]:
 
 def test_everything_public_is_documented() -> None:
     """Every public class, function and method that is not an override has a docstring."""
-    assert [] == [name for module in modules() for name in undocumented(module)]
+    assert [] == [name for module in import_modules() for name in list_undocumented(module)]
 
 
-def test_what_is_not_documented_is_seen() -> None:
+def test_a_missing_docstring_is_found() -> None:
     """A class, a method, a property and a class method without docstrings are each found."""
 
     class Silent:
         def method(self) -> None: ...
 
         @property
-        def told(self) -> int:
+        def count(self) -> int:
             return 1
 
         @classmethod
-        def made(cls) -> None: ...
+        def build(cls) -> None: ...
 
         def documented(self) -> None:
             """Nothing."""
 
-    class Heir(Silent):
-        """An heir."""
+    class Child(Silent):
+        """A child."""
 
         def method(self) -> None: ...
 
-    assert ["", ".method", ".told", ".made"] == list(undocumented_in(Silent))
-    assert [] == list(undocumented_in(Heir))
+    assert ["", ".method", ".count", ".build"] == list(list_undocumented_methods(Silent))
+    assert [] == list(list_undocumented_methods(Child))
 
 
-@pytest.mark.parametrize("name", ["__all__", "_ROOMS"])
-def test_front_door_lists_what_it_offers(name: str) -> None:
-    """Every name the front door lists is there, and each comes from the room it names."""
+@pytest.mark.parametrize("name", ["__all__", "_EXPORTS"])
+def test_the_package_exports_what_it_lists(name: str) -> None:
+    """Every listed name of rowkey exists and comes from rowkey."""
     import rowkey
 
-    for offered in getattr(rowkey, name):
-        assert getattr(rowkey, offered).__module__.startswith("rowkey.")
+    for exported in getattr(rowkey, name):
+        assert getattr(rowkey, exported).__module__.startswith("rowkey.")
 
 
-def test_rooms_offer_what_they_list() -> None:
-    """Every name in a room's `__all__` is there, listed once, in order."""
-    for module in modules():
+def test_subpackages_export_what_they_list() -> None:
+    """Every name in an `__all__` exists and is listed once."""
+    for module in import_modules():
         listed = list(getattr(module, "__all__", ()))
         assert [] == [name for name in listed if not hasattr(module, name)]
         assert len(set(listed)) == len(listed)
@@ -109,13 +113,13 @@ def test_rooms_offer_what_they_list() -> None:
         ("import rowkey", {"rowkey"}),
         (
             "import sys, rowkey.cli; sys.argv = ['rowkey', '--help']; rowkey.cli.main()",
-            {"rowkey", "rowkey.cli", "rowkey.errors"},
+            {"rowkey", "rowkey.cli", "rowkey.errors", "rowkey.messages"},
         ),
     ],
     ids=["import", "help"],
 )
 def test_a_start_is_light(start: str, allowed: set[str]) -> None:
-    """Neither the package nor the help of its command loads a room or a heavy library."""
+    """Neither `import rowkey` nor `rowkey --help` loads a subpackage or a heavy library."""
     at_exit = "atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     run = subprocess.run(
         [sys.executable, "-c", f"import atexit, sys; {at_exit}; {start}"],

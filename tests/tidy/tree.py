@@ -1,4 +1,4 @@
-"""The files of the repository as the walls read them: path, text and syntax tree."""
+"""The files of the repository as conventions read them: path, text and syntax tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/rowkey/"
-LEFT_OUT = {".git", ".venv", ".hypothesis", ".mypy_cache", ".ruff_cache", "__pycache__", "demo"}
+IGNORED_FOLDERS = {
+    ".git",
+    ".venv",
+    ".hypothesis",
+    ".mypy_cache",
+    ".ruff_cache",
+    "__pycache__",
+    "demo",
+}
 
 
 @dataclass(frozen=True)
@@ -22,8 +30,8 @@ class Source:
     """One file of the repository.
 
     Args:
-        path: where it stands, from the root of the repository, with slashes.
-        text: what it holds; empty for files that are no text.
+        path: its path from the root of the repository, with slashes.
+        text: its content; empty for binary files.
     """
 
     path: str
@@ -36,12 +44,12 @@ class Source:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The steps of its path."""
+        """The parts of its path."""
         return PurePosixPath(self.path).parts
 
     @property
     def name(self) -> str:
-        """Its name without the ending."""
+        """Its name without the suffix."""
         return PurePosixPath(self.path).stem
 
     @property
@@ -50,47 +58,49 @@ class Source:
         return self.path.endswith(".py")
 
     @property
-    def is_package(self) -> bool:
-        """Whether it is a Python file of the package itself."""
+    def is_package_file(self) -> bool:
+        """Whether it is a Python file of rowkey itself."""
         return self.is_python and self.path.startswith(PACKAGE)
 
     @property
     def is_test(self) -> bool:
-        """Whether pytest takes its tests from it."""
+        """Whether pytest collects tests from it."""
         return self.path.startswith("tests/") and self.name.startswith("test_") and self.is_python
 
     @property
-    def room(self) -> str:
-        """The room it stands in; its own name for a file beside the rooms."""
+    def package(self) -> str:
+        """The subpackage of rowkey that holds it, or its own name for a top-level module."""
         return PurePosixPath(self.path).relative_to("src/rowkey").parts[0].removesuffix(".py")
 
-    def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-        """Every function in it, methods and inner functions too."""
+    def list_functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Yield every function in it, methods and inner functions too."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node
 
-    def at(self, line: int, what: str) -> str:
-        """A breach of a wall, as an editor jumps to it."""
+    def format_breach(self, line: int, what: str) -> str:
+        """Return a breach as `path:line: what`, which editors follow."""
         return f"{self.path}:{line}: {what}"
 
 
 @cache
-def sources() -> tuple[Source, ...]:
-    """Every file that is, or would be, in the repository; without Git, every file that stands."""
-    return tuple(Source(path, _text(ROOT / path)) for path in _paths() if (ROOT / path).is_file())
+def read_sources() -> tuple[Source, ...]:
+    """Return every file of the repository, also those not added yet; without Git, every file."""
+    return tuple(
+        Source(path, _read_text(ROOT / path)) for path in _list_paths() if (ROOT / path).is_file()
+    )
 
 
-def _paths() -> list[str]:
+def _list_paths() -> list[str]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if told.returncode == 0:
-        return sorted(set(told.stdout.splitlines()))
-    found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in found if not LEFT_OUT.intersection(path.parts))
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode == 0:
+        return sorted(set(listing.stdout.splitlines()))
+    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in paths if not IGNORED_FOLDERS.intersection(path.parts))
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

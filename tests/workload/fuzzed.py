@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import parquet
 
-from rowkey.advise.drafting.survey import surveyed
+from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
 from rowkey.workload import open_sample
@@ -150,10 +150,10 @@ def damage(good: bytes, chance: random.Random) -> bytes:
 
 def read_file(path: Path) -> None:
     """Read a file as `simulate` and `load` do, by the design, and as `init` does, without one."""
-    sample = open_sample(path, DESIGN.fields, DESIGN.writes.time).fitted()
-    for events in sample.events():
-        DESIGN.layout.blocks(events.rows, timestamp=0)
-    surveyed(path, None)
+    sample = open_sample(path, DESIGN.fields, DESIGN.writes.time).match_columns()
+    for events in sample.read_events():
+        DESIGN.layout.encode_blocks(events.rows, timestamp=0)
+    infer_schema(path, None)
 
 
 def read_copy(name: str, number: int, path: Path) -> str:

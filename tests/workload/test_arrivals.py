@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Refused
-from rowkey.workload import Events, Workload
+from rowkey.errors import InvalidArgument, InvalidDesign
+from rowkey.workload import EventBatch, WorkloadGenerator
 
 START_MS = 1_704_067_200_000
 FIELDS: dict[str, Any] = {
@@ -26,16 +26,16 @@ FIELDS: dict[str, Any] = {
 
 def workload(
     seed: int = 0, key: str = "[host][id][ts]", fields: Any = FIELDS, **words: Any
-) -> Workload:
+) -> WorkloadGenerator:
     """A workload as the words of [writes] say; `lasting` is there called `for`."""
     writes = {{"lasting": "for"}.get(word, word): value for word, value in words.items()}
     design = Design("t", key, fields=fields, writes=writes)
-    return Workload(design.writes, design.wanted_fields(), seed, design.key)
+    return WorkloadGenerator(design.writes, design.collect_needed_fields(), seed, design.key)
 
 
-def together(made: Workload) -> dict[str, Any]:
+def together(made: WorkloadGenerator) -> dict[str, Any]:
     """Every event: its clock, and a list of values by field, times as whole numbers."""
-    some: list[Events] = list(made.events())
+    some: list[EventBatch] = list(made.generate_events())
     clocks = [events.clock_ms for events in some if events.clock_ms is not None]
     assert len(clocks) == len(some)
     found: dict[str, Any] = {"clock": np.concatenate(clocks)}
@@ -67,7 +67,7 @@ def test_events_come_evenly_and_their_time_is_the_clock() -> None:
 def test_as_many_come_as_rate_and_time_say(rate: str, lasting: str, count: int) -> None:
     """Their product, but at least one."""
     made = workload(rate=rate, lasting=lasting)
-    assert count == made.count == len(together(made)["clock"])
+    assert count == made.event_count == len(together(made)["clock"])
 
 
 def test_late_events_come_after_their_time() -> None:
@@ -91,14 +91,14 @@ def test_bursts_bring_more_for_as_long_as_they_last() -> None:
     seconds = Counter(((together(made)["clock"] - START_MS) // 1_000).tolist())
     expected = [100] * 10 + [300] * 10 + [100] * 10 + [50] * 20 + [100] * 10
     assert expected == pytest.approx([seconds[n] for n in range(60)], abs=1)
-    assert sum(expected) == made.count
+    assert sum(expected) == made.event_count
 
 
 def test_a_burst_beyond_the_end_changes_nothing() -> None:
     """What would come later does not come; what would last longer is cut."""
     for at, count in (("2m", 6_000), ("50s", 7_000)):
         bursts = [{"at": at, "for": "1h", "times": 2}]
-        assert count == workload(rate="100/s", bursts=bursts, lasting="1m").count
+        assert count == workload(rate="100/s", bursts=bursts, lasting="1m").event_count
 
 
 # Other arrivals
@@ -136,7 +136,7 @@ def test_each_entity_sends_one_event_a_period() -> None:
     """Forty hosts every ten seconds: 4 a second, each host's events exactly ten seconds apart."""
     made = workload(arrival="per(host)", period="10s", lasting="2m")
     found = together(made)
-    assert (4.0, 480) == (made.rate, made.count)
+    assert (4.0, 480) == (made.rate, made.event_count)
     times: dict[str, list[int]] = {}
     for host, time in zip(found["host"], found["clock"].tolist(), strict=True):
         times.setdefault(host, []).append(time)
@@ -162,11 +162,11 @@ def test_what_an_arrival_decides_is_not_declared_beside_it(
     """How often each entity sends, and so the rate, follows from per(field) and its period."""
     fields = {name: dict(FIELDS[name]) for name in ("host", "id")}
     fields[drawn]["draw"] = {"kind": "zipf", "theta": 1.3}
-    with pytest.raises(DeclarationError) as caught:
+    with pytest.raises(InvalidDesign) as caught:
         workload(fields={**fields, "ts": "timestamp_ms"}, **words)
     found = [mistake for mistake in caught.value.mistakes if mistake.path == path]
     assert 1 == len(found) == len(caught.value.mistakes)
-    assert what in found[0].what
+    assert what in found[0].problem
     assert found[0].remedy
 
 
@@ -211,7 +211,7 @@ def test_the_same_seed_gives_the_same_events(seed: int, arrival: str, late: Any)
 def test_blocks_go_on_where_the_last_ended() -> None:
     """Events of several blocks have no seam: clock and sequence go on, and no block is large."""
     made = workload(arrival="sequential", rate="50000/s", lasting="10s")
-    sizes = [len(events) for events in made.events()]
+    sizes = [len(events) for events in made.generate_events()]
     assert 500_000 == sum(sizes)
     assert 3 < len(sizes)
     found = together(made)
@@ -225,18 +225,18 @@ def test_blocks_go_on_where_the_last_ended() -> None:
 def test_what_is_assumed_is_said() -> None:
     """Without a rate and without numbers of values each assumption is a sentence."""
     made = workload(fields={"host": {"type": "text"}, "id": "u32", "ts": "timestamp_ms"})
-    list(zip(made.events(), range(1), strict=False))
-    said = " ".join(made.assumed)
+    list(zip(made.generate_events(), range(1), strict=False))
+    said = " ".join(made.assumptions)
     assert 5_000 == made.rate
     assert all(word in said for word in ("events a second", "host has 1,000", "id has 1,000,000"))
-    assert len(set(made.assumed)) == len(made.assumed)
+    assert len(set(made.assumptions)) == len(made.assumptions)
 
 
 def test_what_is_declared_is_not_assumed() -> None:
     """With everything declared nothing is said, and there are as many values as declared."""
     made = workload(rate="1000/s", lasting="30s")
     found = together(made)
-    assert [] == made.assumed
+    assert [] == made.assumptions
     assert (40, 300) == (len(set(found["host"])), len(set(found["id"])))
 
 
@@ -247,5 +247,5 @@ def test_what_is_declared_is_not_assumed() -> None:
 def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str) -> None:
     """Events without end are refused before the first is made."""
     made = workload(arrival=arrival, rate=rate, lasting=lasting)
-    with pytest.raises(Refused, match="at most"):
-        next(made.events())
+    with pytest.raises(InvalidArgument, match="at most"):
+        next(made.generate_events())

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rowkey.design import Design
-from rowkey.heat import foreseen
+from rowkey.hotspots import predict_causes
 from rowkey.keys import TYPES, bind_key
 from rowkey.simulate import run
-from rowkey.workload import Workload
+from rowkey.workload import WorkloadGenerator
 
 MANY = 4_096
 STRETCHES = 16
@@ -23,7 +23,7 @@ WORDS: dict[str, dict[str, Any]] = {"width": {"width": 8}, "of": {"of": ["a", "b
 def of_type(name: str) -> Any:
     """A field of a type, with the words that it cannot do without."""
     words = {"type": name, "precision": 9} if name == "decimal" else {"type": name}
-    for word in TYPES[name].required:
+    for word in TYPES[name].required_options:
         words |= WORDS.get(word, {})
     return words
 
@@ -33,7 +33,9 @@ def by_chance() -> list[str]:
     found = []
     for name in TYPES:
         domain = bind_key("[id]", {"id": of_type(name)}).fields["id"].type.domain
-        if domain.drawn_one(min(domain.size, 4) - 1) != domain.nth(min(domain.size, 4) - 1):
+        if domain.draw_value(min(domain.size, 4) - 1) != domain.generate_value(
+            min(domain.size, 4) - 1
+        ):
             found.append(name)
     return found
 
@@ -41,11 +43,11 @@ def by_chance() -> list[str]:
 def places(name: str) -> Any:
     """Where the row keys of drawn values lie in the first bytes, 0..1."""
     key = bind_key("[id]", {"id": of_type(name)})
-    domain = key.domain("id")
-    drawn = domain.drawn(np.arange(MANY))
+    domain = key.find_domain("id")
+    drawn = domain.draw_values(np.arange(MANY))
     values = drawn if isinstance(drawn, list) else drawn.to_pylist()
     assert len(set(values)) == MANY
-    held = [key.fields["id"].type.hold(value) for value in values]
+    held = [key.fields["id"].type.to_internal(value) for value in values]
     if isinstance(held[0], str):
         return np.array([int(text[:8], 16) for text in held]) / 2**32
     return np.array([int.from_bytes(piece[:4], "big") for piece in held]) / 2**32
@@ -96,15 +98,15 @@ def design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
 def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
     """No cause is foreseen, and none is found in events made from the file."""
     made = design(*GOOD[name])
-    assert [] == foreseen(made)
+    assert [] == predict_causes(made)
     found = run(made)
-    assert ("even", []) == (found.verdict.word, list(found.causes))
+    assert ("even", []) == (found.verdict.level, list(found.causes))
 
 
 def test_what_counts_up_is_a_front_whatever_its_type() -> None:
     """UUIDs that rise with time are told by the arrival, by check and simulate alike."""
     made = design("[id][ts]", "uuid", "uniform", arrival="sequential")
-    assert ["moving_front"] == [cause.code for cause in foreseen(made)]
+    assert ["moving_front"] == [cause.code for cause in predict_causes(made)]
     drawn = [v for events in _events(made) for v in events.rows.column("id").to_pylist()]
     assert drawn == sorted(drawn)
 
@@ -113,15 +115,17 @@ def test_what_counts_up_is_a_front_whatever_its_type() -> None:
 def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -> None:
     """Numbers of a byte come all within ten seconds, or stand in one region for as long."""
     made = design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
-    assert is_front == ("moving_front" in [cause.code for cause in foreseen(made)])
+    assert is_front == ("moving_front" in [cause.code for cause in predict_causes(made)])
     if not is_front:
         found = run(made)
-        assert "even" == found.verdict.word
+        assert "even" == found.verdict.level
         assert "moving_front" not in [cause.code for cause in found.causes]
 
 
 def _events(made: Design) -> Any:
-    return Workload(made.writes, made.wanted_fields(), 0, made.key).events()
+    return WorkloadGenerator(
+        made.writes, made.collect_needed_fields(), 0, made.key
+    ).generate_events()
 
 
 @pytest.mark.parametrize("distinct", [1, 7, 1_000, 140_000])
@@ -130,7 +134,7 @@ def test_as_many_values_come_as_declared(distinct: int) -> None:
     field = {"type": "uuid", "distinct": distinct}
     made = design("[id][ts]", field, "uniform", rate="100000/s", **{"for": "1400ms"})
     drawn = {v for events in _events(made) for v in events.rows.column("id").to_pylist()}
-    every = set(made.domain("id").drawn(np.arange(distinct)))
+    every = set(made.find_domain("id").draw_values(np.arange(distinct)))
     assert drawn <= every
     assert len(every) == distinct
     assert len(drawn) == distinct or distinct > 1_000

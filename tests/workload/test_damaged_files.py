@@ -14,13 +14,13 @@ import pytest
 from pyarrow import parquet
 
 import rowkey
-from rowkey.advise.drafting.survey import surveyed
+from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.errors import RowkeyError, SampleError
 from rowkey.table import load_file
-from rowkey.workload import LeftOut, open_sample, read_batches
-from rowkey.workload.columnar.batches import MOST_BATCH_BYTES
-from rowkey.workload.columnar.ipc import CONTINUATION, MAGIC
-from rowkey.workload.files import FREE_UNPACKED_BYTES
+from rowkey.workload import SkippedRows, open_sample, read_batches
+from rowkey.workload.columnar.arrow_ipc import CONTINUATION, MAGIC
+from rowkey.workload.columnar.batches import MAX_BATCH_BYTES
+from rowkey.workload.sample_streams import MAX_FREE_UNPACKED_BYTES
 from workload import fuzzed
 
 MOST_PEAK_MB = 1_200
@@ -72,7 +72,7 @@ def test_many_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> No
 def batches(path: Path, columns: list[str] | None = None) -> list[pa.RecordBatch]:
     """All batches of a file."""
     form = open_sample(path, DESIGN.fields, None).format
-    return list(read_batches(form, path, columns, LeftOut()))
+    return list(read_batches(form, path, columns, SkippedRows()))
 
 
 def write_arrow(path: Path, table: pa.Table, compression: str | None = None) -> bytes:
@@ -100,11 +100,11 @@ def test_a_repeated_long_value_is_read_in_parts(tmp_path: Path) -> None:
     parquet.write_table(small, path, compression="zstd")
     found = batches(path)
     assert 200 == sum(batch.num_rows for batch in found)
-    assert max(batch.nbytes for batch in found) <= MOST_BATCH_BYTES + (1 << 21)
+    assert max(batch.nbytes for batch in found) <= MAX_BATCH_BYTES + (1 << 21)
     write_arrow(path.with_suffix(".arrow"), small)
     found = batches(path.with_suffix(".arrow"))
     assert 200 == sum(batch.num_rows for batch in found)
-    assert max(batch.nbytes for batch in found) <= MOST_BATCH_BYTES + (1 << 21)
+    assert max(batch.nbytes for batch in found) <= MAX_BATCH_BYTES + (1 << 21)
 
 
 def test_an_unpacked_size_is_not_believed(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_packed_text_may_not_be_absurdly_long(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(
         gzip.compress(
-            b"n,host\n" + (b"1," + b"a" * 1_021 + b"\n") * (FREE_UNPACKED_BYTES // 1_024 + 1)
+            b"n,host\n" + (b"1," + b"a" * 1_021 + b"\n") * (MAX_FREE_UNPACKED_BYTES // 1_024 + 1)
         )
     )
     with pytest.raises(SampleError, match="unpack to more than 67,108,864"):
@@ -211,7 +211,7 @@ def test_times_that_no_calendar_has_are_values_or_refused(
     table, path = extreme_table(kind), tmp_path / "times.arrow"
     write_arrow(path, table)
     with suppress(SampleError):
-        surveyed(path, None)
+        infer_schema(path, None)
     for name in FIELD_TYPES:
         fields = {"n": "u32", "x": {"type": name, "nullable": True}}
         design = rowkey.Design("t", "[n]", fields=fields)

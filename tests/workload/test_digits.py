@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rowkey.design import Design
 from rowkey.workload import open_sample
-from rowkey.workload.values.digits import from_calendar, is_of_calendar
+from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,8 +45,8 @@ def test_digits_of_the_calendar_are_the_instants_they_say(
         seconds = int(instant.replace(microsecond=0, tzinfo=UTC).timestamp())
         expected.append(seconds // FORMS[form] * FORMS[form] * PER_SECOND[kind])
     declared = field(kind)
-    assert is_of_calendar(declared, array)
-    assert expected == from_calendar(declared, array).cast(pa.int64()).to_pylist()
+    assert has_calendar_digits(declared, array)
+    assert expected == parse_calendar_digits(declared, array).cast(pa.int64()).to_pylist()
 
 
 @given(
@@ -60,7 +60,9 @@ def test_digits_of_the_calendar_are_the_instants_they_say(
 )
 def test_no_day_is_told_that_the_calendar_lacks(numbers: list[int]) -> None:
     """A 31st of April, an hour 24 or a second 60 among them makes all of them counts."""
-    assert all(map(_is_instant, numbers)) == is_of_calendar(field("timestamp_s"), pa.array(numbers))
+    assert all(map(_is_instant, numbers)) == has_calendar_digits(
+        field("timestamp_s"), pa.array(numbers)
+    )
 
 
 def _is_instant(number: int) -> bool:
@@ -89,14 +91,14 @@ def test_a_sample_takes_a_column_as_a_whole(
     path = tmp_path / "a.csv"
     path.write_text("id,ts\n" + "".join(f"{n},{text}\n" for n, text in enumerate(column)))
     design = Design("t", "[id][ts]", fields={"id": "u32", "ts": "timestamp_s"})
-    sample = open_sample(path, design.wanted_fields(), design.writes.time)
-    columns = [some.rows.column("ts").cast(pa.int64()) for some in sample.events()]
+    sample = open_sample(path, design.collect_needed_fields(), design.writes.time)
+    columns = [some.rows.column("ts").cast(pa.int64()) for some in sample.read_events()]
     assert expected == pa.chunked_array(columns).to_pylist()
-    assert said == sum("calendar" in one for one in sample.assumed)
+    assert said == sum("calendar" in one for one in sample.assumptions)
 
 
 def test_empty_columns_tell_nothing() -> None:
     """Without a value there is nothing to tell; other fields are never of the calendar."""
-    assert is_of_calendar(field("timestamp_s"), pa.array([None, None], pa.string())) is None
+    assert has_calendar_digits(field("timestamp_s"), pa.array([None, None], pa.string())) is None
     number = Design("t", "[n]", fields={"n": "u64"}).fields["n"]
-    assert False is is_of_calendar(number, pa.array([20_240_131]))
+    assert False is has_calendar_digits(number, pa.array([20_240_131]))

@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.workload import ARRIVALS, DRAWS
-from rowkey.workload.draws.zipf import MOST_TABLED, by_rejection, harmonic, zipf_ranks
+from rowkey.errors import InvalidArgument
+from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS
+from rowkey.workload.distributions.zipf import (
+    MAX_TABLE_VALUES,
+    compute_harmonic,
+    draw_by_rejection,
+    draw_zipf_ranks,
+)
 
 COUNT = 400_000
 WORDS: dict[str, dict[str, Any]] = {
@@ -23,8 +28,8 @@ WORDS: dict[str, dict[str, Any]] = {
 
 def drawn(kind: str, distinct: int, count: int = COUNT, seed: int = 1, first: int = 0) -> Any:
     """Values of a draw with the words above."""
-    draw = DRAWS[kind](WORDS.get(kind, {}))
-    return draw.draw(np.random.default_rng(seed), first, count, distinct)
+    draw = DISTRIBUTIONS[kind](WORDS.get(kind, {}))
+    return draw.draw_indexes(np.random.default_rng(seed), first, count, distinct)
 
 
 def counts(kind: str, distinct: int) -> Any:
@@ -46,7 +51,7 @@ def test_uniform_values_are_equally_frequent(distinct: int) -> None:
 
 
 @pytest.mark.parametrize("theta", [0.5, 0.99, 1.0, 1.2, 3.0])
-@pytest.mark.parametrize("draw", [zipf_ranks, by_rejection])
+@pytest.mark.parametrize("draw", [draw_zipf_ranks, draw_by_rejection])
 def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
     """The k-th rank has a share of 1 / k^theta, by the table and without it."""
     found = np.bincount(draw(np.random.default_rng(2), COUNT, 400, theta), minlength=400)
@@ -65,9 +70,9 @@ def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
 def test_zipf_above_the_table_follows_the_law_too() -> None:
     """Of ten million values the heaviest have the shares that the harmonic sum says."""
     distinct = 10_000_000
-    assert distinct > MOST_TABLED
-    ranks = zipf_ranks(np.random.default_rng(3), COUNT, distinct, 0.99)
-    shares = np.arange(1, 30) ** -0.99 / harmonic(distinct, 0.99)
+    assert distinct > MAX_TABLE_VALUES
+    ranks = draw_zipf_ranks(np.random.default_rng(3), COUNT, distinct, 0.99)
+    shares = np.arange(1, 30) ** -0.99 / compute_harmonic(distinct, 0.99)
     found = np.bincount(np.minimum(ranks, 29), minlength=30)
     assert 4 > unlikely(found, np.append(shares, 1 - shares.sum()))
     assert 0 <= ranks.min()
@@ -77,9 +82,9 @@ def test_zipf_above_the_table_follows_the_law_too() -> None:
 @pytest.mark.parametrize(("distinct", "theta"), [(10, 0.5), (1_000, 1.0), (2_000_000, 0.99)])
 def test_the_harmonic_sum_is_the_sum(distinct: int, theta: float) -> None:
     """Term by term, and by an integral where there are many terms."""
-    assert pytest.approx(sum(k**-theta for k in range(1, distinct + 1)), rel=1e-9) == harmonic(
-        distinct, theta
-    )
+    assert pytest.approx(
+        sum(k**-theta for k in range(1, distinct + 1)), rel=1e-9
+    ) == compute_harmonic(distinct, theta)
 
 
 def test_a_hotspot_takes_its_share() -> None:
@@ -130,8 +135,8 @@ def test_the_newest_values_are_the_most_frequent(
     theta: float, first: int, count: int, distinct: int
 ) -> None:
     """The k-th newest has a share of 1 / k^theta among those that stand when its event comes."""
-    draw = DRAWS["latest"]({"every": 5, "theta": theta})
-    values = draw.draw(np.random.default_rng(4), first, count, distinct)
+    draw = DISTRIBUTIONS["latest"]({"every": 5, "theta": theta})
+    values = draw.draw_indexes(np.random.default_rng(4), first, count, distinct)
     ages, populations = ages_of(values, first, distinct)
     assert (ages < populations).all()
     bins = min(200, count // 20)
@@ -144,7 +149,7 @@ def test_new_values_take_the_place_of_the_oldest() -> None:
     """Once every number was used the oldest is used again, so that none stays the newest."""
     values = drawn("latest", 100, COUNT)
     newest = np.arange(COUNT) // 5 % 100
-    assert pytest.approx(1 / harmonic(100, 0.99), abs=0.005) == (values == newest).mean()
+    assert pytest.approx(1 / compute_harmonic(100, 0.99), abs=0.005) == (values == newest).mean()
     busiest = np.bincount(values[COUNT // 2 :], minlength=100).max() / (COUNT // 2)
     assert pytest.approx(0.01, rel=0.1) == busiest
 
@@ -152,24 +157,27 @@ def test_new_values_take_the_place_of_the_oldest() -> None:
 @pytest.mark.parametrize(("count", "distinct"), [(3, 50), (2_000, 10**6), (500, 100), (740, 100)])
 def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: int) -> None:
     """Of a run too short for the long run to show, the share of the first value is told."""
-    draw = DRAWS["latest"]({"every": 5})
+    draw = DISTRIBUTIONS["latest"]({"every": 5})
     chance = np.random.default_rng(6)
-    runs = [(draw.draw(chance, 0, count, distinct) == 0).mean() for _ in range(400)]
-    told = draw.heaviest_share(distinct, count)
+    runs = [(draw.draw_indexes(chance, 0, count, distinct) == 0).mean() for _ in range(400)]
+    told = draw.compute_heaviest_share(distinct, count)
     assert pytest.approx(told, abs=1e-12 + 5 * np.std(runs) / 20) == np.mean(runs)
 
 
-@pytest.mark.parametrize("kind", sorted(DRAWS))
+@pytest.mark.parametrize("kind", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("distinct", [1, 2, 30, 500])
 def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
     """What a draw says of its most frequent value is what a count finds, in a run and in long."""
-    draw = DRAWS[kind](WORDS.get(kind, {}))
+    draw = DISTRIBUTIONS[kind](WORDS.get(kind, {}))
     found = counts(kind, distinct).max() / COUNT
-    for told in (draw.heaviest_share(distinct), draw.heaviest_share(distinct, COUNT)):
+    for told in (
+        draw.compute_heaviest_share(distinct),
+        draw.compute_heaviest_share(distinct, COUNT),
+    ):
         assert pytest.approx(told, abs=5 * np.sqrt(told / COUNT)) == found
 
 
-@pytest.mark.parametrize("kind", sorted(DRAWS))
+@pytest.mark.parametrize("kind", sorted(DISTRIBUTIONS))
 @given(
     distinct=st.one_of(st.integers(1, 50), st.sampled_from([1 << 17, (1 << 17) + 1, 1 << 40])),
     first=st.integers(0, 10**10),
@@ -186,7 +194,9 @@ def test_values_are_those_there_are(
     assert found.tolist() == drawn(kind, distinct, count, seed, first).tolist()
 
 
-@pytest.mark.parametrize("kind", sorted(name for name, one in DRAWS.items() if one.ascends))
+@pytest.mark.parametrize(
+    "kind", sorted(name for name, one in DISTRIBUTIONS.items() if one.is_ascending)
+)
 def test_what_ascends_ascends(kind: str) -> None:
     """A draw that says so gives no value below the one before, but for starting anew."""
     steps = np.diff(drawn(kind, 1_000, 5_000).astype(np.int64))
@@ -201,11 +211,11 @@ def test_what_ascends_ascends(kind: str) -> None:
 )  # fmt: skip
 def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> None:
     """Each word has a range, and a draw takes only its own."""
-    with pytest.raises(Refused):
-        DRAWS[kind](words)
+    with pytest.raises(InvalidArgument):
+        DISTRIBUTIONS[kind](words)
 
 
-@pytest.mark.parametrize("arrival", ARRIVALS)
+@pytest.mark.parametrize("arrival", ARRIVAL_MODES)
 def test_an_arrival_implies_one_draw(arrival: str) -> None:
     """Where a field declares no draw, exactly one kind says that it is drawn so."""
-    assert 1 == sum(arrival in kind.arrivals for kind in DRAWS.values())
+    assert 1 == sum(arrival in kind.default_arrivals for kind in DISTRIBUTIONS.values())

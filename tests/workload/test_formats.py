@@ -21,8 +21,8 @@ from pyarrow import parquet
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import FORMATS, open_sample
-from rowkey.workload.records import CHARACTERS, batches_of
-from rowkey.workload.values.digits import DAY
+from rowkey.workload.records import MAX_BATCH_CHARACTERS, build_batches
+from rowkey.workload.values.calendar_digits import DAY_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +43,14 @@ def events(
     """The events of a file as normal values, and how many rows were left out."""
     key = "".join(f"[{name}]" for name in fields)
     design = Design("t", key, fields=fields)
-    sample = open_sample(path, design.wanted_fields(), design.writes.time, words)
+    sample = open_sample(path, design.collect_needed_fields(), design.writes.time, words)
     rows: list[dict[str, Any]] = []
-    for some in sample.events():
-        columns = {name: design.fields[name].type.arrow() for name in fields}
+    for some in sample.read_events():
+        columns = {name: design.fields[name].type.build_arrow_type() for name in fields}
         arrays = [some.rows.column(name).cast(kind) for name, kind in columns.items()]
         plain = [a.cast("int64") if pa.types.is_timestamp(a.type) else a for a in arrays]
         rows += pa.RecordBatch.from_arrays(plain, names=list(fields)).to_pylist()
-    return rows, sample.left_out.count
+    return rows, sample.skipped_rows.count
 
 
 def refused(path: Path, words: Mapping[str, Any] | None = None) -> str:
@@ -135,7 +135,7 @@ PACKERS = {"": plain, ".gz": gzip.compress, ".zip": zipped}
 VALUES = st.text(
     st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from(",;\"' "), max_size=12
 )
-TIMES = st.integers(0, 2**40).filter(lambda time: not DAY[0] <= time <= DAY[1])
+TIMES = st.integers(0, 2**40).filter(lambda time: not DAY_RANGE[0] <= time <= DAY_RANGE[1])
 """Numbers of seconds that are no days of the calendar; those have tests of their own."""
 RECORDS = st.lists(
     st.tuples(VALUES, st.integers(-(2**31), 2**31 - 1), TIMES, VALUES.filter(bool)),
@@ -460,7 +460,7 @@ def test_a_file_that_is_not_there(folder: Path, name: str) -> None:
     fields = {"client": {"type": "text"}} if name.endswith("log") else FIELDS
     design = Design("t", "".join(f"[{one}]" for one in fields), fields=fields)
     with pytest.raises(SampleError, match="there is no such file"):
-        list(open_sample(folder / name, design.wanted_fields(), None).events())
+        list(open_sample(folder / name, design.collect_needed_fields(), None).read_events())
 
 
 def test_a_folder_is_no_sample(folder: Path) -> None:
@@ -480,9 +480,9 @@ def test_a_corrupt_parquet_file(folder: Path) -> None:
 
 def test_batches_of_long_values_hold_few_of_them() -> None:
     """A batch is bounded in characters too, and no record is lost between batches."""
-    batches = list(batches_of(([str(n), "x" * 100_000] for n in range(500)), ["n", "pad"]))
+    batches = list(build_batches(([str(n), "x" * 100_000] for n in range(500)), ["n", "pad"]))
     assert list(map(str, range(500))) == [n for batch in batches for n in batch["n"].to_pylist()]
-    assert CHARACTERS / 100_000 + 1 >= max(batch.num_rows for batch in batches)
+    assert MAX_BATCH_CHARACTERS / 100_000 + 1 >= max(batch.num_rows for batch in batches)
     assert 3 < len(batches)
 
 

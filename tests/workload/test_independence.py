@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rowkey.design import Design
-from rowkey.workload import DRAWS, Reservoir, Workload
-from rowkey.workload.contract import chance_for
+from rowkey.workload import DISTRIBUTIONS, Reservoir, WorkloadGenerator
+from rowkey.workload.contract import build_rng
 
 
-def drawn(draw: str, seed: int, more: bool = False) -> Workload:
+def drawn(draw: str, seed: int, more: bool = False) -> WorkloadGenerator:
     """A workload of 400,000 events over 500 values, with another field before it or not."""
     fields = {"metric": {"type": "u32", "distinct": 500, "draw": draw}, "ts": "timestamp_ms"}
     design = Design(
@@ -19,24 +19,26 @@ def drawn(draw: str, seed: int, more: bool = False) -> Workload:
         fields={"extra": {"type": "u8", "distinct": 7}, **fields} if more else fields,
         writes={"rate": "10000/s", "for": "40s"},
     )
-    wanted = design.fields if more else design.wanted_fields()
-    return Workload(design.writes, wanted, seed, design.key)
+    wanted = design.fields if more else design.collect_needed_fields()
+    return WorkloadGenerator(design.writes, wanted, seed, design.key)
 
 
-def codes(workload: Workload) -> list[int]:
+def codes(workload: WorkloadGenerator) -> list[int]:
     """The drawn values in order."""
-    return [m for events in workload.events() for m in events.rows.column("metric").to_pylist()]
+    return [
+        m for events in workload.generate_events() for m in events.rows.column("metric").to_pylist()
+    ]
 
 
-@pytest.mark.parametrize("draw", sorted(DRAWS))
+@pytest.mark.parametrize("draw", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("seed", [0, 7])
 def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
     """With one seed for both, every value is kept as often as it came, but for chance."""
     reservoir, total = Reservoir(seed=seed), np.zeros(500)
-    for events in drawn(draw, seed).events():
+    for events in drawn(draw, seed).generate_events():
         reservoir.offer(events.rows)
         total += np.bincount(events.rows.column("metric").to_pylist(), minlength=500)
-    kept = np.bincount(reservoir.rows().column("metric").to_pylist(), minlength=500)
+    kept = np.bincount(reservoir.collect_rows().column("metric").to_pylist(), minlength=500)
     shares = total / total.sum()
     expected = shares * kept.sum()
     came = expected > 0
@@ -52,7 +54,7 @@ def test_a_field_more_changes_no_other() -> None:
 
 def test_purposes_have_numbers_of_their_own() -> None:
     """Two purposes, or two seeds, share nothing; one purpose and seed repeat themselves."""
-    first = chance_for("a", 1).random(1_000)
-    assert first.tolist() == chance_for("a", 1).random(1_000).tolist()
-    for other in (chance_for("b", 1), chance_for("a", 2), chance_for("aa", 1)):
+    first = build_rng("a", 1).random(1_000)
+    assert first.tolist() == build_rng("a", 1).random(1_000).tolist()
+    for other in (build_rng("b", 1), build_rng("a", 2), build_rng("aa", 1)):
         assert abs(float(np.corrcoef(first, other.random(1_000))[0, 1])) < 0.15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,19 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.workload import Distinct, Reservoir
+from rowkey.workload import DistinctCounter, Reservoir
 
 SIZES = st.lists(st.integers(0, 60), min_size=1, max_size=12)
 
 
+@cache
+def build_rows(first: int, size: int) -> pa.RecordBatch:
+    """Return events that hold their own number, and a text in a dictionary."""
+    numbers = pa.array(range(first, first + size), pa.int64())
+    texts = pa.array([f"t{n}" for n in range(first, first + size)], pa.string())
+    return pa.RecordBatch.from_arrays([numbers, texts.dictionary_encode()], names=["n", "text"])
+
+
 def offered(reservoir: Reservoir, sizes: list[int]) -> None:
-    """Offer events that hold their own number, and a text in a dictionary."""
+    """Offer events in batches of some sizes."""
     first = 0
     for size in sizes:
-        numbers = pa.array(range(first, first + size), pa.int64())
-        texts = pa.array([f"t{n}" for n in range(first, first + size)], pa.string())
-        columns = [numbers, texts.dictionary_encode()]
-        reservoir.offer(pa.RecordBatch.from_arrays(columns, names=["n", "text"]))
+        reservoir.offer(build_rows(first, size))
         first += size
 
 
@@ -35,14 +41,13 @@ def test_kept_events_are_events_that_came_in_order(sizes: list[int], room: int, 
     """As many as there is room for, each once, in the order of arrival, with their numbers."""
     reservoir = Reservoir(room, seed)
     offered(reservoir, sizes)
-    numbers = reservoir.numbers().tolist()
-    rows = reservoir.rows()
+    numbers = reservoir.collect_positions().tolist()
+    rows = reservoir.collect_rows()
     assert min(sum(sizes), room) == len(numbers) == rows.num_rows
     assert all(a < b for a, b in pairwise(numbers))
     if numbers:
         assert [{"n": n, "text": f"t{n}"} for n in numbers] == rows.to_pylist()
-    assert (sum(sizes), sum(sizes) <= room) == (reservoir.seen, reservoir.is_exact)
-    assert pytest.approx(sum(sizes)) == reservoir.scale * max(len(numbers), 1)
+    assert (sum(sizes), sum(sizes) <= room) == (reservoir.event_count, reservoir.is_exact)
 
 
 def test_every_event_is_as_likely_to_be_kept() -> None:
@@ -51,7 +56,7 @@ def test_every_event_is_as_likely_to_be_kept() -> None:
     for seed in range(200):
         reservoir = Reservoir(100, seed)
         offered(reservoir, [130, 7, 1, 400, 62, 1_000, 400])
-        kept += np.bincount(reservoir.numbers() // 100, minlength=20)
+        kept += np.bincount(reservoir.collect_positions() // 100, minlength=20)
     expected = 200 * 100 / 20
     assert 20_000 == kept.sum()
     # 19 degrees of freedom: 43.8 is passed once in a thousand.
@@ -63,8 +68,8 @@ def test_events_are_kept_independently_of_each_other() -> None:
     together = 0
     for seed in range(300):
         reservoir = Reservoir(100, seed)
-        offered(reservoir, [50] * 20)
-        together += int((np.diff(reservoir.numbers()) == 1).sum())
+        offered(reservoir, [250] * 4)
+        together += int((np.diff(reservoir.collect_positions()) == 1).sum())
     expected = 300 * 999 * (100 * 99) / (1_000 * 999)
     assert pytest.approx(expected, rel=0.06) == together
 
@@ -84,7 +89,7 @@ def test_the_same_seed_keeps_the_same_events() -> None:
     for seed in (3, 3, 4):
         reservoir = Reservoir(50, seed)
         offered(reservoir, [300, 300])
-        kept.append(reservoir.numbers().tolist())
+        kept.append(reservoir.collect_positions().tolist())
     assert kept[0] == kept[1] != kept[2]
 
 
@@ -100,12 +105,12 @@ def prints(chance: np.random.Generator, count: int) -> Any:
 def test_few_things_are_counted_exactly(batches: list[list[int]]) -> None:
     """Where all fit, the count is that of a set, however they repeat."""
     pool = prints(np.random.default_rng(1), 41)
-    counted = Distinct(room=64)
+    counted = DistinctCounter(capacity=64)
     for some in batches:
         counted.add(pool[some] if some else pool[:0])
     seen = [thing for some in batches for thing in some]
     assert (len(set(seen)), len(seen) - len(set(seen)), len(seen), True) == (
-        counted.count, counted.repeats, counted.seen, counted.is_exact,
+        counted.distinct_count, counted.repeat_count, counted.event_count, counted.is_exact,
     )  # fmt: skip
 
 
@@ -115,11 +120,11 @@ def test_many_things_are_counted_within_the_error_of_the_room(copies: int) -> No
     errors = []
     for seed in range(40):
         pool = prints(np.random.default_rng(seed), 30_000)
-        counted = Distinct(room=1_024)
+        counted = DistinctCounter(capacity=1_024)
         for _ in range(copies):
             for first in range(0, len(pool), 7_000):
                 counted.add(pool[first : first + 7_000])
-        errors.append(counted.count / len(pool) - 1)
+        errors.append(counted.distinct_count / len(pool) - 1)
         assert not counted.is_exact
     # Things that never repeat are told apart from those that do, so that their count is exact.
     assert (0.0 if copies == 1 else 1.2 / 32) * 1.3 >= float(np.std(errors))
@@ -129,27 +134,65 @@ def test_many_things_are_counted_within_the_error_of_the_room(copies: int) -> No
 def test_the_stated_error_is_kept_at_full_size() -> None:
     """Three million things, each twice: within three times 0.2 %."""
     pool = prints(np.random.default_rng(5), 3_000_000)
-    counted = Distinct()
+    counted = DistinctCounter()
     for first in range(0, len(pool), 500_000):
         counted.add(pool[first : first + 500_000])
         counted.add(pool[first : first + 500_000])
-    assert pytest.approx(3_000_000, rel=0.006) == counted.count
+    assert pytest.approx(3_000_000, rel=0.006) == counted.distinct_count
 
 
-def test_nothing_that_repeats_is_missed_where_all_fit_the_limit() -> None:
-    """A limit set ahead for a long stream changes what is kept, not what is told."""
-    pool = prints(np.random.default_rng(6), 50_000)
-    counted = Distinct(room=4_096, expected=100_000)
-    counted.add(pool)
-    counted.add(pool)
-    assert pytest.approx(50_000, rel=0.06) == counted.count
-    assert 100_000 == counted.count + counted.repeats
+@pytest.mark.parametrize("parts", [2, 7, 64])
+def test_counters_of_parts_merge_to_that_of_the_whole(parts: int) -> None:
+    """Counters of a stream's parts, merged, give every figure of one counter of all."""
+    chance = np.random.default_rng(parts)
+    stream = chance.choice(prints(chance, 5_000), 8_000)
+    whole, merged = DistinctCounter(capacity=300), DistinctCounter(capacity=300)
+    whole.add(stream)
+    for part in np.array_split(stream, parts):
+        counted = DistinctCounter(capacity=300)
+        for some in np.array_split(part, 3):
+            counted.add(some)
+        merged.merge(counted)
+    assert (whole.row_counts, whole.sampling_level) == (merged.row_counts, merged.sampling_level)
+    assert whole.sampling_level > 0
+
+
+@pytest.mark.parametrize("capacity", [50, 5_000])
+@pytest.mark.parametrize("parts", [2, 7, 64])
+def test_reservoirs_of_parts_merge_to_that_of_the_whole(parts: int, capacity: int) -> None:
+    """Reservoirs of a stream's parts, merged, keep the rows that one reservoir of all keeps."""
+    rows = pa.record_batch({"n": list(range(2_000)), "t": ["x" * (n % 50) for n in range(2_000)]})
+    whole, merged = Reservoir(capacity, 3), Reservoir(capacity, 3)
+    whole.offer(rows)
+    for part in np.array_split(np.arange(2_000), parts):
+        reservoir = Reservoir(capacity, 3, first_event=int(part[0]))
+        for some in np.array_split(part, 3):
+            reservoir.offer(rows.slice(int(some[0]) if len(some) else 0, len(some)))
+        merged.merge(reservoir)
+    assert whole.collect_rows() == merged.collect_rows()
+    assert whole.collect_positions().tolist() == merged.collect_positions().tolist()
+    assert (whole.event_count, whole.is_exact) == (merged.event_count, merged.is_exact)
+
+
+def test_large_events_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bytes are the limit, parts still merge to what the whole keeps."""
+    monkeypatch.setattr("rowkey.workload.reservoir.MAX_HELD_BYTES", 10_000)
+    rows = pa.record_batch({"t": ["x" * (n % 97) for n in range(2_000)]})
+    whole, merged = Reservoir(1_000, 3), Reservoir(1_000, 3)
+    for first in range(0, 2_000, 100):
+        whole.offer(rows.slice(first, 100))
+        part = Reservoir(1_000, 3, first_event=first)
+        part.offer(rows.slice(first, 100))
+        merged.merge(part)
+    kept = whole.collect_rows()
+    assert kept == merged.collect_rows()
+    assert 9_900 < sum(map(len, kept.column("t").to_pylist())) <= 10_000
 
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     """After every batch the kept things and those that wait are bounded."""
-    counted = Distinct(room=1_000)
+    counted = DistinctCounter(capacity=1_000)
     for seed in range(50):
         counted.add(prints(np.random.default_rng(seed), 900))
-        assert 1_900 >= counted._pending
-        assert 1_000 >= len(counted._kept)
+        assert 1_900 >= counted._pending_count
+        assert 1_000 >= len(counted._fingerprints)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused, SampleError
-from rowkey.workload import FORMATS, LeftOut
+from rowkey.errors import InvalidArgument, SampleError
+from rowkey.workload import FORMATS, SkippedRows
 from rowkey.workload.formats import apache as apache_module
 from rowkey.workload.formats import tokens as tokens_module
 from rowkey.workload.formats.apache import COLUMNS
@@ -29,9 +29,9 @@ Values = list[str | None]
 def read(path: Path, text: str, **words: Any) -> tuple[list[Values], int]:
     """What a format makes of a text: the values of each row, and how many lines are left out."""
     path.write_bytes(text.encode())
-    left_out = LeftOut()
+    left_out = SkippedRows()
     rows: list[Values] = []
-    for batch in FORMATS[words["kind"]](words).batches(path, None, left_out):
+    for batch in FORMATS[words["kind"]](words).read_batches(path, None, left_out):
         rows += [list(row.values()) for row in batch.to_pylist()]
     return rows, left_out.count
 
@@ -48,17 +48,17 @@ def test_columns_of_apache_are_known_once_a_line_is_one(tmp_path: Path, text: st
     """Lines that are none may stand before the first."""
     path = tmp_path / "access.log"
     path.write_text(text)
-    assert list(COLUMNS) == FORMATS["apache"]({}).column_names(path)
+    assert list(COLUMNS) == FORMATS["apache"]({}).read_column_names(path)
 
 
 def test_a_log_without_a_line_has_no_columns(tmp_path: Path) -> None:
     """Of an empty file nothing is told; one without a line that fits is no log."""
     path = tmp_path / "access.log"
     path.write_text("")
-    assert FORMATS["apache"]({}).column_names(path) is None
+    assert FORMATS["apache"]({}).read_column_names(path) is None
     path.write_text(JUNK * 3)
     with pytest.raises(SampleError, match="lines of an Apache access log"):
-        FORMATS["apache"]({}).column_names(path)
+        FORMATS["apache"]({}).read_column_names(path)
 
 
 SCRAPS = st.lists(
@@ -71,7 +71,7 @@ def test_times_of_apache_are_read_as_python_reads_them(at: int, gone: int, came:
     """Whatever stands in a line's time, the quick way and Python's own come to the same."""
     text = "29/Jan/2025:04:00:01 +0000"
     text = text[:at] + "".join(came[:3]) + text[at + gone :]
-    assert apache_module._parsed(text) == apache_module._instant(text)
+    assert apache_module._parse_time(text) == apache_module._parse_instant(text)
 
 
 class Scanner:
@@ -241,7 +241,7 @@ def test_a_pattern_cuts_as_its_regular_expression_would(
     names = iter(range(len(pieces)))
     pattern = pieces[0] + "".join(f"{{f{next(names)}}}{piece}" for piece in pieces[1:])
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
-    assert naive_cut(pieces, line) == cutter.cut(line)
+    assert naive_cut(pieces, line) == cutter.split_line(line)
 
 
 class Watched(str):
@@ -266,7 +266,7 @@ def test_no_character_is_looked_at_twice(between: str, line: str) -> None:
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
     watched = Watched(line)
     watched.looked_at = 0
-    cutter.cut(watched)
+    cutter.split_line(watched)
     assert len(line) >= watched.looked_at
 
 
@@ -351,7 +351,7 @@ def test_a_time_that_is_written_is_read(
     line = f"a|{written}{behind}b {written}" if behind else f"a|b {written}|{written}"
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
     read_back = datetime.strptime(written, form).isoformat()  # noqa: DTZ007 - as it stands
-    assert sorted(["a", read_back, f"b {written}"]) == sorted(cutter.cut(line) or [])
+    assert sorted(["a", read_back, f"b {written}"]) == sorted(cutter.split_line(line) or [])
 
 
 @pytest.mark.parametrize(
@@ -370,10 +370,10 @@ def test_a_pattern_that_no_line_can_follow_is_refused(
     pattern: str, more: dict[str, Any], path: str, what: str
 ) -> None:
     """A time without a year, or the end of a line within one, is refused where it is declared."""
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InvalidArgument) as caught:
         FORMATS["tokens"]({"kind": "tokens", "pattern": pattern, **more})
     assert path == caught.value.mistake.path
-    assert what in caught.value.mistake.what
+    assert what in caught.value.mistake.problem
 
 
 @pytest.mark.parametrize("line", ["a" * 50_000, " " * 50_000, "2024-05-01 " * 5_000, ""])
@@ -381,17 +381,17 @@ def test_a_time_is_tried_at_few_ends(line: str, monkeypatch: pytest.MonkeyPatch)
     """However often the text behind a time stands in a line, few ends of the time are tried."""
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": "{ts:%Y-%m-%d %H:%M:%S} {x}"})
     tried: list[int] = []
-    instant = cutter.times[0]._instant
+    instant = cutter.time_parsers[0]._parse_instant
 
     def counted(text: str) -> Any:
         tried.append(len(text))
         return instant(text)
 
-    monkeypatch.setattr(cutter.times[0], "_instant", counted)
+    monkeypatch.setattr(cutter.time_parsers[0], "_parse_instant", counted)
     watched = Watched(line)
     watched.looked_at = 0
-    assert cutter.cut(watched) is None
-    assert len(tried) <= tokens_module.TIME_ROOM + 1
+    assert cutter.split_line(watched) is None
+    assert len(tried) <= tokens_module.MAX_EXTRA_TIME_CHARACTERS + 1
     assert max(tried, default=0) <= 100
     assert watched.looked_at <= 200
 
@@ -402,9 +402,9 @@ def test_any_form_of_a_time_is_refused_or_read(form: str, text: str) -> None:
     """A form is wrong when it is declared, and never while lines are read."""
     assume(not {"{", "}"} & set(form))
     cutter: Any = None
-    with suppress(Refused):
+    with suppress(InvalidArgument):
         cutter = FORMATS["tokens"]({"kind": "tokens", "pattern": f"{{ts:{form}}}"})
-    found = cutter and cutter.cut(text)
+    found = cutter and cutter.split_line(text)
     assert not found or datetime.fromisoformat(found[0]).year >= 1
 
 

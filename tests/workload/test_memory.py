@@ -56,8 +56,8 @@ def peak_mb():
 
 def read(path):
     design = Design("t", "[host][n][ts]", fields=FIELDS)
-    sample = open_sample(path, design.wanted_fields(), design.writes.time)
-    sizes = [len(events) for events in sample.events()]
+    sample = open_sample(path, design.collect_needed_fields(), design.writes.time)
+    sizes = [len(events) for events in sample.read_events()]
     return sum(sizes), max(sizes)
 
 folder, name = Path(sys.argv[1]), sys.argv[2]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rowkey.advise import first_draft
+from rowkey.advise import draft_design
 from rowkey.design import Design
 from rowkey.errors import SampleError
-from rowkey.workload import FORMATS, LeftOut, open_sample
+from rowkey.workload import FORMATS, SkippedRows, open_sample
 from rowkey.workload.formats import json_lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def written(folder: Path, objects: Sequence[Any]) -> Path:
 
 def columns(path: Path) -> dict[str, list[Any]]:
     """All columns of a file of JSON lines."""
-    (batch,) = FORMATS["json_lines"]({}).batches(path, None, LeftOut())
+    (batch,) = FORMATS["json_lines"]({}).read_batches(path, None, SkippedRows())
     return {name: batch.column(name).to_pylist() for name in batch.schema.names}
 
 
@@ -62,17 +62,17 @@ def test_a_draft_has_every_name(tmp_path: Path) -> None:
     """A name that comes late is a field that may be null."""
     rows: list[dict[str, Any]] = [{"id": n, "at": 1_706_659_200 + n} for n in range(40)]
     rows[30]["late"] = "x"
-    design = first_draft(written(tmp_path, rows)).design
+    design = draft_design(written(tmp_path, rows)).design
     assert ["id", "at", "late"] == list(design.fields)
     assert design.fields["late"].nullable
 
 
 def test_names_without_end_are_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects that are keyed by values are refused at the line that goes too far."""
-    monkeypatch.setattr(json_lines, "MOST_NAMES", 5)
+    monkeypatch.setattr(json_lines, "MAX_NAMES", 5)
     path = written(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
     with pytest.raises(SampleError) as caught:
-        first_draft(path)
+        draft_design(path)
     assert f"{path}:5: with this line there are more than 5 names" in str(caught.value)
 
 
@@ -86,10 +86,10 @@ FIELDS = {
 def read(path: Path) -> list[dict[str, Any]]:
     """The events of a file as it holds them."""
     design = Design("t", "[host][ts]", fields=FIELDS)
-    sample = open_sample(path, design.fields, design.writes.time).fitted()
+    sample = open_sample(path, design.fields, design.writes.time).match_columns()
     return [
         {"host": row["host"], "note": row["note"]}
-        for events in sample.events()
+        for events in sample.read_events()
         for row in events.rows.to_pylist()
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.errors import DeclarationError, SampleError
+from rowkey.errors import InvalidDesign, SampleError
 from rowkey.simulate import run
 from rowkey.table import load_file
 
@@ -45,9 +45,9 @@ def test_both_take_the_same_rows(
     declared = design(words)
     predicted = run(declared, sample)
     with rowkey.open(declared, "memory:") as table:
-        loaded = load_file(table, sample, format_words=words)
+        loaded = load_file(table, sample, format_options=words)
         assert sorted(hosts) == sorted(row["host"] for row in table.scan())
-        assert len(hosts) == loaded.rows == predicted.operations
+        assert len(hosts) == loaded.row_count == predicted.operation_count
         assert 5 - len(hosts) == loaded.left_out.count
         assert [r.writes for r in predicted.regions] == [r.writes for r in table.regions()]
 
@@ -56,7 +56,7 @@ def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
     """In CSV a text between quotes is never null."""
     (tmp_path / "s.csv").write_text('host,n,speed\n"NA",1,NA\n')
     with rowkey.open(design({"kind": "csv"}), "memory:") as table:
-        load_file(table, tmp_path / "s.csv", format_words={"kind": "csv", "nulls": ["NA"]})
+        load_file(table, tmp_path / "s.csv", format_options={"kind": "csv", "nulls": ["NA"]})
         assert [{"host": "NA", "n": 1, "speed": None}] == list(table.scan())
 
 
@@ -64,7 +64,7 @@ def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["csv", "columns"])
 def test_what_is_no_list_of_texts_is_refused(kind: str, nulls: Any) -> None:
     """With the option's name, and what it may be."""
-    with pytest.raises(DeclarationError, match=r"nulls.*expected a list of texts"):
+    with pytest.raises(InvalidDesign, match=r"nulls.*expected a list of texts"):
         design({"kind": kind, "nulls": nulls})
 
 
@@ -83,5 +83,5 @@ def test_an_event_without_its_time_is_left_out_and_told(tmp_path: Path) -> None:
     timed = rowkey.Design("t", "[host]", fields=fields, writes={"time": "ts"},
                           splits=["6d"], cluster={"servers": 2})  # fmt: skip
     found = run(timed, path)
-    assert 2 == found.operations
-    assert 1 == found.source.left_out.count
+    assert 2 == found.operation_count
+    assert 1 == found.source.skipped_rows.count

@@ -48,7 +48,7 @@ def test_a_declared_format_holds_for_another_file(
     sample = {"path": path, "format": DECLARED[declared]}
     design = Design("t", "[host][ts]", fields=fields, sample=sample)
     if is_read:
-        assert 50 == run(design, other, format_words=given).operations
+        assert 50 == run(design, other, format_options=given).operation_count
     else:
         with pytest.raises(SampleError):
-            run(design, other, format_words=given)
+            run(design, other, format_options=given)

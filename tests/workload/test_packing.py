@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import cell_bytes
+from rowkey.cells import compute_cell_bytes
 from rowkey.design import Design
-from rowkey.workload import open_sample, packing_of
+from rowkey.workload import measure_packing, open_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,26 +47,26 @@ def sample_of(design: Design, text: str, folder: Path) -> Any:
 def test_the_bytes_saved_are_those_counted_by_hand(tmp_path: Path) -> None:
     """Cell by cell, from the layouts of KeyValue and of MessagePack."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
-    found = packing_of(design.layout, sample_of(design, ROWS, tmp_path))
+    found = measure_packing(design.layout, sample_of(design, ROWS, tmp_path))
     assert found is not None
     assert ({"d:p": ("n", "note")}, 3) == (found.cells, found.events)
-    assert sum(PACKED) + MARKER == pytest.approx(3 * found.packed)
-    assert sum(ALONE) + MARKER == pytest.approx(3 * found.alone)
-    assert found.saved == pytest.approx(1 - (sum(PACKED) + MARKER) / (sum(ALONE) + MARKER))
+    assert sum(PACKED) + MARKER == pytest.approx(3 * found.packed_bytes)
+    assert sum(ALONE) + MARKER == pytest.approx(3 * found.unpacked_bytes)
+    assert found.saved_share == pytest.approx(1 - (sum(PACKED) + MARKER) / (sum(ALONE) + MARKER))
 
 
 def test_nothing_is_told_where_nothing_is_packed() -> None:
     """A design without a packed cell has nothing to save."""
-    assert packing_of(Design("t", "[n]", fields={"n": "u8", "a": "u8"}).layout, None) is None
+    assert measure_packing(Design("t", "[n]", fields={"n": "u8", "a": "u8"}).layout, None) is None
 
 
 def test_widths_are_taken_where_there_is_no_sample() -> None:
     """The declared bytes of each value stand in for those that cannot be measured."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
-    found = packing_of(design.layout, None)
+    found = measure_packing(design.layout, None)
     assert found is not None
     assert 0 == found.events
-    assert 0 < found.saved < 1
+    assert 0 < found.saved_share < 1
 
 
 EVENTS = st.lists(
@@ -99,15 +99,17 @@ def test_what_is_measured_is_what_is_written(folder: Path, pack: str, events: li
         for ts, (n, note) in enumerate(events)
     ]
     text = "host,ts,n,note,size\n" + "\n".join(lines) + "\n"
-    found = packing_of(designs[0].layout, sample_of(designs[0], text, folder))
+    found = measure_packing(designs[0].layout, sample_of(designs[0], text, folder))
     rows = [{"host": "h", "ts": ts, "n": n, "note": o} for ts, (n, o) in enumerate(events)]
     expected = []
     for design in designs:
         given_rows = [{k: v for k, v in row.items() if v is not None} for row in rows]
-        written = [design.layout.write(row, timestamp=1) for row in given_rows]
+        written = [design.layout.encode_event(row, timestamp=1) for row in given_rows]
         expected.append(sum(
-            cell_bytes(len(one.row), len(cell.family), len(cell.qualifier), len(cell.value))
+            compute_cell_bytes(len(one.row), len(cell.family), len(cell.qualifier), len(cell.value))
             for one in written for cell in one.cells
         ))  # fmt: skip
     assert found is not None
-    assert expected == pytest.approx([found.packed * len(rows), found.alone * len(rows)])
+    assert expected == pytest.approx(
+        [found.packed_bytes * len(rows), found.unpacked_bytes * len(rows)]
+    )

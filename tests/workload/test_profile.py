@@ -13,26 +13,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import cell_bytes
+from rowkey.cells import compute_cell_bytes
 from rowkey.design import Design
 from rowkey.errors import Mistakes
 from rowkey.keys import bind_fields
-from rowkey.schema import Facts, FieldWords
+from rowkey.schema import FieldDeclaration, FieldFacts
 from rowkey.simulate import run
-from rowkey.workload import Events, Profile
+from rowkey.workload import EventBatch, SampleSummary
 from strategies import fields as any_fields
 from strategies import values
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rowkey.keys import Field
 
 WORDS = {
-    "host": FieldWords(type="text", max_bytes=8),
-    "rack": FieldWords(type="choice", of=("r1", "r2", "r3"), nullable=True),
-    "n": FieldWords(type="i32"),
-    "ts": FieldWords(type="timestamp_ms", nullable=True),
+    "host": FieldDeclaration(type="text", max_bytes=8),
+    "rack": FieldDeclaration(type="choice", of=("r1", "r2", "r3"), nullable=True),
+    "n": FieldDeclaration(type="i32"),
+    "ts": FieldDeclaration(type="timestamp_ms", nullable=True),
 }
 Row = tuple[str, str | None, int, int | None]
 STEPS = st.sampled_from([1, 7, 60_000])
@@ -52,11 +53,11 @@ def fields() -> dict[str, Field]:
     """The bound fields."""
     mistakes = Mistakes()
     bound = bind_fields(WORDS, mistakes)
-    assert [] == mistakes.found
+    assert [] == mistakes.mistakes
     return bound
 
 
-def batch(rows: list[Row]) -> Events:
+def batch(rows: list[Row]) -> EventBatch:
     """Some rows as a source gives them: dates typed, the host as a dictionary."""
     host, rack, n, ts = zip(*rows, strict=True)
     arrays = [
@@ -65,19 +66,21 @@ def batch(rows: list[Row]) -> Events:
         pa.array(n, pa.int32()),
         pa.array(ts, pa.timestamp("ms", "UTC")),
     ]
-    return Events(pa.RecordBatch.from_arrays(arrays, names=list(WORDS)), None)
+    return EventBatch(pa.RecordBatch.from_arrays(arrays, names=list(WORDS)), None)
 
 
-def profiled(rows: list[Row], sizes: list[int] | None = None, seed: int = 0) -> dict[str, Facts]:
+def profiled(
+    rows: list[Row], sizes: list[int] | None = None, seed: int = 0
+) -> Mapping[str, FieldFacts]:
     """The facts of rows that come in batches of these sizes, then all that are left."""
-    profile = Profile(fields(), seed)
+    profile = SampleSummary(fields(), seed=seed)
     at = 0
     for size in [*(sizes or []), len(rows)]:
         if rows[at : at + size]:
             profile.add(batch(rows[at : at + size]))
         at += size
-    assert len(rows) == profile.count
-    return profile.facts()
+    assert len(rows) == profile.event_count
+    return profile.measured_facts
 
 
 def rising(values: list[Any]) -> float | None:
@@ -99,15 +102,19 @@ def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
     for name, column in zip(WORDS, zip(*rows, strict=True), strict=True):
         values = [value for value in column if value is not None]
         facts = found[name]
-        assert (len(column), len(set(values)), True) == (facts.seen, facts.distinct, facts.exact)
-        assert pytest.approx(1 - len(values) / len(column)) == facts.nulls
+        assert (len(column), len(set(values)), True) == (
+            facts.value_count,
+            facts.distinct_count,
+            facts.exact,
+        )
+        assert pytest.approx(1 - len(values) / len(column)) == facts.null_share
         counts = Counter(values)
         shares = [count / len(column) for _, count in counts.most_common(10)]
-        assert pytest.approx(shares) == [share for _, share in facts.heaviest]
-        assert all(share == counts[value] / len(column) for value, share in facts.heaviest)
-        assert rising(values) == facts.rising
+        assert pytest.approx(shares) == [share for _, share in facts.heaviest_values]
+        assert all(share == counts[value] / len(column) for value, share in facts.heaviest_values)
+        assert rising(values) == facts.rising_share
         ends = (min(values), max(values)) if values else (None, None)
-        assert ends == (facts.least, facts.greatest)
+        assert ends == (facts.minimum, facts.maximum)
     assert step([n for _, _, n, _ in rows]) == found["n"].step
     assert step([ts for *_, ts in rows if ts is not None]) == found["ts"].step
 
@@ -117,11 +124,11 @@ def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
     """Text is as long as its UTF-8, numbers as their type; nulls have no width."""
     found = profiled(rows)
     lengths = [len(row[0].encode()) for row in rows]
-    assert pytest.approx(sum(lengths) / len(lengths)) == found["host"].bytes_mean
-    assert max(lengths) == found["host"].bytes_most
-    assert (4.0, 4) == (found["n"].bytes_mean, found["n"].bytes_most)
+    assert pytest.approx(sum(lengths) / len(lengths)) == found["host"].mean_bytes
+    assert max(lengths) == found["host"].max_bytes
+    assert (4.0, 4) == (found["n"].mean_bytes, found["n"].max_bytes)
     has_times = any(row[3] is not None for row in rows)
-    assert (8.0 if has_times else 0.0) == found["ts"].bytes_mean
+    assert (8.0 if has_times else 0.0) == found["ts"].mean_bytes
 
 
 @given(st.data())
@@ -130,20 +137,20 @@ def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> N
     field = data.draw(any_fields()).popitem()[1]
     pool = [*data.draw(st.lists(values(field), min_size=1, max_size=4)), None]
     listed = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=15))
-    kind = field.type.arrow()
+    kind = field.type.build_arrow_type()
     plain = pa.array(listed, pa.int64() if pa.types.is_timestamp(kind) else kind)
     column = plain.cast(kind)
-    profile = Profile({field.name: field})
-    profile.add(Events(pa.record_batch([column], names=[field.name]), None))
-    facts = profile.facts()[field.name]
+    profile = SampleSummary({field.name: field})
+    profile.add(EventBatch(pa.record_batch([column], names=[field.name]), None))
+    facts = profile.measured_facts[field.name]
     held = [value for value in plain.to_pylist() if value is not None]
     tallied = [(value, count / len(listed)) for value, count in Counter(held).most_common(10)]
-    assert tallied == list(facts.heaviest)
-    assert listed.count(None) / len(listed) == facts.nulls
+    assert tallied == list(facts.heaviest_values)
+    assert listed.count(None) / len(listed) == facts.null_share
     if held:
         highest = list(accumulate(held, max))
         rising = sum(value == top for value, top in zip(held, highest, strict=True)) / len(held)
-        assert (min(held), max(held), rising) == (facts.least, facts.greatest, facts.rising)
+        assert (min(held), max(held), rising) == (facts.minimum, facts.maximum, facts.rising_share)
 
 
 @given(rows=ROWS)
@@ -159,7 +166,7 @@ def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) ->
             tells = len(set(zip(theirs, own, strict=True))) == len(values)
             if other != name and len(set(own)) > 1 and repeats and tells:
                 by.append(other)
-        assert tuple(by) == found[name].determined_by
+        assert tuple(by) == found[name].determining_fields
 
 
 def test_a_town_determines_its_country() -> None:
@@ -168,8 +175,8 @@ def test_a_town_determines_its_country() -> None:
         (f"h{n % 6}", ("r1", "r2", "r3")[n % 6 % 3], n, n // 7) for n in range(2_000)
     ]
     found = profiled(rows)
-    assert ("host",) == found["rack"].determined_by
-    assert () == found["host"].determined_by
+    assert ("host",) == found["rack"].determining_fields
+    assert () == found["host"].determining_fields
 
 
 @given(rows=ROWS, sizes=st.lists(st.integers(0, 9), max_size=8))
@@ -184,12 +191,12 @@ def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
     found = profiled(rows, [50_000, 50_000])
     facts = found["host"]
     assert (150_000, len({row[0] for row in rows}), False) == (
-        facts.seen, facts.distinct, facts.exact,
+        facts.value_count, facts.distinct_count, facts.exact,
     )  # fmt: skip
-    assert "hot" == facts.heaviest[0][0]
+    assert "hot" == facts.heaviest_values[0][0]
     assert pytest.approx(0.25, abs=0.005) == facts.heaviest_share
     assert (0, 149_999, 1, 1.0) == (
-        found["n"].least, found["n"].greatest, found["n"].step, found["n"].rising,
+        found["n"].minimum, found["n"].maximum, found["n"].step, found["n"].rising_share,
     )  # fmt: skip
 
 
@@ -203,20 +210,22 @@ def test_numbers_at_the_ends_of_their_type(
 ) -> None:
     """Ends, order and steps hold where differences pass 63 bits, and across empty batches."""
     mistakes = Mistakes()
-    field = bind_fields({"n": FieldWords(type=kind)}, mistakes)["n"]
-    low, high = field.type.numbers
+    field = bind_fields({"n": FieldDeclaration(type=kind)}, mistakes)["n"]
+    low, high = field.type.number_range
     near = st.sampled_from([low, low + 2, low + 6, (low + high) // 2, high - 6, high - 1, high])
     rows = [[data.draw(near) for _ in some] for some in batches]
-    profile = Profile({"n": field})
+    profile = SampleSummary({"n": field})
     for some in rows:
-        column = field.type.from_numbers(np.array(some, np.uint64 if kind == "u64" else np.int64))
-        profile.add(Events(pa.RecordBatch.from_arrays([column], names=["n"]), None))
+        column = field.type.build_number_column(
+            np.array(some, np.uint64 if kind == "u64" else np.int64)
+        )
+        profile.add(EventBatch(pa.RecordBatch.from_arrays([column], names=["n"]), None))
     values = [value for some in rows for value in some]
-    facts = profile.facts().get("n", Facts())
-    release = field.type.release
+    facts = profile.measured_facts.get("n", FieldFacts())
+    release = field.type.from_internal
     ends = (release(min(values)), release(max(values))) if values else (None, None)
     assert (ends, rising(values), step(values)) == (
-        (facts.least, facts.greatest), facts.rising, facts.step,
+        (facts.minimum, facts.maximum), facts.rising_share, facts.step,
     )  # fmt: skip
 
 
@@ -228,11 +237,12 @@ def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
     fields = {"host": {"type": "text", "distinct": 1_000}, "note": note, "ts": "timestamp_s"}
     found = run(Design("t", "[host][ts]", fields=fields), path)
     assert (7, 9, 500) == (
-        found.facts["host"].distinct, found.facts["note"].distinct, found.facts["note"].bytes_mean,
+        found.facts["host"].distinct_count, found.facts["note"].distinct_count,
+        found.facts["note"].mean_bytes,
     )  # fmt: skip
-    assert found.event_bytes == cell_bytes(int(found.key_bytes), 1, 4, 500)
+    assert found.event_bytes == compute_cell_bytes(int(found.key_bytes), 1, 4, 500)
 
 
 def test_nothing_seen_tells_nothing() -> None:
     """Without an event there are no facts."""
-    assert {} == Profile(fields()).facts()
+    assert {} == SampleSummary(fields()).measured_facts

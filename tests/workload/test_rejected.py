@@ -11,8 +11,8 @@ from pyarrow import parquet
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
-from rowkey.workload.records import ROWS
-from rowkey.workload.sample import Sample, open_sample
+from rowkey.workload.records import MAX_BATCH_RECORDS
+from rowkey.workload.sample_file import SampleFile, open_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,18 +24,18 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 
 
-def sample_of(path: Path, kind: str, **words: Any) -> Sample:
+def sample_of(path: Path, kind: str, **words: Any) -> SampleFile:
     """A sample with a field v of some type beside a text."""
     field = {"type": kind, **SIZES.get(kind, {}), **words}
     fields = {"host": {"type": "text", "max_bytes": 9}, "v": field}
     design = Design("t", "[host][v]", fields=fields)
-    return open_sample(path, design.wanted_fields(), design.writes.time)
+    return open_sample(path, design.collect_needed_fields(), design.writes.time)
 
 
-def first_left_out(sample: Sample) -> str:
+def first_left_out(sample: SampleFile) -> str:
     """What is said of the first row that is no event."""
-    list(sample.events())
-    return sample.left_out.first
+    list(sample.read_events())
+    return sample.skipped_rows.first_problem
 
 
 # The value that is none of the field's
@@ -72,8 +72,8 @@ def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
     """Digits of the calendar are expected to be a day, once the first of a file were."""
     path = tmp_path / "a.jsonl"
     good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
-    path.write_text(good * ROWS + bad)
-    said = f"row {ROWS + 1}: v is 20241331; expected a day or a second of the calendar"
+    path.write_text(good * MAX_BATCH_RECORDS + bad)
+    said = f"row {MAX_BATCH_RECORDS + 1}: v is 20241331; expected a day or a second of the calendar"
     assert first_left_out(sample_of(path, "timestamp_s")).startswith(said)
 
 
@@ -82,7 +82,7 @@ def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"host": ["a", "b", "c"], "v": pa.array([1, -7, None])}), path)
     with pytest.raises(SampleError, match=r"row 2: v is -7; expected u8, 0\.\.255"):
-        list(sample_of(path, "u8").events())
+        list(sample_of(path, "u8").read_events())
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_remedy_fits_what_is_wrong(
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{value}\n" for value in values))
     with pytest.raises(SampleError) as caught:
-        list(sample_of(path, "u8").events())
+        list(sample_of(path, "u8").read_events())
     assert remedy in str(caught.value)
     assert other not in str(caught.value)
 
@@ -133,8 +133,8 @@ def test_times_of_another_unit_are_told(
     path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
     sample = sample_of(path, kind)
     for _ in range(2):
-        list(sample.events())
-        assert ([] if said is None else [said]) == sample.assumed
+        list(sample.read_events())
+        assert ([] if said is None else [said]) == sample.assumptions
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_times_of_another_age_are_told_too(
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in texts))
     sample = sample_of(path, kind, nullable=True)
-    list(sample.events())
-    assert said == sample.assumed
+    list(sample.read_events())
+    assert said == sample.assumptions
 
 
 def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{NOW_S + n}\n" for n in range(2_000)))
     fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_ms"}
     found = run(Design("t", "[bucket(host, 4)][host][ts]", fields=fields), path)
-    assert ["ts lies in 1970-01: is it timestamp_s?"] == found.source.assumed
+    assert ["ts lies in 1970-01: is it timestamp_s?"] == found.source.assumptions

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rowkey.design import Design
 from rowkey.schema import RowCounts
-from rowkey.workload import ARRIVALS, Arrival
+from rowkey.workload import ARRIVAL_MODES, ArrivalMode
 
 FIELDS: dict[str, Any] = {
     "user": {"type": "u32", "distinct": 50},
@@ -36,7 +36,7 @@ def design(key: str, *, rate: str | None = "2/s", **family: Any) -> Design:
 
 def size(key: str, *, counts: RowCounts | None = None, **words: Any) -> int:
     """Bytes that the table comes to hold."""
-    return design(key, **words).demand(counts=counts).size
+    return design(key, **words).estimate_demand(counts=counts).size
 
 
 BY_USER = 4 + CELL + 4 + STAMP
@@ -86,16 +86,16 @@ def test_rows_and_versions_by_hand(key: str, words: dict[str, Any], expected: in
 def test_a_time_that_is_cut_tells_fewer_rows() -> None:
     """Minutes of 50 users: 100 rows in 120 s of 240 events; whole hours: one for each user."""
     by_minute = design("[user][time_bucket(ts, 1m)]", ttl="120s")
-    assert 100 * by_minute.layout.event_bytes(12) == by_minute.demand().size
+    assert 100 * by_minute.layout.estimate_event_bytes(12) == by_minute.estimate_demand().size
     by_hour = design("[user][time_bucket(ts, 1h)]", ttl="120s")
-    assert 50 * by_hour.layout.event_bytes(12) == by_hour.demand().size
+    assert 50 * by_hour.layout.estimate_event_bytes(12) == by_hour.estimate_demand().size
 
 
 def test_what_a_hash_keeps_of_a_field_caps_its_values() -> None:
     """Of 50 users 4 remainders are left, of any rooms too; a digest of rooms says nothing."""
     for name, rows in (("user", 4), ("room", 4)):
         found = design(f"[mod({name}, 4)]", ttl="100s")
-        assert rows * found.layout.event_bytes(1) == found.demand().size
+        assert rows * found.layout.estimate_event_bytes(1) == found.estimate_demand().size
     assert 0 == size("[digest(room, 4)]", ttl="100s")
 
 
@@ -104,7 +104,7 @@ def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
     words = {"rate": "1000/s", "time": "ts", "arrival": "random"}
     fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
     found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
-    assert 100_000 * (9 + CELL) == found.demand().size
+    assert 100_000 * (9 + CELL) == found.estimate_demand().size
 
 
 @pytest.mark.parametrize(("goes_on", "rows"), [(True, 300), (False, 100_000)])
@@ -112,11 +112,13 @@ def test_an_arrival_says_itself_whether_time_goes_on(
     monkeypatch: pytest.MonkeyPatch, *, goes_on: bool, rows: int
 ) -> None:
     """A hundred seconds bring three kinds a second, or any times at all."""
-    monkeypatch.setitem(ARRIVALS, "tidal", Arrival("with the tide", goes_on=goes_on))
+    monkeypatch.setitem(
+        ARRIVAL_MODES, "tidal", ArrivalMode("with the tide", has_advancing_time=goes_on)
+    )
     words = {"rate": "1000/s", "time": "ts", "arrival": "tidal"}
     fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
     found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
-    assert rows * (9 + CELL) == found.demand().size
+    assert rows * (9 + CELL) == found.estimate_demand().size
 
 
 def test_each_family_keeps_its_own() -> None:
@@ -128,8 +130,8 @@ def test_each_family_keeps_its_own() -> None:
     }
     families = {"d": {"ttl": "100s"}, "t": {"ttl": "50s", "versions": 2}}
     found = Design("t", "[user]", fields=fields, families=families, writes={"rate": "3/s"})
-    assert 50 * (4 + CELL) + 50 * 2 * (4 + CELL) == found.demand().size
-    assert 3 * 2 * (4 + CELL) == found.demand().writes
+    assert 50 * (4 + CELL) + 50 * 2 * (4 + CELL) == found.estimate_demand().size
+    assert 3 * 2 * (4 + CELL) == found.estimate_demand().writes
 
 
 def test_events_that_share_a_row_stand_beside_each_other() -> None:
@@ -142,7 +144,7 @@ def test_events_that_share_a_row_stand_beside_each_other() -> None:
     found = Design(
         "t", "[user]", fields=fields, families={"d": {"ttl": "100s"}}, writes={"rate": "1/s"}
     )
-    assert 100 * (4 + CELL + 8) == found.demand().size
+    assert 100 * (4 + CELL + 8) == found.estimate_demand().size
 
 
 def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
@@ -156,7 +158,10 @@ def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
     writes = {"rate": "1/s"}
     key = "[user][time_bucket(ts, 1d)]"
     found = Design("t", key, fields=fields, families=families, writes=writes)
-    assert 100 * found.layout.event_bytes(found.key_bytes()) == found.demand().size
+    assert (
+        100 * found.layout.estimate_event_bytes(found.estimate_key_bytes())
+        == found.estimate_demand().size
+    )
 
 
 def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
@@ -173,7 +178,10 @@ def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
         key = "[user][day][shop]"
         families = {"d": {"ttl": "100000s"}}
         found = Design("t", key, fields=fields, families=families, writes=writes)
-        sizes.append(found.demand().size / found.layout.event_bytes(found.key_bytes()))
+        sizes.append(
+            found.estimate_demand().size
+            / found.layout.estimate_event_bytes(found.estimate_key_bytes())
+        )
     assert sizes[:2] == [100_000, 100_000_000]
     assert sizes[2] == 0
 
@@ -201,7 +209,10 @@ def test_pairs_of_values_are_rows_only_where_they_come(
 ) -> None:
     """The values of two fields multiplied are a bound: few of all pairs may ever be written."""
     found = related(users, items, **words)
-    assert expected * found.layout.event_bytes(found.key_bytes()) == found.demand().size
+    assert (
+        expected * found.layout.estimate_event_bytes(found.estimate_key_bytes())
+        == found.estimate_demand().size
+    )
 
 
 def related(users: int, items: int, *, rate: str | None = None, **family: Any) -> Design:
@@ -218,9 +229,19 @@ def related(users: int, items: int, *, rate: str | None = None, **family: Any) -
 def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
     """Where each event is a pair of its own, more are to come; where none is, these are all."""
     found = related(1_000_000, 500_000)
-    each = found.layout.event_bytes(found.key_bytes())
-    assert 0 == found.demand(counts=RowCounts(events=100, rows=90, once=80)).size
-    assert 40 * each == found.demand(counts=RowCounts(events=100, rows=40, once=0)).size
+    each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
+    assert (
+        0
+        == found.estimate_demand(
+            counts=RowCounts(event_count=100, row_count=90, single_event_rows=80)
+        ).size
+    )
+    assert (
+        40 * each
+        == found.estimate_demand(
+            counts=RowCounts(event_count=100, row_count=40, single_event_rows=0)
+        ).size
+    )
 
 
 def test_events_that_are_versions_are_kept_as_such() -> None:
@@ -233,10 +254,10 @@ def test_events_that_are_versions_are_kept_as_such() -> None:
     for versions, kept in ((1, 50), (3, 150), (100, 200)):
         families = {"d": {"ttl": "100s", "versions": versions}}
         found = Design("t", "[user]", fields=fields, families=families, writes={"rate": "2/s"})
-        assert kept * (4 + CELL) == found.demand().size
+        assert kept * (4 + CELL) == found.estimate_demand().size
 
 
-SEEN = RowCounts(events=100, rows=40, once=10)
+SEEN = RowCounts(event_count=100, row_count=40, single_event_rows=10)
 """Of a hundred events forty rows, ten of which came once: the next is new once in ten times."""
 
 
@@ -257,20 +278,20 @@ SEEN = RowCounts(events=100, rows=40, once=10)
 def test_a_sample_tells_how_many_rows_come(key: str, ttl: str, expected: int) -> None:
     """As many as were seen, and of further events the share that came once."""
     found = design(key, ttl=ttl)
-    each = found.layout.event_bytes(found.key_bytes())
-    assert expected * each == found.demand(counts=SEEN).size
+    each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
+    assert expected * each == found.estimate_demand(counts=SEEN).size
 
 
 def test_a_sample_of_rows_that_all_come_again_is_all_there_is() -> None:
     """For ever: forty rows, where none came once; else nobody knows."""
-    every = RowCounts(events=100, rows=40, once=0)
+    every = RowCounts(event_count=100, row_count=40, single_event_rows=0)
     assert 40 * BY_USER == size("[room]", counts=every)
     assert 0 == size("[room]", counts=SEEN)
 
 
 def test_a_sample_with_more_than_was_declared_is_right() -> None:
     """What was seen is there, whatever the file says."""
-    seen = RowCounts(events=1_000, rows=70, once=0)
+    seen = RowCounts(event_count=1_000, row_count=70, single_event_rows=0)
     assert 70 * BY_USER == size("[user]", counts=seen)
 
 
@@ -285,4 +306,4 @@ def test_a_table_never_holds_more_than_came(
     events, each = rate * seconds, 4 + CELL
     rows = min(distinct, events)
     came = min(events, rows * versions) * each
-    assert pytest.approx(came, rel=1e-6, abs=1) == found.demand().size  # whole bytes
+    assert pytest.approx(came, rel=1e-6, abs=1) == found.estimate_demand().size  # whole bytes

@@ -18,7 +18,7 @@ from rowkey.table import load_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rowkey.table import Loaded
+    from rowkey.table import FileLoadResult
 
 TEXT = {"type": "text", "nullable": True}
 SHARE = {"type": "float64", "nullable": True}
@@ -30,17 +30,19 @@ DESIGN = rowkey.Design(
 CONVERT = "iconv -f ISO-8859-1 -t UTF-8"
 
 
-def loaded(path: Path, words: dict[str, Any] | None = None) -> tuple[Loaded, list[dict[str, Any]]]:
+def loaded(
+    path: Path, words: dict[str, Any] | None = None
+) -> tuple[FileLoadResult, list[dict[str, Any]]]:
     """What a load says of a file, and the rows that are then there."""
     with rowkey.open(DESIGN, "memory:") as table:
-        found = load_file(table, path, format_words=words)
+        found = load_file(table, path, format_options=words)
         return found, list(table.scan())
 
 
 def refused(path: Path, words: dict[str, Any] | None = None) -> str:
     """What both say who refuse a file."""
     with pytest.raises(SampleError) as judged:
-        run(DESIGN, path, format_words=words)
+        run(DESIGN, path, format_options=words)
     with pytest.raises(SampleError) as stored:
         loaded(path, words)
     assert str(judged.value) == str(stored.value)
@@ -107,11 +109,11 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
         parquet.write_table(pa.concat_tables([parquet.read_table(path), more]), path)
     found, rows = loaded(path)
     assert ["a", "d", "e", "f"] == sorted(row["host"] for row in rows)
-    assert (4, 3) == (found.rows, found.left_out.count)
-    assert "holds the byte" in found.left_out.first
-    assert "which is not UTF-8; iconv converts the file" in found.left_out.first
+    assert (4, 3) == (found.row_count, found.left_out.count)
+    assert "holds the byte" in found.left_out.first_problem
+    assert "which is not UTF-8; iconv converts the file" in found.left_out.first_problem
     whole = rowkey.Design("t", "[host][note][n]", fields=FIELDS, splits=["b"], cluster=SERVERS)
-    assert 4 == run(whole, path).operations
+    assert 4 == run(whole, path).operation_count
 
 
 def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
@@ -119,14 +121,14 @@ def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
     what = "row 2: host holds the byte e9, which is not UTF-8; iconv converts the file"
-    assert what == loaded(path)[0].left_out.first
+    assert what == loaded(path)[0].left_out.first_problem
 
 
 def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
     """Bytes of a column that no field is read from leave no row out."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,other\na,1,\xe9\n")
-    assert (1, 0) == (loaded(path)[0].rows, loaded(path)[0].left_out.count)
+    assert (1, 0) == (loaded(path)[0].row_count, loaded(path)[0].left_out.count)
 
 
 @pytest.mark.parametrize(
@@ -172,12 +174,12 @@ def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: st
     good = r'{"host": "\ud83d\ude00", "n": 1, "share": 1e300}'
     path.write_text(f'{good}\n{line}\n{{"host": "b", "n": 2}}\n')
     found, rows = loaded(path)
-    assert (2, 1) == (found.rows, found.left_out.count)
-    assert found.left_out.first.startswith("line 2 does not fit: ")
+    assert (2, 1) == (found.row_count, found.left_out.count)
+    assert found.left_out.first_problem.startswith("line 2 does not fit: ")
     assert [("\U0001f600", 1e300), ("b", None)] == sorted(
         ((row["host"], row["share"]) for row in rows), reverse=True
     )
-    assert 2 == run(DESIGN, path).operations
+    assert 2 == run(DESIGN, path).operation_count
 
 
 @pytest.mark.parametrize("size", [2 << 20, 9 << 20])
@@ -187,7 +189,7 @@ def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
     long = f'{{"host": "b", "n": 2, "note": "{"x" * size}"}}\n'
     path.write_text('{"host": "a", "n": 1}\n' + long + '{"host": "c", "n": 3}\n')
     found, rows = loaded(path)
-    assert 3 == found.rows
+    assert 3 == found.row_count
     assert {"a": 0, "b": size, "c": 0} == {r["host"]: len(r["note"] or "") for r in rows}
 
 
@@ -207,7 +209,7 @@ def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
     """A file of objects may begin with a line that does not fit."""
     path = tmp_path / "s.jsonl"
     path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
-    assert (2, 1) == (loaded(path)[0].rows, loaded(path)[0].left_out.count)
+    assert (2, 1) == (loaded(path)[0].row_count, loaded(path)[0].left_out.count)
 
 
 # Nothing
@@ -239,7 +241,7 @@ def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str)
         design = DESIGN
     with rowkey.open(design, "memory:") as empty:
         found = load_file(empty, path)
-    assert (0, 0) == (found.rows, found.left_out.count)
+    assert (0, 0) == (found.row_count, found.left_out.count)
     with pytest.raises(SampleError, match="holds no events"):
         run(design, path)
 

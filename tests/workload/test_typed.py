@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import strategies
 from rowkey.errors import Mistakes, RowError
 from rowkey.keys import TYPES, bind_fields
-from rowkey.keys.batches.columns import batch_column
-from rowkey.schema import FieldWords
-from rowkey.workload.values.typed import as_declared
+from rowkey.keys.batches.columns import build_field_column
+from rowkey.schema import FieldDeclaration
+from rowkey.workload.values.typed_columns import convert_column
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
 
-COUNTS = [name for name, kind in TYPES.items() if kind.counts]
+COUNTS = [name for name, kind in TYPES.items() if kind.has_integer_form]
 ODD = st.sampled_from(
     ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",
      "inf", "true", "T", "2024-01-31", "20240131", "20240131235959", "2024-01-31T23:59:59Z",
@@ -29,11 +29,11 @@ ODD = st.sampled_from(
 )  # fmt: skip
 
 
-def field_of(words: FieldWords) -> Field:
+def field_of(words: FieldDeclaration) -> Field:
     """The bound field of some words; a test does not go on with words that do not fit."""
     mistakes = Mistakes()
     bound = bind_fields({"a": words}, mistakes)
-    if mistakes.found:
+    if mistakes.mistakes:
         assume(False)
     return bound["a"]
 
@@ -41,7 +41,7 @@ def field_of(words: FieldWords) -> Field:
 @st.composite
 def texts(draw: st.DrawFn, field: Field) -> list[str | None]:
     """Texts of the field's own values, and others, in one column."""
-    shown = strategies.values(field).map(field.type.show)
+    shown = strategies.values(field).map(field.type.format_value)
     numbers = st.integers(-(2**65), 2**65).map(str)
     one = st.one_of(shown, shown, ODD, numbers, st.text(max_size=6), st.none())
     return draw(st.lists(one, min_size=1, max_size=6))
@@ -50,7 +50,7 @@ def texts(draw: st.DrawFn, field: Field) -> list[str | None]:
 def alone(field: Field, text: str | None) -> Any:
     """What a text means by itself; None if the field has no such value."""
     try:
-        return None if text is None else field.normal(field.parse(text))
+        return None if text is None else field.normalize(field.parse(text))
     except RowError:
         return None
 
@@ -66,22 +66,24 @@ def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) 
     plain = pa.array(column, pa.string())
     arrays = [plain, pa.array(column, pa.large_string()), plain.dictionary_encode()]
     for array in arrays:
-        assert repr(expected) == repr(batch_column(field, as_declared(field, array)).listed())
+        assert repr(expected) == repr(
+            build_field_column(field, convert_column(field, array)).to_list()
+        )
 
 
 @pytest.mark.parametrize("kind", COUNTS)
 @given(number=st.integers(0, 2**62), beside=st.sampled_from(["2024-01-31", "5", "x"]))
 def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
     """Digits alone are a number in the field's unit, eight and fourteen of them too."""
-    field = field_of(FieldWords(type=kind, nullable=True))
-    most = field.type.numbers[1]
+    field = field_of(FieldDeclaration(type=kind, nullable=True))
+    most = field.type.number_range[1]
     for digits in (str(number % (most + 1)), "24380101", "20240131235959"):
         told = alone(field, digits)
         if kind == "date":
             assert told is None or told.strftime("%Y%m%d") == digits.zfill(8)
         elif int(digits) <= most:
-            column = as_declared(field, pa.array([beside, digits]))
-            assert told == int(digits) == batch_column(field, column).listed()[1]
+            column = convert_column(field, pa.array([beside, digits]))
+            assert told == int(digits) == build_field_column(field, column).to_list()[1]
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
@@ -89,8 +91,8 @@ def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
 def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
     """What a type shows of a value, it parses to the same value."""
     field = field_of(data.draw(strategies.field_words(kind)))
-    value = field.normal(data.draw(strategies.values(field)))
-    assert repr(value) == repr(field.normal(field.parse(field.type.show(value))))
+    value = field.normalize(data.draw(strategies.values(field)))
+    assert repr(value) == repr(field.normalize(field.parse(field.type.format_value(value))))
 
 
 NOON = datetime(2024, 1, 31, 12, tzinfo=UTC)
@@ -123,5 +125,5 @@ def test_typed_columns_are_taken_as_they_are_or_by_their_text(
 ) -> None:
     """A column of Parquet keeps what the field can hold, the rest is null."""
     words: dict[str, Any] = {"type": kind, "nullable": True}
-    field = field_of(FieldWords(**words, **SIZES.get(kind, {})))
-    assert expected == batch_column(field, as_declared(field, array)).listed()
+    field = field_of(FieldDeclaration(**words, **SIZES.get(kind, {})))
+    assert expected == build_field_column(field, convert_column(field, array)).to_list()

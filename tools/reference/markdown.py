@@ -1,4 +1,4 @@
-"""Markdown from values and docstrings, so that every page of the reference reads the same."""
+"""Functions that format values and docstrings as Markdown."""
 
 from __future__ import annotations
 
@@ -14,79 +14,83 @@ _REMARK = re.compile(r"^(Cost|Source): ", re.MULTILINE)
 _ITEM = re.compile(r"^([\w, ]+): (.*)$", re.DOTALL)
 
 
-def page(title: str, make: Callable[[], str], *blocks: str) -> str:
-    """A page: its title, what the function that makes it says of it, then its blocks."""
-    return section(f"# {title}", docstring(make), *blocks) + "\n"
+def build_page(title: str, make: Callable[[], str], *blocks: str) -> str:
+    """Return a page: its title, the docstring of its function, then its blocks."""
+    return join_blocks(f"# {title}", format_docstring(make), *blocks) + "\n"
 
 
-def section(*blocks: str) -> str:
-    """Blocks with a blank line between each two; empty ones are left out."""
+def join_blocks(*blocks: str) -> str:
+    """Join blocks with blank lines, without empty blocks."""
     return "\n\n".join(block.strip() for block in blocks if block)
 
 
-def code(value: object) -> str:
-    """A value set in the type of code; nothing for an empty one."""
+def format_code(value: object) -> str:
+    """Return a value as inline code, or an empty string for an empty value."""
     text = str(value)
     return f"`` {text} ``" if "`" in text else f"`{text}`" if text else ""
 
 
-def codes(values: Iterable[object]) -> str:
-    """Values set in the type of code, apart by commas."""
-    return ", ".join(code(value) for value in values)
+def format_codes(values: Iterable[object]) -> str:
+    """Return values as inline code, separated by commas."""
+    return ", ".join(format_code(value) for value in values)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; nothing where there are no rows."""
-    lines = [_row(row) for row in rows]
-    return "\n".join([_row(header), _row(["---"] * len(header)), *lines]) if lines else ""
+def build_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table, or an empty string without rows."""
+    lines = [_format_row(row) for row in rows]
+    return (
+        "\n".join([_format_row(header), _format_row(["---"] * len(header)), *lines])
+        if lines
+        else ""
+    )
 
 
-def _row(cells: Sequence[str]) -> str:
+def _format_row(cells: Sequence[str]) -> str:
     shown = (" ".join(cell.split("\n")).replace("|", "\\|") for cell in cells)
     return f"| {' | '.join(shown)} |"
 
 
-def first_line(thing: Any) -> str:
-    """What a thing gives: the first sentence of its docstring, however it is broken."""
-    return paragraphs(thing)[0] if paragraphs(thing) else ""
+def read_first_line(thing: Any) -> str:
+    """Return the first paragraph of a docstring in one line."""
+    return split_paragraphs(thing)[0] if split_paragraphs(thing) else ""
 
 
-def paragraphs(thing: Any) -> list[str]:
-    """The paragraphs of a docstring, each in one line."""
+def split_paragraphs(thing: Any) -> list[str]:
+    """Return the paragraphs of a docstring, each in one line."""
     text = inspect.cleandoc(thing if isinstance(thing, str) else thing.__doc__ or "")
     return [" ".join(part.split("\n")) for part in text.split("\n\n") if part.strip()]
 
 
-def docstring(thing: Any) -> str:
-    """A whole docstring: prose as it is, arguments as a list, examples as code."""
+def format_docstring(thing: Any) -> str:
+    """Return a docstring as Markdown: arguments as a list, examples as code."""
     text = inspect.cleandoc(thing if isinstance(thing, str) else thing.__doc__ or "")
-    return "\n\n".join(_blocks(text))
+    return "\n\n".join(_iter_blocks(text))
 
 
-def _blocks(text: str) -> Iterator[str]:
+def _iter_blocks(text: str) -> Iterator[str]:
     for block in re.split(r"\n\s*\n", text):
         head = block.partition("\n")[0]
         if block.startswith(">>>"):
             yield f"```pycon\n{block}\n```"
         elif head in _LISTS:
-            yield from _sections(block)
+            yield from _iter_sections(block)
         else:
             yield _REMARK.sub(lambda found: f"*{found[1]}*: ", block)
 
 
-def _sections(block: str) -> Iterator[str]:
-    """Sections that follow each other without a blank line."""
-    for section in re.split(r"\n(?=\S)", block):
-        head, _, body = section.partition("\n")
+def _iter_sections(block: str) -> Iterator[str]:
+    """Yield the sections of a block that has no blank lines."""
+    for join_blocks in re.split(r"\n(?=\S)", block):
+        head, _, body = join_blocks.partition("\n")
         if head not in _LISTS:
-            yield _REMARK.sub(lambda found: f"*{found[1]}*: ", section)
+            yield _REMARK.sub(lambda found: f"*{found[1]}*: ", join_blocks)
             continue
         items = re.split(r"\n(?=\S)", inspect.cleandoc(body))
-        yield f"*{head[:-1]}*\n\n" + "\n".join(_item(item) for item in items)
+        yield f"*{head[:-1]}*\n\n" + "\n".join(_format_item(item) for item in items)
 
 
-def _item(text: str) -> str:
-    """`name: meaning` as an entry of a list."""
+def _format_item(text: str) -> str:
+    """Return `name: meaning` as an item of a list."""
     joined = " ".join(line.strip() for line in text.split("\n"))
     match = _ITEM.match(joined)
-    return f"* {code(match[1])}: {match[2]}" if match else f"* {joined}"
+    return f"* {format_code(match[1])}: {match[2]}" if match else f"* {joined}"

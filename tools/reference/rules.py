@@ -1,69 +1,76 @@
-"""The page of rules: what each says of itself, with its bad and its good design."""
+"""The page of rules, with the bad and the good design of each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.reference.kinds import own
-from tools.reference.markdown import code, page, section, table
+from tools.reference.markdown import build_page, build_table, format_code, join_blocks
+from tools.reference.plugins import iter_own_plugins
 
-from rowkey.lint import RULES, Rule, spoken
+from rowkey.lint import RULES, Rule, format_rule_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def rules() -> str:
-    """What `rowkey check` finds in sound designs.
+def build_rules_page() -> str:
+    """The findings of `rowkey check` in valid designs.
 
-    Each rule has a code and a name. A finding is allowed by a comment on its line, or on the lines
-    right above it, which gives the reason: `# rowkey: allow NAME - reason`. What rules say of the
-    sources follows today's HBase; the numbers of claims are those of the sources' claims, each of
-    which was checked. Under *bad* stands a design in which the rule finds something, and under
-    *good* the same mended; the tests run both.
+    Each rule has a code and a name. To allow a finding, write a comment with the reason on its line
+    or directly above: `# rowkey: allow NAME - reason`. Rules follow today's HBase. The numbers of
+    claims are those of [the documents' claims](../where-the-books-are-wrong.md), each of which was
+    checked. *Bad* is a design in which the rule has a finding, and *good* the same design after the
+    fix; the tests run both.
     """
-    return page("Rules", rules, _overview(), *(told_rule(rule) for rule in _in_order()))
+    return build_page(
+        "Rules",
+        build_rules_page,
+        _format_overview(),
+        *(format_rule(rule) for rule in _sort_rules()),
+    )
 
 
-def _in_order() -> Iterator[type[Rule]]:
-    kinds = (rule for _, rule in own(RULES))
-    yield from sorted(kinds, key=lambda rule: rule.code)
+def _sort_rules() -> Iterator[type[Rule]]:
+    plugins = (rule for _, rule in iter_own_plugins(RULES))
+    yield from sorted(plugins, key=lambda rule: rule.code)
 
 
-def _overview() -> str:
+def _format_overview() -> str:
     rows = (
         [
-            f"[{rule.code}](#{rule.code.lower()}-{spoken(rule.name)})",
-            spoken(rule.name),
+            f"[{rule.code}](#{rule.code.lower()}-{format_rule_name(rule.name)})",
+            format_rule_name(rule.name),
             rule.severity,
-            rule.told().summary,
+            rule.parse_docstring().summary,
         ]
-        for rule in _in_order()
+        for rule in _sort_rules()
     )
-    return table(["code", "name", "severity", "finds"], rows)
+    return build_table(["code", "name", "severity", "finds"], rows)
 
 
-def told_rule(rule: type[Rule]) -> str:
-    """The section of one rule."""
-    told = rule.told()
+def format_rule(rule: type[Rule]) -> str:
+    """Return the section of one rule."""
+    docs = rule.parse_docstring()
     claims = f"Claims of the sources: {', '.join(map(str, rule.claims))}." if rule.claims else ""
-    return section(
-        f"## {rule.code} {spoken(rule.name)}",
-        told.summary,
-        f"**What it does.** {_joined(told.what)}",
-        f"**Why it hurts.** {_joined(told.why)}",
-        f"**Use instead.** {_joined(told.instead)}",
-        f"**Source.** {_joined(told.source)}",
+    return join_blocks(
+        f"## {rule.code} {format_rule_name(rule.name)}",
+        docs.summary,
+        f"**What it does.** {_join_paragraphs(docs.description)}",
+        f"**Why it hurts.** {_join_paragraphs(docs.reason)}",
+        f"**Use instead.** {_join_paragraphs(docs.remedy)}",
+        f"**Source.** {_join_paragraphs(docs.source)}",
         claims,
-        f"Cause of heat: {code(rule.cause)}." if rule.cause else "",
-        f"Bad:\n\n```toml\n{rule.bad}```",
-        f"Good:\n\n```toml\n{rule.good}```",
-        f"Under this sample:\n\n```csv\n{_shortened(rule.data)}```" if rule.data else "",
+        f"Cause of a hot spot: {format_code(rule.cause)}." if rule.cause else "",
+        f"Bad:\n\n```toml\n{rule.bad_design}```",
+        f"Good:\n\n```toml\n{rule.good_design}```",
+        f"Under this sample:\n\n```csv\n{_shorten_sample(rule.sample_csv)}```"
+        if rule.sample_csv
+        else "",
     )
 
 
-def _joined(text: str) -> str:
-    """Paragraphs as they are, the lines of each as one, no indents; it begins as a sentence does.
+def _join_paragraphs(text: str) -> str:
+    """Return a text with each paragraph in one line, and with a capital first letter.
 
     The name of a setting keeps its small letter.
     """
@@ -72,6 +79,6 @@ def _joined(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
-def _shortened(data: str) -> str:
+def _shorten_sample(data: str) -> str:
     lines = data.splitlines(keepends=True)
     return "".join(lines[:6]) + ("…\n" if len(lines) > 6 else "")

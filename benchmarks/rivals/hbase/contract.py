@@ -20,8 +20,8 @@ RANGES = list(zip([b"00", *SPLITS], [*SPLITS, b""], strict=True))
 """The rows of each bucket: from, to."""
 
 
-class Taken(NamedTuple):
-    """What a task took.
+class TaskTime(NamedTuple):
+    """The time of a task.
 
     Args:
         operations: rows, gets or puts.
@@ -55,34 +55,34 @@ class Rival(ABC):
 
     name = ""
     scans = ""
-    """How it came to read all rows, where it had to choose; empty where there was no choice."""
+    """How it reads all rows, if it had a choice; else empty."""
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
 
     @abstractmethod
-    def load(self, rows: int) -> Taken:
-        """Write so many rows, as fast as it can."""
+    def load(self, rows: int) -> TaskTime:
+        """Write `rows` rows, as fast as possible."""
 
     @abstractmethod
-    def scan(self) -> Taken:
+    def scan(self) -> TaskTime:
         """Read all rows with one scanner."""
 
     @abstractmethod
-    def salted_scan(self) -> Taken:
-        """Read all rows in the order of what follows the bucket."""
+    def salted_scan(self) -> TaskTime:
+        """Read all rows in the order of the key after the bucket."""
 
     @abstractmethod
-    def get(self, count: int, threads: int) -> Taken:
-        """Read single rows by chance."""
+    def get(self, count: int, threads: int) -> TaskTime:
+        """Read random single rows."""
 
     @abstractmethod
-    def put(self, count: int, threads: int) -> Taken:
+    def put(self, count: int, threads: int) -> TaskTime:
         """Write single rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the cluster."""
+        """Close the connections."""
 
     def __enter__(self) -> Self:
         return self
@@ -91,8 +91,8 @@ class Rival(ABC):
         self.close()
 
 
-def row_key(number: int) -> bytes:
-    """The key of a row.
+def build_row_key(number: int) -> bytes:
+    """Return the key of a row.
 
     >>> row_key(17)
     b'01000000000000017'
@@ -100,21 +100,21 @@ def row_key(number: int) -> bytes:
     return b"%02d%015d" % (number % BUCKETS, number)
 
 
-def some_keys(count: int, rows: int) -> list[bytes]:
-    """Keys by chance, the same ones every time."""
+def draw_keys(count: int, rows: int) -> list[bytes]:
+    """Draw random keys, the same ones in every run."""
     chance = Random(count)
-    return [row_key(chance.randrange(rows)) for _ in range(count)]
+    return [build_row_key(chance.randrange(rows)) for _ in range(count)]
 
 
-def timed(operations: int, work: Callable[[], object]) -> Taken:
-    """What some work of this process takes."""
+def time_task(operations: int, work: Callable[[], object]) -> TaskTime:
+    """Return the time that some work of this process takes."""
     cpu, started = time.process_time(), time.perf_counter()
     work()
-    return Taken(operations, time.perf_counter() - started, time.process_time() - cpu)
+    return TaskTime(operations, time.perf_counter() - started, time.process_time() - cpu)
 
 
-def spread(keys: list[bytes], threads: int, one: Callable[[bytes], object]) -> None:
-    """Do something with each key, an equal share of them in each thread."""
+def run_in_threads(keys: list[bytes], threads: int, one: Callable[[bytes], object]) -> None:
+    """Call a function with each key, in threads with equal shares."""
     if threads == 1:
         for key in keys:
             one(key)
@@ -128,12 +128,12 @@ def spread(keys: list[bytes], threads: int, one: Callable[[bytes], object]) -> N
         list(crew.map(share, range(threads)))
 
 
-def expect(rows: int, found: Iterable[object]) -> None:
-    """Count what comes.
+def check_row_count(rows: int, rows_read: Iterable[object]) -> None:
+    """Check the number of rows.
 
     Raises:
         ValueError: it is not so many.
     """
-    count = sum(1 for _ in found)
+    count = sum(1 for _ in rows_read)
     if count != rows:
         raise ValueError(f"{count} rows instead of {rows}")

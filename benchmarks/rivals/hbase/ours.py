@@ -13,15 +13,15 @@ from rivals.hbase.contract import (
     RANGES,
     VALUE,
     Rival,
-    Taken,
-    expect,
-    row_key,
-    some_keys,
-    spread,
-    timed,
+    TaskTime,
+    build_row_key,
+    check_row_count,
+    draw_keys,
+    run_in_threads,
+    time_task,
 )
 from rowkey.cells import LATEST, Cell, CellBlock, RowCells
-from rowkey.hbase import Scan, connect, to_columns
+from rowkey.hbase import ScanSpec, connect, to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,58 +49,60 @@ class Ours(Rival):
         self._client = connect(url)
         self._source, self._sink = self._client.table(source), self._client.table(sink)
 
-    def load(self, rows: int) -> Taken:
-        return timed(rows, lambda: self._load(rows))
+    def load(self, rows: int) -> TaskTime:
+        return time_task(rows, lambda: self._load(rows))
 
     def _load(self, rows: int) -> None:
         for start in range(0, rows, CACHING):
             numbers = range(start, min(start + CACHING, rows))
-            self._sink.mutate([RowCells(row_key(number), CELLS) for number in numbers])
+            self._sink.mutate_rows([RowCells(build_row_key(number), CELLS) for number in numbers])
 
-    def load_columns(self, rows: int) -> Taken:
-        """Write so many rows that stand in Arrow columns."""
-        return timed(rows, lambda: self._load_columns(rows))
+    def load_columns(self, rows: int) -> TaskTime:
+        """Write `rows` rows from Arrow columns."""
+        return time_task(rows, lambda: self._load_columns(rows))
 
     def _load_columns(self, rows: int) -> None:
         import pyarrow as pa
 
         for start in range(0, rows, BLOCK):
-            keys = _keys(start, min(start + BLOCK, rows))
+            keys = _build_keys(start, min(start + BLOCK, rows))
             values = pa.repeat(pa.scalar(VALUE, pa.binary()), len(keys))
-            self._sink.load([CellBlock(keys, FAMILY, QUALIFIER, values)])
+            self._sink.put_blocks([CellBlock(keys, FAMILY, QUALIFIER, values)])
 
-    def scan(self) -> Taken:
-        return timed(self.rows, lambda: expect(self.rows, self._source.scan().rows()))
+    def scan(self) -> TaskTime:
+        return time_task(
+            self.rows, lambda: check_row_count(self.rows, self._source.scan().iter_row_cells())
+        )
 
-    def scan_columns(self) -> Taken:
+    def scan_columns(self) -> TaskTime:
         """Read all rows with one scanner into Arrow columns."""
-        return timed(self.rows, self._scan_columns)
+        return time_task(self.rows, self._scan_columns)
 
     def _scan_columns(self) -> None:
         count = 0
-        for answer in self._source.scan().answers():
+        for answer in self._source.scan().iter_blocks():
             count += to_columns(answer.cells, [FAMILY]).num_rows
-        expect(self.rows, range(count))
+        check_row_count(self.rows, range(count))
 
-    def salted_scan(self) -> Taken:
-        return timed(self.rows, lambda: expect(self.rows, self._merged()))
+    def salted_scan(self) -> TaskTime:
+        return time_task(self.rows, lambda: check_row_count(self.rows, self._iter_merged()))
 
-    def _merged(self) -> Iterator[RowCells]:
+    def _iter_merged(self) -> Iterator[RowCells]:
         # Each scan is begun at once, and asks one answer ahead.
-        runs = [self._source.scan(Scan(start, stop)).rows() for start, stop in RANGES]
+        runs = [self._source.scan(ScanSpec(start, stop)).iter_row_cells() for start, stop in RANGES]
         return heapq.merge(*runs, key=lambda row: row.row[2:])
 
-    def get(self, count: int, threads: int) -> Taken:
-        keys = some_keys(count, self.rows)
-        return timed(count, lambda: spread(keys, threads, self._get))
+    def get(self, count: int, threads: int) -> TaskTime:
+        keys = draw_keys(count, self.rows)
+        return time_task(count, lambda: run_in_threads(keys, threads, self._get))
 
     def _get(self, key: bytes) -> None:
         if not self._source.get(key).cells:
             raise ValueError(f"{key!r} is not found")
 
-    def put(self, count: int, threads: int) -> Taken:
-        keys = [row_key(number) for number in range(count)]
-        return timed(count, lambda: spread(keys, threads, self._put))
+    def put(self, count: int, threads: int) -> TaskTime:
+        keys = [build_row_key(number) for number in range(count)]
+        return time_task(count, lambda: run_in_threads(keys, threads, self._put))
 
     def _put(self, key: bytes) -> None:
         self._sink.put(key, {(FAMILY, QUALIFIER): VALUE})
@@ -109,8 +111,8 @@ class Ours(Rival):
         self._client.close()
 
 
-def _keys(start: int, stop: int) -> pa.Array[Any]:
-    """The keys of rows as a column, digit by digit."""
+def _build_keys(start: int, stop: int) -> pa.Array[Any]:
+    """Return the keys of rows as a column."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Clients of other languages: a program that is told a task a line, and answers what it took."""
+"""Clients of other languages: a program reads one task per line and prints its time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from oracles.build import Source, build
-from rivals.hbase.contract import Rival, Taken
+from rivals.hbase.contract import Rival, TaskTime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OFFICIAL = Source(Path(__file__).parent / "official", "Bench")
 TURNS = 4
-"""Of trying each of two ways to scan; the first is not counted."""
+"""The number of rounds for each of two ways to scan; the first is not counted."""
 FLAGS = ("-Xmx2g", "-Djava.net.preferIPv4Stack=true")
 
 
@@ -41,28 +41,28 @@ class Program(Rival):
             bufsize=1,
         )
 
-    def _ask(self, *words: object) -> Taken:
+    def _run_task(self, *words: object) -> TaskTime:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(" ".join(map(str, words)) + "\n")
         answer = self._process.stdout.readline().split()
         if not answer or answer[0] != "=":
             raise RuntimeError(f"{self.name} could not {words}: {' '.join(answer)}")
-        return Taken(int(answer[1]), float(answer[2]), float(answer[3]))
+        return TaskTime(int(answer[1]), float(answer[2]), float(answer[3]))
 
-    def load(self, rows: int) -> Taken:
-        return self._ask("load", rows)
+    def load(self, rows: int) -> TaskTime:
+        return self._run_task("load", rows)
 
-    def scan(self) -> Taken:
+    def scan(self) -> TaskTime:
         if self._fetches_ahead is None:
-            self._fetches_ahead = self._choose()
+            self._fetches_ahead = self._is_prefetch_faster()
         return self._scan(ahead=self._fetches_ahead)
 
-    def _scan(self, *, ahead: bool) -> Taken:
-        return self._ask("scan", self.rows, str(ahead).lower())
+    def _scan(self, *, ahead: bool) -> TaskTime:
+        return self._run_task("scan", self.rows, str(ahead).lower())
 
-    def _choose(self) -> bool:
-        """Whether fetching ahead is faster, tried by turns; the first turn is to warm up."""
+    def _is_prefetch_faster(self) -> bool:
+        """Return whether prefetching is faster, measured in turns; the first turn warms up."""
         rates: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(TURNS):
             for ahead, found in rates.items():
@@ -75,14 +75,14 @@ class Program(Rival):
         )
         return faster
 
-    def salted_scan(self) -> Taken:
-        return self._ask("salted", self.rows)
+    def salted_scan(self) -> TaskTime:
+        return self._run_task("salted", self.rows)
 
-    def get(self, count: int, threads: int) -> Taken:
-        return self._ask("get", count, threads, self.rows)
+    def get(self, count: int, threads: int) -> TaskTime:
+        return self._run_task("get", count, threads, self.rows)
 
-    def put(self, count: int, threads: int) -> Taken:
-        return self._ask("put", count, threads)
+    def put(self, count: int, threads: int) -> TaskTime:
+        return self._run_task("put", count, threads)
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -93,7 +93,7 @@ class Program(Rival):
         self._process.stdout.close()
 
 
-def official(zookeeper_port: int, source: str, sink: str, rows: int) -> Program:
+def start_java_client(zookeeper_port: int, source: str, sink: str, rows: int) -> Program:
     """The client HBase ships with, in Java.
 
     Args:

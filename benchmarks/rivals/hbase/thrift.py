@@ -1,4 +1,4 @@
-"""happybase through HBase's Thrift gateway, which is how Python came to HBase until now."""
+"""happybase through HBase's Thrift gateway."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rivals.hbase.contract import (
     RANGES,
     VALUE,
     Rival,
-    Taken,
-    expect,
-    row_key,
-    some_keys,
-    spread,
-    timed,
+    TaskTime,
+    build_row_key,
+    check_row_count,
+    draw_keys,
+    run_in_threads,
+    time_task,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ COLUMN = b"d:v"
 
 
 class Happybase(Rival):
-    """happybase on a gateway of its own, which ends with it.
+    """happybase with its own gateway, which is stopped with it.
 
     Binary protocol and buffered transport: thriftpy2 has both as compiled code, the compact
     protocol only in Python. A call carries 10,000 rows.
@@ -59,10 +59,10 @@ class Happybase(Rival):
         self._claims = Claims()
         self._port = self._claims.port()
         self._source, self._sink = source, sink
-        self._gateway = _started(self._port, zookeeper_port)
+        self._gateway = _start_gateway(self._port, zookeeper_port)
 
     @contextmanager
-    def _tables(self, name: str, count: int) -> Iterator[list[Any]]:
+    def _open_tables(self, name: str, count: int) -> Iterator[list[Any]]:
         """A table on so many connections, all open before the clock starts, closed behind it.
 
         A connection carries one call at a time. The first call of each is made here, since the
@@ -73,68 +73,70 @@ class Happybase(Rival):
             for _ in range(count):
                 connection = opened.enter_context(closing(happybase.Connection(HOST, self._port)))
                 found.append(connection.table(name))
-                found[-1].row(row_key(0))
+                found[-1].row(build_row_key(0))
             yield found
 
-    def load(self, rows: int) -> Taken:
+    def load(self, rows: int) -> TaskTime:
         shares = [range(number, rows, LOADERS) for number in range(LOADERS)]
-        with self._tables(self._sink, LOADERS) as tables, ThreadPoolExecutor(LOADERS) as crew:
-            return timed(rows, lambda: list(crew.map(self._load, tables, shares)))
+        with self._open_tables(self._sink, LOADERS) as tables, ThreadPoolExecutor(LOADERS) as crew:
+            return time_task(rows, lambda: list(crew.map(self._load, tables, shares)))
 
     @staticmethod
     def _load(table: Any, numbers: range) -> None:
         with table.batch(batch_size=CACHING) as batch:
             for number in numbers:
-                batch.put(row_key(number), {COLUMN: VALUE})
+                batch.put(build_row_key(number), {COLUMN: VALUE})
 
-    def scan(self) -> Taken:
-        with self._tables(self._source, 1) as [table]:
+    def scan(self) -> TaskTime:
+        with self._open_tables(self._source, 1) as [table]:
             found = table.scan(batch_size=CACHING)
-            return timed(self.rows, lambda: expect(self.rows, found))
+            return time_task(self.rows, lambda: check_row_count(self.rows, found))
 
-    def salted_scan(self) -> Taken:
-        with self._tables(self._source, 1) as [table]:
-            return timed(self.rows, lambda: expect(self.rows, self._merged(table)))
+    def salted_scan(self) -> TaskTime:
+        with self._open_tables(self._source, 1) as [table]:
+            return time_task(
+                self.rows, lambda: check_row_count(self.rows, self._iter_merged(table))
+            )
 
     @staticmethod
-    def _merged(table: Any) -> Iterator[Any]:
+    def _iter_merged(table: Any) -> Iterator[Any]:
         runs = [
             table.scan(row_start=start, row_stop=stop or None, batch_size=CACHING)
             for start, stop in RANGES
         ]
         return heapq.merge(*runs, key=lambda row: row[0][2:])
 
-    def get(self, count: int, threads: int) -> Taken:
-        return self._each(self._source, some_keys(count, self.rows), threads, self._get)
+    def get(self, count: int, threads: int) -> TaskTime:
+        return self._run_for_keys(self._source, draw_keys(count, self.rows), threads, self._get)
 
     @staticmethod
     def _get(table: Any, key: bytes) -> None:
         if not table.row(key):
             raise ValueError(f"{key!r} is not found")
 
-    def put(self, count: int, threads: int) -> Taken:
-        keys = [row_key(number) for number in range(count)]
-        return self._each(self._sink, keys, threads, self._put)
+    def put(self, count: int, threads: int) -> TaskTime:
+        keys = [build_row_key(number) for number in range(count)]
+        return self._run_for_keys(self._sink, keys, threads, self._put)
 
     @staticmethod
     def _put(table: Any, key: bytes) -> None:
         table.put(key, {COLUMN: VALUE})
 
-    def _each(
+    def _run_for_keys(
         self, name: str, keys: list[bytes], threads: int, one: Callable[[Any, bytes], object]
-    ) -> Taken:
-        """Do something with each key; each thread takes one of the open connections."""
+    ) -> TaskTime:
+        """Call a function with each key; each thread uses one of the open connections."""
         mine, free = local(), SimpleQueue[Any]()
 
-        def on_mine(key: bytes) -> None:
+        def run_on_connection(key: bytes) -> None:
             if not hasattr(mine, "table"):
                 mine.table = free.get_nowait()
             one(mine.table, key)
 
-        with self._tables(name, threads) as tables:
+        with self._open_tables(name, threads) as tables:
             for table in tables:
                 free.put(table)
-            return timed(len(keys), lambda: spread(keys, threads, on_mine))
+            return time_task(len(keys), lambda: run_in_threads(keys, threads, run_on_connection))
 
     def close(self) -> None:
         self._gateway.kill()
@@ -142,8 +144,8 @@ class Happybase(Rival):
         self._claims.release()
 
 
-def _started(port: int, zookeeper_port: int) -> subprocess.Popen[bytes]:
-    """The gateway, listening."""
+def _start_gateway(port: int, zookeeper_port: int) -> subprocess.Popen[bytes]:
+    """Start the gateway and wait until it listens."""
     built = build(SOURCE)
     settings = {
         "hbase.zookeeper.quorum": HOST,

@@ -1,16 +1,34 @@
-"""What would be better: designs on one scale, and a first design from a sample."""
+"""Judge one design, compare several, and draft a first one from a sample."""
 
-from rowkey.advise.comparing import MOST_DESIGNS, compare
-from rowkey.advise.comparison import Compared, Comparison, Figure, Measure
-from rowkey.advise.drafting import Draft, first_draft
+from typing import TYPE_CHECKING
+
+from rowkey.lazy_imports import build_lazy_getattr
+
+if TYPE_CHECKING:
+    from rowkey.advise.comparison import ComparedDesign, Comparison, Figure, Measure
+    from rowkey.advise.comparison_run import MAX_DESIGNS, compare_designs
+    from rowkey.advise.drafts import Draft, draft_design
+    from rowkey.advise.judgement import JudgedDesign, judge_comparison
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "comparison": "ComparedDesign Comparison Figure Measure",
+            "comparison_run": "MAX_DESIGNS compare_designs",
+            "drafts": "Draft draft_design",
+            "judgement": "JudgedDesign judge_comparison",
+        },
+    )
 
 __all__ = [
-    "MOST_DESIGNS",
-    "Compared",
+    "MAX_DESIGNS",
+    "ComparedDesign",
     "Comparison",
     "Draft",
     "Figure",
+    "JudgedDesign",
     "Measure",
-    "compare",
-    "first_draft",
+    "compare_designs",
+    "draft_design",
+    "judge_comparison",
 ]

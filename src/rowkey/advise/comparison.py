@@ -1,4 +1,4 @@
-"""What a comparison found: designs side by side, measure by measure."""
+"""The result of a comparison: the figures of several designs, measure by measure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.design import Design
-    from rowkey.lint import Findings
-    from rowkey.schema import ReadWords
+    from rowkey.lint import LintResult
+    from rowkey.schema import ReadDeclaration
     from rowkey.simulate import Simulation
 
-Better = Literal["less", "more", ""]
+BetterDirection = Literal["less", "more", ""]
 """Which way a measure is better; empty where neither is."""
 
 
@@ -26,13 +26,13 @@ class Figure:
         value: the figure; None where there is none.
         is_exact: whether it was counted, not estimated or timed.
         reason: why there is none, or an empty string.
-        is_whole: whether it is of a read of the whole table, whose one range is no merit.
+        is_full_scan: whether it is of a read of the whole table, whose one range is no merit.
     """
 
     value: float | None
     is_exact: bool = True
     reason: str = ""
-    is_whole: bool = False
+    is_full_scan: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,55 +41,55 @@ class Measure:
 
     Args:
         name: its name: `skew_10s`, `event_bytes`, `fan_out`.
-        what: what it measures, as a phrase.
+        description: what it measures, as a phrase.
         figures: a figure for each design, in their order.
-        better: which way it is better.
-        within: figures that differ by less are equal: chance, or a clock, makes as much.
-        read: the read it is of; None for all reads together, and what is not of reads.
+        direction: which way it is better.
+        tolerance: figures that differ by less are equal: chance, or a clock, makes as much.
+        read_name: the read it is of; None for all reads together, and what is not of reads.
     """
 
     name: str
-    what: str
+    description: str
     figures: tuple[Figure, ...]
-    better: Better = "less"
-    within: float = 0.0
-    read: str | None = None
+    direction: BetterDirection = "less"
+    tolerance: float = 0.0
+    read_name: str | None = None
 
     @property
-    def best(self) -> tuple[int, ...]:
-        """Which designs are best, from 0; none where all are equal, or nothing is better.
+    def best_designs(self) -> tuple[int, ...]:
+        """Return the numbers of the best designs, from 0; none if all are equal.
 
         A design without a figure, or that reads the whole table for it, is never among them, and
         keeps none of the others from being so.
 
         >>> figures = [Figure(2.0), Figure(1.0), Figure(None), Figure(1.1)]
-        >>> Measure("skew_10s", "", tuple(figures), within=0.2).best
+        >>> Measure("skew_10s", "", tuple(figures), tolerance=0.2).best_designs
         (1, 3)
-        >>> Measure("fan_out", "", (Figure(1.0, is_whole=True), Figure(16.0))).best
+        >>> Measure("fan_out", "", (Figure(1.0, is_full_scan=True), Figure(16.0))).best_designs
         (1,)
         """
-        sign = {"less": 1, "more": -1, "": 0}[self.better]
+        sign = {"less": 1, "more": -1, "": 0}[self.direction]
         known = {
             n: sign * one.value
             for n, one in enumerate(self.figures)
-            if one.value is not None and not one.is_whole
+            if one.value is not None and not one.is_full_scan
         }
         least = min(known.values(), default=0)
-        best = tuple(n for n, value in known.items() if value <= least + self.within)
+        best = tuple(n for n, value in known.items() if value <= least + self.tolerance)
         valued = sum(one.value is not None for one in self.figures)
         return best if len(best) < valued else ()
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One design of a comparison.
+class ComparedDesign:
+    """One design of a comparison, with its results.
 
     Args:
         label: its letter, from A.
         name: what it is called: its file, or its table.
         design: the design as it was declared.
         simulation: the sample on it, with the reads and the cluster of the comparison.
-        findings: what the rules say of it as it was declared.
+        lint_result: what the rules say of it as it was declared.
         key_bytes: bytes of the row keys of all replayed events together.
         event_bytes: bytes that the replayed events add to a store together, before encoding and
             compression; those that overwrite others are in it.
@@ -101,7 +101,7 @@ class Compared:
     name: str
     design: Design
     simulation: Simulation
-    findings: Findings
+    lint_result: LintResult
     key_bytes: int
     event_bytes: float
     is_measured: bool
@@ -110,46 +110,46 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Designs under the same events, on the same servers, asked the same reads.
+    """The result of comparing designs by the same events, servers and reads.
 
     Args:
         path: the sample.
-        events: events of the sample.
-        first: the number of the first that was replayed: 0, or that of the second half.
+        event_count: events of the sample.
+        first_event: the number of the first that was replayed: 0, or that of the second half.
         servers: region servers.
         capacity: operations a second one of them serves; None where no design declares it.
         designs: the designs, in the order they were given.
         measures: the measures, each with a figure for each design.
         reads: the reads that every design was asked, by name: all that any of them declares.
-        weights: the share of each read among all, by its rate; even where a rate is missing.
+        read_weights: the share of each read among all, by its rate; even where a rate is missing.
         has_rates: whether those shares are from declared rates.
         seed: where randomness began.
     """
 
     path: Path
-    events: int
-    first: int
+    event_count: int
+    first_event: int
     servers: int
     capacity: float | None
-    designs: tuple[Compared, ...]
+    designs: tuple[ComparedDesign, ...]
     measures: tuple[Measure, ...]
-    reads: Mapping[str, ReadWords]
-    weights: Mapping[str, float]
+    reads: Mapping[str, ReadDeclaration]
+    read_weights: Mapping[str, float]
     has_rates: bool
     seed: int
 
     @property
-    def operations(self) -> int:
-        """Events that were replayed on each design."""
-        return self.events - self.first
+    def operation_count(self) -> int:
+        """Return how many events were replayed on each design."""
+        return self.event_count - self.first_event
 
-    def measure(self, name: str, read: str | None = None) -> Measure:
-        """A measure by its name, and by the read it is of.
+    def find_measure(self, name: str, read_name: str | None = None) -> Measure:
+        """Return a measure by its name, and by its read if it has one.
 
         Raises:
             KeyError: there is none.
         """
         for one in self.measures:
-            if (one.name, one.read) == (name, read):
+            if (one.name, one.read_name) == (name, read_name):
                 return one
-        raise KeyError(name if read is None else (name, read))
+        raise KeyError(name if read_name is None else (name, read_name))

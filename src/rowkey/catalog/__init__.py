@@ -1,56 +1,61 @@
-"""Where designs are remembered: declaration, generations and codes, for everyone who opens them."""
+"""Catalogs: where the designs of tables are kept, with their bucket counts and codes."""
 
-from rowkey.catalog.codes import CatalogDictionary, Known
-from rowkey.catalog.contract import CATALOG_TABLE, Catalog
-from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import (
-    BORN,
-    CATALOG_WORD,
-    COUNTS,
-    GENERATION,
-    MAX_STALE_S,
-    Entry,
+from rowkey.catalog.catalog_entry import (
+    CATALOG_ATTRIBUTE,
+    COUNTS_ATTRIBUTE,
+    DEFAULT_MAX_STALE_S,
+    GENERATION_ATTRIBUTE,
+    TABLE_ID_ATTRIBUTE,
+    CatalogEntry,
     Generation,
-    check_stale,
-    counts_of,
-    is_told,
-    telling,
+    check_max_stale,
+    find_part_counts,
+    has_synced_attributes,
+    sync_attributes,
 )
-from rowkey.catalog.lease import Lease, awake_or_asleep_s
-from rowkey.catalog.remembering import evolved, open_catalog, remember
-from rowkey.catalog.restoring import is_first, lapse, last_told, restored
-from rowkey.catalog.stores import KINDS as CATALOGS
-from rowkey.catalog.trust import find_catalog_url
+from rowkey.catalog.catalog_url import find_catalog_url
+from rowkey.catalog.codes import CatalogDictionary, CodeSnapshot
+from rowkey.catalog.contract import CATALOG_TABLE, Catalog
+from rowkey.catalog.drift import Difference, apply_stored_counts, find_differences, find_drift
+from rowkey.catalog.entry_restoration import (
+    find_mismatch,
+    is_first_generation,
+    read_generation_number,
+    restore_entry,
+)
+from rowkey.catalog.lease import Lease, read_boottime_s
+from rowkey.catalog.registration import evolve_entry, open_catalog, register_design
+from rowkey.catalog.stores import CATALOGS as CATALOGS
 
 __all__ = [
-    "BORN",
     "CATALOGS",
+    "CATALOG_ATTRIBUTE",
     "CATALOG_TABLE",
-    "CATALOG_WORD",
-    "COUNTS",
-    "GENERATION",
-    "MAX_STALE_S",
+    "COUNTS_ATTRIBUTE",
+    "DEFAULT_MAX_STALE_S",
+    "GENERATION_ATTRIBUTE",
+    "TABLE_ID_ATTRIBUTE",
     "Catalog",
     "CatalogDictionary",
+    "CatalogEntry",
+    "CodeSnapshot",
     "Difference",
-    "Entry",
     "Generation",
-    "Known",
     "Lease",
-    "awake_or_asleep_s",
-    "check_stale",
-    "compare",
-    "counts_of",
-    "differences",
-    "evolved",
+    "apply_stored_counts",
+    "check_max_stale",
+    "evolve_entry",
     "find_catalog_url",
-    "is_first",
-    "is_told",
-    "lapse",
-    "last_told",
+    "find_differences",
+    "find_drift",
+    "find_mismatch",
+    "find_part_counts",
+    "has_synced_attributes",
+    "is_first_generation",
     "open_catalog",
-    "remember",
-    "restored",
-    "standing",
-    "telling",
+    "read_boottime_s",
+    "read_generation_number",
+    "register_design",
+    "restore_entry",
+    "sync_attributes",
 ]

@@ -1,16 +1,16 @@
-"""What a catalog answers: entries by table, changed only by who has seen their last version."""
+"""The interface of a catalog: entries by table, replaced only by clients that read the last one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Conflict, Unsupported
+from rowkey.errors import Conflict, InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rowkey.catalog.entry import Entry
+    from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.engines import Engine
 
 
@@ -19,7 +19,7 @@ CATALOG_TABLE = "rowkey.catalog"
 
 
 class Catalog(ABC):
-    """Remembers tables for everyone who opens them.
+    """Keeps the entries of tables for all clients.
 
     Every write is all or nothing, and of several at once on the same version one wins: a client
     reads, decides, and writes if nothing has changed meanwhile.
@@ -30,119 +30,124 @@ class Catalog(ABC):
 
     @classmethod
     @abstractmethod
-    def open(cls, where: str) -> Catalog:
+    def open(cls, location: str) -> Catalog:
         """Open the catalog.
 
         Args:
-            where: what stands behind the scheme and its colon.
+            location: what stands behind the scheme and its colon.
 
         Raises:
-            Unsupported: it cannot be reached.
+            Unavailable: it cannot be reached.
         """
 
     @classmethod
-    def beside(cls, engine: Engine, url: str) -> Catalog:
-        """Open the catalog that the kind's name alone means: it is where the tables are.
+    def open_on_engine(cls, engine: Engine, url: str) -> Catalog:
+        """Open the catalog of this type that lies next to the tables of an engine.
 
         Args:
             engine: where they are; it stays open when the catalog is closed.
             url: the engine's, for messages.
 
         Raises:
-            Unsupported: the kind needs a place of its own.
+            Unavailable: the kind needs a place of its own.
         """
-        raise Unsupported("catalog", f"{cls.name!r} alone names no place", f"{cls.name}:WHERE")
+        raise InvalidArgument("catalog", f"{cls.name!r} alone names no place", f"{cls.name}:WHERE")
 
     @abstractmethod
-    def read(self, table: str) -> Entry | None:
-        """The entry of a table, with its version; None if there is none.
+    def read(self, table: str) -> CatalogEntry | None:
+        """Return the entry of a table, with its version; None if there is none.
 
         Raises:
-            Unsupported: what is stored cannot be read, or is no entry.
+            Unavailable: what is stored cannot be read, or is no entry.
         """
 
     @abstractmethod
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+    def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
         """Replace the entry of a table.
 
         Args:
             table: its name.
             entry: the new entry; its own version says nothing.
-            expected: the version that was read, or None if there was no entry.
+            expected_version: the version that was read, or None if there was no entry.
 
         Returns:
             The version that the entry has now.
 
         Raises:
             Conflict: the entry has another version, or there is one, or none.
-            Unsupported: it cannot be stored.
+            Unavailable: it cannot be stored.
         """
 
     @abstractmethod
-    def remove(self, table: str, expected: int | None = None) -> None:
-        """Forget a table and its notes; forgetting one that is not known is harmless.
+    def remove(self, table: str, expected_version: int | None = None) -> None:
+        """Remove the entry of a table and its notes; a missing entry is no error.
 
         Args:
             table: its name.
-            expected: the version that was read; None forgets whatever there is.
+            expected_version: the version that was read; None forgets whatever there is.
 
         Raises:
             Conflict: there is an entry of another version.
         """
 
     @abstractmethod
-    def notes(self, table: str) -> dict[str, str]:
-        """What was noted of a table beside its entry, by word."""
+    def read_notes(self, table: str) -> dict[str, str]:
+        """Return the notes of a table, small texts next to its entry, by name."""
 
     @abstractmethod
-    def note(self, table: str, word: str, text: str | None) -> None:
-        """Note something small of a table, such as how far a load has come; None forgets it.
+    def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        """Write a note of a table, such as how far a load has come; None removes it.
 
         It has no version: of several who note the same word at once, one is right.
         """
 
     @abstractmethod
-    def tables(self) -> list[str]:
-        """The names of the tables that are remembered, ascending."""
+    def list_tables(self) -> list[str]:
+        """Return the names of the tables that have an entry, ascending."""
 
-    def watch(self, table: str, changed: Callable[[], None]) -> None:  # noqa: B027 - most cannot
-        """Have somebody told when the entry of a table may have changed.
+    def watch(self, table: str, callback: Callable[[], None]) -> None:  # noqa: B027 - most cannot
+        """Call a function when the entry of a table may have changed.
 
         A catalog that cannot notice it does nothing: who asks reads the entry now and then as well.
 
         Args:
             table: its name.
-            changed: called from any thread, any number of times; it must return at once.
+            callback: called from any thread, any number of times; it must return at once.
         """
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
-        """Let go of what the catalog holds; closing twice is harmless."""
+        """Close the catalog; closing twice is harmless."""
 
 
-def check_removed(table: str, found: int | None, expected: int | None) -> None:
-    """Refuse to forget an entry that is not the one that was read.
+def check_removal(table: str, stored_version: int | None, expected_version: int | None) -> None:
+    """Raise unless the entry to remove is the one that was read.
 
     Raises:
         Conflict: they differ.
     """
-    if found is not None and expected is not None:
-        check_version(table, found, expected)
+    if stored_version is not None and expected_version is not None:
+        check_version(table, stored_version, expected_version)
 
 
-def check_version(table: str, found: int | None, expected: int | None) -> None:
-    """Refuse to replace an entry that is not the one that was read.
+def check_version(table: str, stored_version: int | None, expected_version: int | None) -> None:
+    """Raise unless the entry to replace is the one that was read.
 
     Args:
         table: the table's name.
-        found: the version that the entry has; None if there is none.
-        expected: the version that was read; None if there was no entry.
+        stored_version: the version that the entry has; None if there is none.
+        expected_version: the version that was read; None if there was no entry.
 
     Raises:
         Conflict: they differ.
     """
-    if found != expected:
-        raise Conflict(f"table {table}", f"its entry is {_said(found)}", _said(expected))
+    if stored_version != expected_version:
+        raise Conflict(
+            f"table {table}",
+            f"its entry is {_format_version(stored_version)}",
+            _format_version(expected_version),
+        )
 
 
-def _said(version: int | None) -> str:
+def _format_version(version: int | None) -> str:
+    """Return a version as a message shows it."""
     return "none" if version is None else f"version {version}"

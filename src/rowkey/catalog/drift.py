@@ -1,14 +1,14 @@
-"""How a design differs from the one a table was created with, as far as stored rows can tell."""
+"""Compare a design with the one that a table was created with, where stored rows depend on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from rowkey.catalog.entry import counts_of
-from rowkey.errors import DeclarationError, DriftError, Mistake
-from rowkey.keys import Change
-from rowkey.schema import print_key
+from rowkey.catalog.catalog_entry import find_part_counts
+from rowkey.errors import CatalogMismatch, InvalidDesign, Mistake
+from rowkey.keys import Compatibility
+from rowkey.schema import format_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Key
     from rowkey.schema import Term
 
-STORED = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
+STORED_OPTIONS = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
 """Words of a field, besides its type, that bear on the bytes or on which values there may be."""
-NOTHING = "nothing"
-LONGEST = 120
+ABSENT = "nothing"
+MAX_VALUE_CHARS = 120
 """Characters of a word that a difference shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One word that differs.
+    """One option of a design that differs.
 
     Args:
         path: where it stands in a design file.
@@ -46,8 +46,8 @@ class Difference:
         return Mistake(self.path, f"declared {self.declared}, remembered {self.remembered}")
 
 
-def compare(declared: Design, remembered: Design) -> DriftError | None:
-    """What keeps a design from opening a table that was created with another; None if nothing.
+def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
+    """Return what keeps a design from opening a table that was created with another, or None.
 
     Counted are the words that stored rows depend on: the table, the key apart from its counts,
     types and places of fields, families. Counts are the catalog's; cluster, reads, writes, sample
@@ -59,162 +59,181 @@ def compare(declared: Design, remembered: Design) -> DriftError | None:
 
     >>> from rowkey.design import Design
     >>> old = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u8"})
-    >>> compare(Design("t", "[bucket(id, 8)][id]", fields={"id": "u64", "n": "u8"}), old) is None
+    >>> find_drift(Design("t", "[bucket(id, 8)][id]", fields={"id": "u64", "n": "u8"}), old) is None
     True
-    >>> print(compare(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
+    >>> print(find_drift(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
     t was made otherwise than declared:
       fields.n.type: declared u16, remembered u8.
     """
-    found = list(differences(declared, remembered))
-    return DriftError(declared.table, [one.mistake for one in found]) if found else None
+    found = list(find_differences(declared, remembered))
+    return CatalogMismatch(declared.table, [one.mistake for one in found]) if found else None
 
 
-def standing(declared: Design, remembered: Design) -> Design:
-    """A declared design with the counts that its table was created with.
+def apply_stored_counts(declared: Design, remembered: Design) -> Design:
+    """Return a declared design with the counts that its table was created with.
 
     Args:
         declared: a design that differs in nothing that keeps it from opening the table.
         remembered: the design that the catalog remembers.
     """
-    if counts_of(declared) == counts_of(remembered):
+    if find_part_counts(declared) == find_part_counts(remembered):
         return declared
-    return declared.counting(_shared(declared, remembered))
+    return declared.copy_with_counts(_find_shared_counts(declared, remembered))
 
 
-def counted(declared: Design, remembered: Design) -> tuple[Term, ...]:
-    """The terms of a key with the counts of another, where both count at the same place."""
-    return declared.counted(_shared(declared, remembered))
+def build_counted_terms(declared: Design, remembered: Design) -> tuple[Term, ...]:
+    """Return the terms of a key with the counts of another, where both have one."""
+    return declared.replace_term_counts(_find_shared_counts(declared, remembered))
 
 
-def _shared(declared: Design, remembered: Design) -> dict[int, int]:
-    """The counts of a table, where a declared design counts as well."""
-    mine, theirs = counts_of(declared), counts_of(remembered)
+def _find_shared_counts(declared: Design, remembered: Design) -> dict[int, int]:
+    """Return the counts of a table at the places where the declared design has counts too."""
+    mine, theirs = find_part_counts(declared), find_part_counts(remembered)
     return {place: theirs[place] for place in mine.keys() & theirs.keys()}
 
 
-def differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Every word that differs and that stored rows depend on, in the order of a design file."""
+def find_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
+    """Return every option that differs and that stored rows depend on, in the file's order."""
     if declared.table != remembered.table:
         yield Difference("table", declared.table, remembered.table)
-    yield from _of_keys(declared, remembered)
-    yield from _of_fields(declared, remembered)
-    yield from _of_families(declared, remembered)
+    yield from _find_key_differences(declared, remembered)
+    yield from _find_field_differences(declared, remembered)
+    yield from _find_family_differences(declared, remembered)
 
 
-def _of_keys(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """The parts that differ; what the words of their fields explain is told there."""
-    terms, stored = counted(declared, remembered), remembered.key.terms
-    key = _counted_key(declared, remembered)
+def _find_key_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
+    """Return the parts of the key that differ, unless an option of a field explains it."""
+    terms, stored = build_counted_terms(declared, remembered), remembered.key.terms
+    key = _build_counted_key(declared, remembered)
     if key is None or len(terms) != len(stored):
-        said = print_key(declared.key.terms), print_key(stored)
-        yield Difference("key", *said, is_safe=_is_longer(declared, remembered))
+        said = format_key(declared.key.terms), format_key(stored)
+        yield Difference("key", *said, is_safe=_is_key_extended(declared, remembered))
         return
     for place, (new, old) in enumerate(zip(key.parts, remembered.key.parts, strict=True)):
-        change = old.evolves(new)
-        if terms[place] != stored[place] and change is not Change.SAME:
+        change = old.check_compatibility(new)
+        if terms[place] != stored[place] and change is not Compatibility.SAME:
             said = str(declared.key.terms[place]), str(stored[place])
-            yield Difference(f"key[{place}]", *said, is_safe=change is Change.WIDER)
+            yield Difference(f"key[{place}]", *said, is_safe=change is Compatibility.WIDER)
 
 
-def _is_longer(declared: Design, remembered: Design) -> bool:
-    """Whether the declared key is the other with nullable fields behind it, which rows may lack."""
-    key = _counted_key(declared, remembered)
-    return key is not None and remembered.key.evolves(key) is not Change.BREAKS
+def _is_key_extended(declared: Design, remembered: Design) -> bool:
+    """Whether the declared key is the stored one with nullable fields after it."""
+    key = _build_counted_key(declared, remembered)
+    return key is not None and remembered.key.check_compatibility(key) is not Compatibility.BREAKS
 
 
-def _counted_key(declared: Design, remembered: Design) -> Key | None:
-    """The declared key with the counts of the table; None if it cannot have them."""
+def _build_counted_key(declared: Design, remembered: Design) -> Key | None:
+    """Return the declared key with the counts of the table; None if it cannot have them."""
     try:
-        return standing(declared, remembered).key
-    except DeclarationError:
+        return apply_stored_counts(declared, remembered).key
+    except InvalidDesign:
         return None
 
 
-def _of_fields(declared: Design, remembered: Design) -> Iterator[Difference]:
+def _find_field_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
+    """Return the options of the fields that differ."""
     for name in declared.fields | remembered.fields:
         new, old = declared.fields.get(name), remembered.fields.get(name)
         if new is None or old is None:
             yield Difference(
                 f"fields.{name}",
-                NOTHING if new is None else _shown(new.type.name),
-                NOTHING if old is None else _shown(old.type.name),
+                ABSENT if new is None else _format_value(new.type.name),
+                ABSENT if old is None else _format_value(old.type.name),
                 is_safe=old is None
-                and (place_of(declared, name) != KEY or _is_longer(declared, remembered)),
+                and (
+                    describe_placement(declared, name) != KEY_ONLY
+                    or _is_key_extended(declared, remembered)
+                ),
             )
             continue
-        changes = [old.type.evolves(new.type), *_changes_of_parts(declared, remembered, name)]
-        yield from _of_words(new, old, Change.worst(changes))
-        here, there = place_of(declared, name), place_of(remembered, name)
+        changes = [
+            old.type.check_compatibility(new.type),
+            *_find_part_changes(declared, remembered, name),
+        ]
+        yield from _find_option_differences(new, old, Compatibility.find_worst(changes))
+        here, there = describe_placement(declared, name), describe_placement(remembered, name)
         if here != there:
             yield Difference(f"fields.{name}", here, there)
 
 
-def _changes_of_parts(declared: Design, remembered: Design, name: str) -> Iterator[Change]:
-    """What becomes of each part of the key that a field is in."""
-    key = _counted_key(declared, remembered)
+def _find_part_changes(declared: Design, remembered: Design, name: str) -> Iterator[Compatibility]:
+    """Return how each part of the key that a field is in changes."""
+    key = _build_counted_key(declared, remembered)
     if key is None:
-        yield Change.BREAKS
+        yield Compatibility.BREAKS
         return
     for new, old in zip(key.parts, remembered.key.parts, strict=False):
         if name in old.fields:
-            yield old.evolves(new)
+            yield old.check_compatibility(new)
 
 
-def _of_words(new: Field, old: Field, change: Change) -> Iterator[Difference]:
-    """The words of one field that differ; of those that say nothing to stored rows, none."""
-    is_safe = change is not Change.BREAKS
+def _find_option_differences(new: Field, old: Field, change: Compatibility) -> Iterator[Difference]:
+    """Return the options of one field that differ and that stored rows depend on."""
+    is_safe = change is not Compatibility.BREAKS
     if new.type.name != old.type.name:
         yield Difference(f"fields.{new.name}.type", new.type.name, old.type.name)
         return
-    for word in STORED:
-        mine, theirs = getattr(new.words, word), getattr(old.words, word)
+    for word in STORED_OPTIONS:
+        mine, theirs = getattr(new.declaration, word), getattr(old.declaration, word)
         if mine != theirs:
-            yield Difference(f"fields.{new.name}.{word}", _shown(mine), _shown(theirs), is_safe)
-    if change is not Change.SAME and set(map(repr, new.heavy)) != set(map(repr, old.heavy)):
-        yield Difference(f"fields.{new.name}.heavy", _shown(new.heavy), _shown(old.heavy), is_safe)
+            yield Difference(
+                f"fields.{new.name}.{word}", _format_value(mine), _format_value(theirs), is_safe
+            )
+    if change is not Compatibility.SAME and set(map(repr, new.heavy_values)) != set(
+        map(repr, old.heavy_values)
+    ):
+        yield Difference(
+            f"fields.{new.name}.heavy",
+            _format_value(new.heavy_values),
+            _format_value(old.heavy_values),
+            is_safe,
+        )
 
 
-KEY = "in the key alone"
+KEY_ONLY = "in the key alone"
 
 
-def place_of(design: Design, name: str) -> str:
-    """Where a row keeps the value of a field, in words.
+def describe_placement(design: Design, name: str) -> str:
+    """Return where a row keeps the value of a field, in words.
 
     >>> from rowkey.design import Design
     >>> design = Design("t", "[id]", fields={"id": "u64", "n": {"type": "u8", "qualifier": "x"}})
-    >>> place_of(design, "id"), place_of(design, "n")
+    >>> describe_placement(design, "id"), describe_placement(design, "n")
     ('in the key alone', 'column d:x')
     """
-    words = design.fields[name].words
-    for place, names in design.layout.stored.items():
+    words = design.fields[name].declaration
+    for place, names in design.layout.placed_fields.items():
         if name in names:
             family = words.family or design.layout.family
             within = next(w for w in (words.pack, words.qualifier, name) if w is not None)
             return f"{place} {family}:{within}"
-    return KEY
+    return KEY_ONLY
 
 
-def _of_families(declared: Design, remembered: Design) -> Iterator[Difference]:
+def _find_family_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
+    """Return the options of the families that differ."""
     for name in declared.families | remembered.families:
         new, old = declared.families.get(name), remembered.families.get(name)
         if new is None or old is None:
-            said = NOTHING, "a family"
+            said = ABSENT, "a family"
             yield Difference(f"families.{name}", *(said if new is None else said[::-1]))
             continue
         for row in fields(new):
             mine, theirs = getattr(new, row.name), getattr(old, row.name)
             if mine != theirs:
                 word = (row.metadata.get("row") or ("",))[0] or row.name
-                yield Difference(f"families.{name}.{word}", _shown(mine), _shown(theirs))
+                yield Difference(
+                    f"families.{name}.{word}", _format_value(mine), _format_value(theirs)
+                )
 
 
-def _shown(value: Any) -> str:
-    """A word as a difference shows it."""
+def _format_value(value: Any) -> str:
+    """Return an option's value as a difference shows it."""
     if value is None:
-        return NOTHING
+        return ABSENT
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
         value = f"[{', '.join(map(str, value))}]"
     text = str(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MAX_VALUE_CHARS else f"{text[:MAX_VALUE_CHARS]}…"

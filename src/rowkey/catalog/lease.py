@@ -1,255 +1,262 @@
-"""How long a client may go on with what it has read of a table: what a change of buckets waits for.
+"""How long a client may use what it has read of a table: a change of bucket counts waits for that.
 
-A catalog may be out of reach for a while, and nobody stops for that. But whoever changes a table
-must know when nobody goes by the old entry any more. So an entry that was read is good for some
-seconds; then it is read again, or nothing is written or read until it can be.
+A catalog may be out of reach for a while, and clients go on without it. But a client that changes a
+table must know when no client uses the old entry any more. So an entry that was read is good for
+some seconds; then it is read again, or nothing is written or read until it can be.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, NoReturn
 
-from rowkey.errors import OneMistakeError, RowkeyError, Unsupported
+from rowkey.errors import OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.catalog.contract import Catalog
-    from rowkey.catalog.entry import Entry
 
-SOON = 3
-"""Part of its time after which an entry is read again: two tries may fail before it ends."""
-AGAIN = 30
-"""Part of its time that lies between two tries, so that a catalog that is down is not besieged."""
+REFRESH_DIVISOR = 3
+"""An entry is read again after this part of its time: two tries may fail before it ends."""
+RETRY_DIVISOR = 30
+"""This part of its time lies between two tries, to spare a catalog that is down."""
 
-BACK = "It goes on by itself once the catalog answers."
-ANEW = "Open the table again, if it is right so; else restore its catalog."
+RECOVERY_HINT = "It goes on by itself once the catalog answers."
+REOPEN_HINT = "Open the table again, if it is right so; else restore its catalog."
 
-CLOSING_S = 5.0
-"""Seconds that a closed lease waits for an answer; then the catalog is closed under it."""
+CLOSE_TIMEOUT_S = 5.0
+"""Seconds that a closed lease waits for an answer; then the catalog is closed all the same."""
 
 
-def awake_or_asleep_s() -> float:
-    """Seconds that never go back, and go on while the machine sleeps, where it can tell.
+read_boottime_s: Callable[[], float] = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    if hasattr(time, "CLOCK_BOOTTIME")
+    else time.monotonic
+)
+"""Return seconds that never go back, and on Linux go on while the machine sleeps.
 
-    Source: clock_gettime(2), CLOCK_BOOTTIME of Linux; its CLOCK_MONOTONIC stops in a suspend.
-    """
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
+Source: clock_gettime(2), CLOCK_BOOTTIME of Linux; its CLOCK_MONOTONIC stops in a suspend.
+"""
 
 
 class Lease:
-    """What a client knows of a table, for as long as it may go by that.
+    """The entry of a table that a client has read, for as long as the client may use it.
 
-    It is asked before every read and write. One thread at a time reads the entry again in the
-    background; nobody waits for it until the time is over. Several threads may ask.
+    Every read and write of the table gets the entry here. One thread at a time reads the entry
+    again in the background; readers and writers wait for it only when the time is over.
 
     Args:
-        catalog: where the table is remembered.
+        catalog: the table's catalog.
         table: its name.
-        entry: what was read of it.
-        max_stale_s: seconds that it may go on at most; never longer than the entry says.
+        entry: the entry that was read.
+        max_stale_s: the most seconds that it may be used; never longer than the entry says.
         clock: seconds that never go back, and go on while the process stands still.
-        since: when the entry was asked for, by that clock; now if None.
+        read_at_s: when the entry was read, by that clock; now if None.
 
     >>> from functools import partial
-    >>> from rowkey.catalog import Entry, open_catalog
+    >>> from rowkey.catalog import CatalogEntry, open_catalog
     >>> from rowkey.design import Design
-    >>> entry = Entry.of(Design("t", "[id]", fields={"id": "u64"}), (), 0)
+    >>> entry = CatalogEntry.from_design(Design("t", "[id]", fields={"id": "u64"}), (), 0)
     >>> catalog, now = open_catalog("memory:"), [0.0]
     >>> lease = Lease(catalog, "t", entry, clock=partial(now.__getitem__, 0))
     >>> now[0] = 59.0
-    >>> lease.entry() is entry
+    >>> lease.get_entry() is entry
     True
     >>> now[0] = 60.0
-    >>> lease.entry()
+    >>> lease.get_entry()
     Traceback (most recent call last):
-    rowkey.errors.Unsupported: table t: the catalog does not know it any more; expected ...
+    rowkey.errors.Unavailable: table t: the catalog does not know it any more; expected ...
     """
 
     def __init__(
         self,
         catalog: Catalog,
         table: str,
-        entry: Entry,
+        entry: CatalogEntry,
         max_stale_s: float | None = None,
-        clock: Callable[[], float] = awake_or_asleep_s,
+        clock: Callable[[], float] = read_boottime_s,
         *,
-        since: float | None = None,
+        read_at_s: float | None = None,
     ) -> None:
         self.catalog = catalog
         self.table = table
         self.clock = clock
-        self._most_s = max_stale_s
-        self._since = clock() if since is None else since
-        self._next = self._since
+        self._stale_limit_s = max_stale_s
+        self._read_at_s = clock() if read_at_s is None else read_at_s
+        self._next_try_s = self._read_at_s
         self._lock = Lock()
-        self._waiting = Lock()
-        self._failures = 0
-        self._told: tuple[float, RowkeyError] | None = None
+        self._renewal_lock = Lock()
+        self._failure_count = 0
+        self._last_failure: tuple[float, RowkeyError] | None = None
         self._thread: Thread | None = None
         self._is_changed = False
         self._is_closed = False
-        self._keep(entry)
-        catalog.watch(table, self.changed)
+        self._set_entry(entry)
+        catalog.watch(table, self.notify_change)
 
-    def entry(self) -> Entry:
-        """What the table is, as far as this client may still go by it.
+    def get_entry(self) -> CatalogEntry:
+        """Return the entry, read again if it is too old to be used.
 
         Raises:
-            Unsupported: it was read too long ago, and the catalog does not answer.
+            Unavailable: it was read too long ago, and the catalog does not answer.
 
         Cost: 0.1 µs; a read of the catalog where the table was not used for long.
         """
-        if self.clock() - self._since >= self._soon_s:
-            self._look()
+        if self.clock() - self._read_at_s >= self._refresh_after_s:
+            self._ensure_fresh()
         return self._entry
 
     @property
-    def known(self) -> Entry:
-        """What was read last, whether anyone may still go by it or not."""
+    def last_entry(self) -> CatalogEntry:
+        """The entry that was read last, whether it may still be used or not."""
         return self._entry
 
     @property
     def age_s(self) -> float:
-        """Seconds since the catalog was asked for what is known."""
-        return self.clock() - self._since
+        """The seconds since the known entry was read."""
+        return self.clock() - self._read_at_s
 
     @property
-    def is_over(self) -> bool:
-        """Whether nobody may go by what is known any more."""
+    def is_expired(self) -> bool:
+        """Whether the known entry may not be used any more."""
         return self.age_s >= self.max_stale_s
 
-    def _keep(self, entry: Entry) -> None:
-        """Go by an entry from now on."""
+    def _set_entry(self, entry: CatalogEntry) -> None:
+        """Use an entry from now on."""
         self._entry = entry
-        given = self._most_s
+        given = self._stale_limit_s
         self.max_stale_s = entry.max_stale_s if given is None else min(given, entry.max_stale_s)
-        self._soon_s = self.max_stale_s / SOON
+        self._refresh_after_s = self.max_stale_s / REFRESH_DIVISOR
 
-    def _look(self) -> None:
-        """Have the entry read again: behind those who ask, or before they go on."""
-        if not self.is_over:
-            self.refresh()
+    def _ensure_fresh(self) -> None:
+        """Start to read the entry again in the background, or wait for it if it has expired."""
+        if not self.is_expired:
+            self.start_refresh()
             return
-        failures = self._failures
-        with self._waiting:  # one asks for all
-            if not self.is_over:  # somebody has, or it was read behind them
+        failures = self._failure_count
+        with self._renewal_lock:  # one thread reads for all
+            if not self.is_expired:  # another thread has renewed it
                 return
-            if self._failures > failures:
-                self._raise_lost()
+            if self._failure_count > failures:
+                self._raise_unavailable()
             try:
-                self.renew()
-            except Unsupported:
-                if self.is_over:
+                self.renew_entry()
+            except Unavailable:
+                if self.is_expired:
                     raise
 
-    def renew(self) -> Entry:
+    def renew_entry(self) -> CatalogEntry:
         """Read the entry now.
 
         Raises:
-            Unsupported: the catalog does not answer, does not know the table, or knows something
+            Unavailable: the catalog does not answer, does not know the table, or knows something
                 that does not follow from what was read before: it was put back, or the table was
-                made anew.
+                created again.
         """
         at, stale_s, before = self.clock(), self.age_s, self._entry
         try:
             found = self.catalog.read(self.table)
         except RowkeyError as problem:
-            self._told, self._failures = (stale_s, problem), self._failures + 1
-            self._raise_lost()
+            self._last_failure, self._failure_count = (stale_s, problem), self._failure_count + 1
+            self._raise_unavailable()
         if found is None:
-            self._refuse("the catalog does not know it any more")
+            self._raise_mismatch("the catalog does not know it any more")
         with self._lock:
-            if found.version < self._entry.version and found.follows(before):
-                # It was asked before this client has written what it goes by now.
-                self._since = max(self._since, at)
+            if found.version < self._entry.version and found.is_successor_of(before):
+                # It was read before this client has written the entry that it uses now.
+                self._read_at_s = max(self._read_at_s, at)
                 return self._entry
-            self._accept(found)
-            self._since = max(self._since, at)
+            self._accept_successor(found)
+            self._read_at_s = max(self._read_at_s, at)
             return self._entry
 
-    def _raise_lost(self) -> NoReturn:
-        """Tell that the catalog did not answer when it was asked last, and why."""
-        assert self._told is not None
-        stale_s, problem = self._told
-        said, remedy = str(problem), BACK
+    def _raise_unavailable(self) -> NoReturn:
+        """Raise the error of the last read of the catalog."""
+        assert self._last_failure is not None
+        stale_s, problem = self._last_failure
+        said, remedy = str(problem), RECOVERY_HINT
         if isinstance(problem, OneMistakeError):
             why = problem.mistake
-            said, remedy = f"{why.path}: {why.what}", f"{why.remedy} {BACK}".strip()
+            said, remedy = f"{why.path}: {why.problem}", f"{why.remedy} {RECOVERY_HINT}".strip()
         what = f"its catalog has not answered for {stale_s:.0f} s: {said}"
         allowed = f"an answer within {self.max_stale_s:g} s"
-        raise Unsupported(f"table {self.table}", what, allowed, remedy) from problem
+        raise Unavailable(f"table {self.table}", what, allowed, remedy) from problem
 
-    def _accept(self, found: Entry) -> None:
-        """Go by an entry from now on, under the lock, if it follows from what is known.
+    def _accept_successor(self, entry: CatalogEntry) -> None:
+        """Use an entry from now on, under the lock, if it follows from the known one.
 
-        If it does not nobody may go by what is known any longer: rows may stand elsewhere.
+        If it does not, the known one may not be used any longer: rows may stand elsewhere.
         """
         known = self._entry
-        if not found.follows(known):
-            self._since = min(self._since, self.clock() - self.max_stale_s)
-            if found.version < known.version:
-                self._refuse(f"the catalog has version {found.version} of it, not the last one")
-            self._refuse("its catalog was put back, or it was made anew")
-        if found.version > known.version:
-            self._keep(found)
+        if not entry.is_successor_of(known):
+            self._read_at_s = min(self._read_at_s, self.clock() - self.max_stale_s)
+            if entry.version < known.version:
+                self._raise_mismatch(
+                    f"the catalog has version {entry.version} of it, not the last one"
+                )
+            self._raise_mismatch("its catalog was put back, or it was created again")
+        if entry.version > known.version:
+            self._set_entry(entry)
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _raise_mismatch(self, problem: str) -> NoReturn:
+        """Raise the error of an entry that does not follow from the known one."""
         allowed = f"its version {self._entry.version} as it was read here, or what came of that"
-        raise Unsupported(f"table {self.table}", what, allowed, ANEW)
+        raise Unavailable(f"table {self.table}", problem, allowed, REOPEN_HINT)
 
-    def took(self, entry: Entry) -> None:
-        """Go by an entry that this client has written itself, or has found when it wanted to.
+    def adopt_entry(self, entry: CatalogEntry) -> None:
+        """Use an entry that this client has written itself, or has just read.
 
         Raises:
-            Unsupported: it does not follow from what is known.
+            Unavailable: it does not follow from what is known.
         """
         with self._lock:
-            if not self._entry.follows(entry):
-                self._accept(entry)
+            if not self._entry.is_successor_of(entry):
+                self._accept_successor(entry)
 
-    def changed(self) -> None:
-        """Have the entry read again in the background, for somebody has seen it change."""
+    def notify_change(self) -> None:
+        """Read the entry again in the background, because it may have changed."""
         with self._lock:
             self._is_changed = True
-            self._start()
+            self._start_thread()
 
-    def refresh(self) -> None:
-        """Have the entry read again in the background, unless that is being done or was just tried.
+    def start_refresh(self) -> None:
+        """Read the entry again in the background, unless that is under way or was just tried.
 
         What does not come is asked for again, until the time is over.
         """
         with self._lock:
-            if self.clock() >= self._next:
-                self._start()
+            if self.clock() >= self._next_try_s:
+                self._start_thread()
 
-    def _start(self) -> None:
-        """Start the thread that reads, under the lock, if there is none."""
+    def _start_thread(self) -> None:
+        """Start the reading thread if there is none; called under the lock."""
         if self._thread is None and not self._is_closed:
-            self._thread = Thread(target=self._read_behind, name="rowkey-lease", daemon=True)
+            self._thread = Thread(target=self._read_in_background, name="rowkey-lease", daemon=True)
             self._thread.start()
 
-    def _read_behind(self) -> None:
+    def _read_in_background(self) -> None:
+        """Read the entry until no change was notified meanwhile."""
         is_wanted = True
         while is_wanted:
             self._is_changed = False
-            # Whatever is wrong is told once the time is over and somebody waits for the answer.
+            # An error is raised when the time is over, to the thread that waits for the entry.
             with suppress(Exception):
-                self.renew()
+                self.renew_entry()
             with self._lock:
-                self._next = self.clock() + self.max_stale_s / AGAIN
+                self._next_try_s = self.clock() + self.max_stale_s / RETRY_DIVISOR
                 is_wanted = self._is_changed and not self._is_closed
                 if not is_wanted:
                     self._thread = None
 
     def close(self) -> None:
-        """Ask no more; what is being asked is waited for a while. Closing twice is harmless."""
+        """Stop reading, and wait a while for a read under way; closing twice is harmless."""
         with self._lock:
             self._is_closed = True
             thread = self._thread
         if thread is not None and thread is not current_thread():
-            thread.join(CLOSING_S)
+            thread.join(CLOSE_TIMEOUT_S)

@@ -1,96 +1,117 @@
-"""What HBase stores: the bytes of a cell, the attributes of a family, and what it refuses."""
+"""HBase's data model: cells, families, mutations, visibility, sizes and limits."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.cells.arithmetic import (
         COUNTER_BYTES,
-        appended,
+        append_to_cell,
         check_amount,
         check_comparison,
-        holds,
-        incremented,
+        increment_cell,
+        is_comparison_true,
     )
-    from rowkey.cells.cell import LATEST, Cell, CellBlock, Kind, RowCells, in_order
-    from rowkey.cells.compaction import survivors
-    from rowkey.cells.families import ATTRIBUTES, Attribute, Family, bind_family, check_family
-    from rowkey.cells.footprint import OVERHEAD, block_bytes, cell_bytes, vlong_bytes
+    from rowkey.cells.cell import LATEST, Cell, CellBlock, CellType, RowCells, build_sort_key
+    from rowkey.cells.cell_size import (
+        CELL_OVERHEAD_BYTES,
+        compute_block_bytes,
+        compute_cell_bytes,
+        compute_vlong_bytes,
+    )
+    from rowkey.cells.compaction import select_kept_cells
+    from rowkey.cells.families import (
+        ATTRIBUTES,
+        Family,
+        FamilyAttribute,
+        bind_family,
+        find_family_mistakes,
+    )
     from rowkey.cells.limits import (
-        CELL_BYTES_MOST,
-        FAMILY_BYTES_MOST,
         FOREVER_S,
-        READ_ROW_BYTES_MOST,
-        ROW_BYTES_MOST,
+        MAX_CELL_BYTES,
+        MAX_FAMILY_BYTES,
+        MAX_READ_ROW_BYTES,
+        MAX_ROW_BYTES,
     )
     from rowkey.cells.mutations import (
-        TTL_MS_MOST,
+        MAX_TTL_MS,
+        assign_timestamps,
         check_families,
         check_mutation,
         check_row,
         check_timestamp,
-        stamped,
     )
-    from rowkey.cells.names import check_family_name, check_table, longest_split
-    from rowkey.cells.visibility import View, oldest_living
+    from rowkey.cells.names import (
+        compute_max_split_bytes,
+        find_family_name_mistakes,
+        find_table_name_mistakes,
+    )
+    from rowkey.cells.visibility import FamilyView, compute_oldest_live_ms
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "arithmetic": "COUNTER_BYTES appended check_amount check_comparison holds incremented",
-            "cell": "LATEST Cell CellBlock Kind RowCells in_order",
-            "compaction": "survivors",
-            "families": "ATTRIBUTES Attribute Family bind_family check_family",
-            "footprint": "OVERHEAD block_bytes cell_bytes vlong_bytes",
+            "arithmetic": (
+                "COUNTER_BYTES append_to_cell check_amount check_comparison is_comparison_true "
+                "increment_cell"
+            ),
+            "cell": "LATEST Cell CellBlock CellType RowCells build_sort_key",
+            "compaction": "select_kept_cells",
+            "families": "ATTRIBUTES FamilyAttribute Family bind_family find_family_mistakes",
+            "cell_size": (
+                "CELL_OVERHEAD_BYTES compute_block_bytes compute_cell_bytes compute_vlong_bytes"
+            ),
             "limits": (
-                "CELL_BYTES_MOST FAMILY_BYTES_MOST FOREVER_S READ_ROW_BYTES_MOST ROW_BYTES_MOST"
+                "MAX_CELL_BYTES MAX_FAMILY_BYTES FOREVER_S MAX_READ_ROW_BYTES MAX_ROW_BYTES"
             ),
             "mutations": (
-                "TTL_MS_MOST check_families check_mutation check_row check_timestamp stamped"
+                "MAX_TTL_MS check_families check_mutation check_row check_timestamp "
+                "assign_timestamps"
             ),
-            "names": "check_family_name check_table longest_split",
-            "visibility": "View oldest_living",
+            "names": "find_family_name_mistakes find_table_name_mistakes compute_max_split_bytes",
+            "visibility": "FamilyView compute_oldest_live_ms",
         },
     )
 
 __all__ = [
     "ATTRIBUTES",
-    "CELL_BYTES_MOST",
+    "CELL_OVERHEAD_BYTES",
     "COUNTER_BYTES",
-    "FAMILY_BYTES_MOST",
     "FOREVER_S",
     "LATEST",
-    "OVERHEAD",
-    "READ_ROW_BYTES_MOST",
-    "ROW_BYTES_MOST",
-    "TTL_MS_MOST",
-    "Attribute",
+    "MAX_CELL_BYTES",
+    "MAX_FAMILY_BYTES",
+    "MAX_READ_ROW_BYTES",
+    "MAX_ROW_BYTES",
+    "MAX_TTL_MS",
     "Cell",
     "CellBlock",
+    "CellType",
     "Family",
-    "Kind",
+    "FamilyAttribute",
+    "FamilyView",
     "RowCells",
-    "View",
-    "appended",
+    "append_to_cell",
+    "assign_timestamps",
     "bind_family",
-    "block_bytes",
-    "cell_bytes",
+    "build_sort_key",
     "check_amount",
     "check_comparison",
     "check_families",
-    "check_family",
-    "check_family_name",
     "check_mutation",
     "check_row",
-    "check_table",
     "check_timestamp",
-    "holds",
-    "in_order",
-    "incremented",
-    "longest_split",
-    "oldest_living",
-    "stamped",
-    "survivors",
-    "vlong_bytes",
+    "compute_block_bytes",
+    "compute_cell_bytes",
+    "compute_max_split_bytes",
+    "compute_oldest_live_ms",
+    "compute_vlong_bytes",
+    "find_family_mistakes",
+    "find_family_name_mistakes",
+    "find_table_name_mistakes",
+    "increment_cell",
+    "is_comparison_true",
+    "select_kept_cells",
 ]

@@ -1,4 +1,4 @@
-"""What comes of a cell when a row is changed by what it holds: counting, appending, comparing."""
+"""Increment, append and compare: changes of a row that depend on a cell it holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from rowkey.cells.cell import LATEST, Cell
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 COUNTER_BYTES = 8
 """Bytes of a counter, a big-endian signed number. Source: Bytes.SIZEOF_LONG."""
 
-_HALF = 2**63
-_ORDERS: Mapping[str, Callable[[bytes, bytes], bool]] = {
+_COUNTER_LIMIT = 2**63
+_OPERATORS: Mapping[str, Callable[[bytes, bytes], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -26,93 +26,103 @@ _ORDERS: Mapping[str, Callable[[bytes, bytes], bool]] = {
 
 
 def check_amount(amount: object) -> None:
-    """Raise unless this can be added to a counter.
+    """Raise unless a number can be added to a counter.
 
     Raises:
-        Refused: it is no number of 64 bits with a sign.
+        InvalidArgument: it is no number of 64 bits with a sign.
     """
-    if not isinstance(amount, int) or not -_HALF <= amount < _HALF:
-        raise Refused("amount", f"{amount!r:.80} is out of range", f"{-_HALF}..{_HALF - 1}")
+    if not isinstance(amount, int) or not -_COUNTER_LIMIT <= amount < _COUNTER_LIMIT:
+        raise InvalidArgument(
+            "amount", f"{amount!r:.80} is out of range", f"{-_COUNTER_LIMIT}..{_COUNTER_LIMIT - 1}"
+        )
 
 
-def incremented(
-    family: str, qualifier: bytes, amount: int, found: Cell | None, now_ms: int
+def increment_cell(
+    family: str, qualifier: bytes, amount: int, current_cell: Cell | None, now_ms: int
 ) -> Cell:
-    """The cell a counter becomes.
+    """Return the cell of a counter after an increment.
 
     Args:
         family: its family.
         qualifier: its column.
         amount: added to it; the sum wraps at the ends of 64 bits.
-        found: its newest cell, or None where it counts from 0.
+        current_cell: its newest cell, or None where it counts from 0.
         now_ms: now; the new cell is at least 1 ms later than the one before, which stays below it.
 
     Returns:
         A put with the time to live of the cell before.
 
     Raises:
-        Refused: the cell is not 8 bytes long.
+        InvalidArgument: the cell is not 8 bytes long.
 
     Source: HRegion.reckonDelta; TagUtil.carryForwardTags for the time to live.
 
-    >>> incremented("d", b"n", 2, Cell("d", b"n", 5, bytes(7) + b"\\x01"), 9).value.hex()
+    >>> increment_cell("d", b"n", 2, Cell("d", b"n", 5, bytes(7) + b"\\x01"), 9).value.hex()
     '0000000000000003'
     """
     before = 0
-    if found is not None:
-        if len(found.value) != COUNTER_BYTES:
-            what = f"the cell {qualifier[:40]!r} is {len(found.value):,} bytes long"
-            raise Refused("amount", what, f"{COUNTER_BYTES} bytes in a counter")
-        before = int.from_bytes(found.value, "big", signed=True)
-    total = (before + amount + _HALF) % (2 * _HALF) - _HALF
+    if current_cell is not None:
+        if len(current_cell.value) != COUNTER_BYTES:
+            what = f"the cell {qualifier[:40]!r} is {len(current_cell.value):,} bytes long"
+            raise InvalidArgument("amount", what, f"{COUNTER_BYTES} bytes in a counter")
+        before = int.from_bytes(current_cell.value, "big", signed=True)
+    total = (before + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
     value = total.to_bytes(COUNTER_BYTES, "big", signed=True)
-    return _after(family, qualifier, value, found, now_ms)
+    return _build_next_cell(family, qualifier, value, current_cell, now_ms)
 
 
-def appended(family: str, qualifier: bytes, piece: bytes, found: Cell | None, now_ms: int) -> Cell:
-    """The cell that a cell becomes when bytes are appended to it; as `incremented`."""
-    value = piece if found is None else found.value + piece
-    return _after(family, qualifier, value, found, now_ms)
+def append_to_cell(
+    family: str, qualifier: bytes, piece: bytes, current_cell: Cell | None, now_ms: int
+) -> Cell:
+    """Return a cell after bytes were appended to it; arguments as for `increment_cell`."""
+    value = piece if current_cell is None else current_cell.value + piece
+    return _build_next_cell(family, qualifier, value, current_cell, now_ms)
 
 
-def _after(family: str, qualifier: bytes, value: bytes, found: Cell | None, now_ms: int) -> Cell:
-    if found is None:
+def _build_next_cell(
+    family: str, qualifier: bytes, value: bytes, current_cell: Cell | None, now_ms: int
+) -> Cell:
+    if current_cell is None:
         return Cell(family, qualifier, now_ms, value)
-    moment = max(now_ms, min(found.timestamp + 1, LATEST - 1))
-    return Cell(family, qualifier, moment, value, ttl_ms=found.ttl_ms)
+    moment = max(now_ms, min(current_cell.timestamp + 1, LATEST - 1))
+    return Cell(family, qualifier, moment, value, ttl_ms=current_cell.ttl_ms)
 
 
 def check_comparison(sign: str, value: bytes | None) -> None:
-    """Raise unless a cell can be compared like this.
+    """Raise unless a comparison of a cell is valid.
 
     Raises:
-        Refused: the operator is unknown, or orders against nothing: HBase takes an empty value for
-            "no cell", which has no order.
+        InvalidArgument: the operator is unknown, or orders against nothing: HBase takes an empty
+            value for "no cell", which has no order.
 
     Source: HRegion.checkAndMutateInternal: valueIsNull.
     """
-    if sign not in _ORDERS:
-        raise Refused("operator", f"{sign!r:.40} is unknown", " ".join(_ORDERS))
+    if sign not in _OPERATORS:
+        raise InvalidArgument("operator", f"{sign!r:.40} is unknown", " ".join(_OPERATORS))
     if not value and sign not in ("=", "!="):
-        raise Refused("value", f"there is none to compare with by {sign}", "= or != without one")
+        raise InvalidArgument(
+            "value", f"there is none to compare with by {sign}", "= or != without one"
+        )
 
 
-def holds(sign: str, value: bytes | None, found: Cell | None) -> bool:
-    """Whether *cell OP value* is true of a column's newest cell.
+def is_comparison_true(sign: str, value: bytes | None, current_cell: Cell | None) -> bool:
+    """Return whether *cell OP value* is true for the newest cell of a column.
 
     Args:
         sign: one of = != < <= > >=.
         value: compared bytewise; None and empty mean "no cell, or an empty one".
-        found: the newest cell, or None where there is none.
+        current_cell: the newest cell, or None where there is none.
 
     Returns:
         False for a column that is absent, except = without a value.
 
     Source: HRegion.checkAndMutateInternal.
 
-    >>> holds("<", b"b", Cell("d", b"q", 1, b"a")), holds("!=", b"b", None)
-    (True, False)
+    >>> is_comparison_true("<", b"b", Cell("d", b"q", 1, b"a"))
+    True
+    >>> is_comparison_true("!=", b"b", None)
+    False
     """
     if not value:
-        return (found is None or not found.value) == (sign == "=")
-    return found is not None and _ORDERS[sign](found.value, value)
+        return (current_cell is None or not current_cell.value) == (sign == "=")
+    return current_cell is not None and _OPERATORS[sign](current_cell.value, value)

@@ -1,4 +1,4 @@
-"""What a cell is: the one thing HBase stores, put and delete alike."""
+"""Cells, which are all that HBase stores: puts and deletes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ LATEST = 2**63 - 1
 """The timestamp that means "now, by the engine's clock". Source: HConstants.LATEST_TIMESTAMP."""
 
 
-class Kind(IntEnum):
-    """What a cell does. Source: KeyValue.Type; of one timestamp the higher number comes first."""
+class CellType(IntEnum):
+    """The type of a cell; at equal timestamps the higher number sorts first.
+
+    Source: KeyValue.Type.
+    """
 
     PUT = 4
     """Holds a value."""
@@ -36,10 +39,10 @@ class Cell(NamedTuple):
         qualifier: may be empty; is, for deletes of a whole family.
         timestamp: milliseconds since 1970, 0..2^63-2, or `LATEST` in a mutation.
         value: empty for deletes.
-        kind: what it does.
+        cell_type: what it does.
         ttl_ms: milliseconds after its timestamp at which it is gone, or None.
 
-    >>> Cell("d", b"q", 7, b"v").kind.name
+    >>> Cell("d", b"q", 7, b"v").cell_type.name
     'PUT'
     """
 
@@ -47,12 +50,12 @@ class Cell(NamedTuple):
     qualifier: bytes
     timestamp: int
     value: bytes = b""
-    kind: Kind = Kind.PUT
+    cell_type: CellType = CellType.PUT
     ttl_ms: int | None = None
 
 
 class RowCells(NamedTuple):
-    """Some cells of one row, in their order.
+    """Cells of one row, in HBase's order.
 
     A mutation is one as well: its cells are applied together or not at all, and count as one write.
     """
@@ -80,13 +83,13 @@ class CellBlock:
     timestamps: Any = LATEST
 
 
-def in_order(cell: Cell) -> tuple[str, bytes, int, int]:
-    """Where a cell stands in its row: by family, qualifier, newest first, deletes before puts.
+def build_sort_key(cell: Cell) -> tuple[str, bytes, int, int]:
+    """Return the sort key of a cell in its row: family, qualifier, newest first, deletes first.
 
     Source: CellComparatorImpl; families of rowkey are ASCII, so their text sorts as their bytes.
 
     >>> cells = [Cell("d", b"q", 1, b"old"), Cell("d", b"q", 2, b"new")]
-    >>> [cell.value for cell in sorted(cells, key=in_order)]
+    >>> [cell.value for cell in sorted(cells, key=build_sort_key)]
     [b'new', b'old']
     """
-    return cell.family, cell.qualifier, -cell.timestamp, -cell.kind
+    return cell.family, cell.qualifier, -cell.timestamp, -cell.cell_type

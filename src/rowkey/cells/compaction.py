@@ -1,11 +1,11 @@
-"""What is still stored after a major compaction: what no read can ever see again is dropped."""
+"""The cells that a major compaction keeps: it drops those that no read can show again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import Kind
-from rowkey.cells.visibility import EVER, Tombstones, oldest_living
+from rowkey.cells.cell import CellType
+from rowkey.cells.visibility import MIN_TIMESTAMP_MS, Tombstones, compute_oldest_live_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rowkey.cells.families import Family
 
 
-def survivors(cells: Sequence[Cell], family: Family, now_ms: int) -> list[Cell]:
-    """The cells of one row and family that a major compaction keeps.
+def select_kept_cells(cells: Sequence[Cell], family: Family, now_ms: int) -> list[Cell]:
+    """Return the cells of one row and family that a major compaction keeps.
 
     Dropped are: cells whose time to live is over, except `min_versions` of each column; versions
     beyond the family's; deletes, and the puts they hide. With keep_deleted TRUE, deletes and hidden
@@ -28,7 +28,7 @@ def survivors(cells: Sequence[Cell], family: Family, now_ms: int) -> list[Cell]:
     depends on what was in memory, so it is left out too: such a delete goes.
 
     Args:
-        cells: everything stored of the row and family, in the order of `in_order`.
+        cells: everything stored of the row and family, in the order of `build_sort_key`.
         family: the family and its attributes.
         now_ms: the moment of the compaction.
 
@@ -40,35 +40,36 @@ def survivors(cells: Sequence[Cell], family: Family, now_ms: int) -> list[Cell]:
     Source: MajorCompactionScanQueryMatcher, DropDeletesCompactionScanQueryMatcher.tryDropDelete,
         CompactionScanQueryMatcher.trackDelete, ScanWildcardColumnTracker.
 
-    >>> from rowkey.cells import Cell, Family, Kind
-    >>> cells = [Cell("d", b"q", 2, kind=Kind.DELETE), Cell("d", b"q", 2), Cell("d", b"q", 1)]
-    >>> [cell.timestamp for cell in survivors(cells, Family("d"), now_ms=9)]
+    >>> from rowkey.cells import Cell, CellType, Family
+    >>> delete = Cell("d", b"q", 2, cell_type=CellType.DELETE)
+    >>> cells = [delete, Cell("d", b"q", 2), Cell("d", b"q", 1)]
+    >>> [cell.timestamp for cell in select_kept_cells(cells, Family("d"), now_ms=9)]
     [1]
     """
-    oldest = oldest_living(family, now_ms)
-    gone_below = EVER if family.min_versions else oldest
+    oldest = compute_oldest_live_ms(family, now_ms)
+    gone_below = MIN_TIMESTAMP_MS if family.min_versions else oldest
     tombstones = Tombstones()
     kept = []
     column, count = None, 0
     for cell in cells:
-        _, qualifier, timestamp, _, kind, ttl = cell
+        _, qualifier, timestamp, _, cell_type, ttl = cell
         if qualifier != column:
             column, count = qualifier, 0
             tombstones.enter_column()
         if timestamp < gone_below or (ttl is not None and timestamp + ttl < now_ms):
             continue
-        if kind == Kind.PUT:
-            if tombstones.covers(timestamp):
+        if cell_type == CellType.PUT:
+            if tombstones.is_hidden(timestamp):
                 continue
             count += 1
-        elif not _keeps_delete(family, timestamp >= oldest):
-            tombstones.add(timestamp, kind)
+        elif not _is_delete_kept(family, timestamp >= oldest):
+            tombstones.add_delete(timestamp, cell_type)
             continue
         if count <= family.versions and (count <= family.min_versions or timestamp >= oldest):
             kept.append(cell)
     return kept
 
 
-def _keeps_delete(family: Family, lives: bool) -> bool:
-    """Whether a delete and what it hides stay for reads of the past."""
-    return family.keep_deleted == "TRUE" or (family.keep_deleted == "TTL" and lives)
+def _is_delete_kept(family: Family, is_alive: bool) -> bool:
+    """Return whether a delete and the cells it hides stay for reads of the past."""
+    return family.keep_deleted == "TRUE" or (family.keep_deleted == "TTL" and is_alive)

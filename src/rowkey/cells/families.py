@@ -11,14 +11,15 @@ import reprlib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells.limits import FOREVER_S, INT_MOST, ROW_BYTES_MOST
-from rowkey.cells.names import check_family_name
-from rowkey.errors import Mistakes, Refused, did_you_mean
+from rowkey.cells.limits import FOREVER_S, MAX_JAVA_INT, MAX_ROW_BYTES
+from rowkey.cells.names import find_family_name_mistakes
+from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.messages import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_BUILDER = "ColumnFamilyDescriptorBuilder"
+_BUILDER_SOURCE = "ColumnFamilyDescriptorBuilder"
 _CODECS = ("NONE", "GZ", "SNAPPY", "LZO", "LZ4", "ZSTD", "BZIP2", "LZMA", "BROTLI")
 _PREFIX_BLOOM = re.compile(r"ROWPREFIX_FIXED_LENGTH\(([1-9][0-9]{0,4})\)")
 
@@ -27,47 +28,52 @@ DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class FamilyAttribute:
     """One attribute of a family, as data.
 
     Args:
-        word: its name in the design file.
-        hbase: its name in HBase.
+        key: its name in the design file.
+        hbase_name: its name in HBase.
         default: its value where the file says nothing; None leaves the site's setting.
-        says: what it does, for the docs.
+        description: what it does, for the docs.
         source: where default and range are from.
-        least: smallest number.
-        most: greatest number.
+        min_value: smallest number.
+        max_value: greatest number.
         choices: words allowed.
-        seconds: whether it is a length of time in seconds.
+        is_duration: whether it is a length of time in seconds.
     """
 
-    word: str
-    hbase: str
+    key: str
+    hbase_name: str
     default: int | str | bool | None
-    says: str
+    description: str
     source: str
-    least: int = 0
-    most: int = INT_MOST
+    min_value: int = 0
+    max_value: int = MAX_JAVA_INT
     choices: tuple[str, ...] = ()
-    seconds: bool = False
+    is_duration: bool = False
 
     @property
-    def allowed(self) -> str:
-        """What may be written, in words."""
+    def allowed_values(self) -> str:
+        """The values that are allowed, for a message."""
         if isinstance(self.default, bool):
             return "true or false"
         if self.choices:
             return ", ".join(self.choices)
-        return f"{self.least}..{self.most}"
+        return f"{self.min_value}..{self.max_value}"
 
-    def check(self, value: object) -> Iterator[Refused]:
-        """The mistake in a value, if there is one."""
-        if not self._takes(value):
-            what = f"{_shown(value)} cannot be stored"
-            yield Refused(self.word, what, self.allowed, self._near(value))
+    @property
+    def field_name(self) -> str:
+        """The field of `Family` that holds the attribute; durations carry their unit."""
+        return f"{self.key}_s" if self.is_duration else self.key
 
-    def _takes(self, value: object) -> bool:
+    def find_mistakes(self, value: object) -> Iterator[InvalidArgument]:
+        """Yield the mistake in a value, if there is one."""
+        if not self._is_valid(value):
+            what = f"{_format_value(value)} cannot be stored"
+            yield InvalidArgument(self.key, what, self.allowed_values, self._suggest_remedy(value))
+
+    def _is_valid(self, value: object) -> bool:
         if isinstance(self.default, bool):
             return isinstance(value, bool)
         if self.choices:
@@ -76,39 +82,43 @@ class Attribute:
         return (
             isinstance(value, int)
             and not isinstance(value, bool)
-            and self.least <= value <= self.most
+            and self.min_value <= value <= self.max_value
         )
 
     def _is_prefix_bloom(self, value: object) -> bool:
-        """Whether this is the one choice that carries a number."""
-        if self.hbase != "BLOOMFILTER" or not isinstance(value, str):
+        """Return whether a value is the Bloom filter of a prefix, with its length."""
+        if self.hbase_name != "BLOOMFILTER" or not isinstance(value, str):
             return False
         match = _PREFIX_BLOOM.fullmatch(value)
-        return match is not None and int(match[1]) <= ROW_BYTES_MOST
+        return match is not None and int(match[1]) <= MAX_ROW_BYTES
 
-    def _near(self, value: object) -> str:
+    def _suggest_remedy(self, value: object) -> str:
         if isinstance(value, str):
-            return did_you_mean(value.upper(), self.choices)
-        if not self.seconds or not isinstance(value, int) or value <= self.most:
+            return suggest_name(value.upper(), self.choices)
+        if not self.is_duration or not isinstance(value, int) or value <= self.max_value:
             return ""
         days, rest = divmod(value, DAY_MS)
-        if rest or value > 1_000 * self.most:
+        if rest or value > 1_000 * self.max_value:
             return ""
         return f'It is in seconds, and {value} ms are {days:,} days: write "{days}d".'
 
 
-def _shown(value: object) -> str:
-    """A value as it is named in a mistake: short, whatever a hostile file holds."""
+def _format_value(value: object) -> str:
+    """Return a value for a message, shortened."""
     if isinstance(value, int) and value.bit_length() > 128:
         return f"a number of {value.bit_length():,} bits"
     return reprlib.repr(value)
 
 
-def _attribute(hbase: str, default: int | str | bool | None, says: str, **more: Any) -> Any:
-    """A field of `Family` that carries the attribute it stands for."""
-    source = more.pop("source", _BUILDER)
-    word = more.pop("word", "")
-    return field(default=default, metadata={"row": (word, hbase, default, says, source, more)})
+def _define_attribute(
+    hbase_name: str, default: int | str | bool | None, description: str, **more: Any
+) -> Any:
+    """Return a field of `Family` with its attribute as metadata."""
+    source = more.pop("source", _BUILDER_SOURCE)
+    key = more.pop("key", "")
+    return field(
+        default=default, metadata={"row": (key, hbase_name, default, description, source, more)}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,78 +130,92 @@ class Family:
     """
 
     name: str
-    versions: int = _attribute(
-        "VERSIONS", 1, "versions kept of each cell", least=1,
+    versions: int = _define_attribute(
+        "VERSIONS", 1, "versions kept of each cell", min_value=1,
         source="HBASE-10941: 1 since 0.96; book, Number of Versions",
     )  # fmt: skip
-    min_versions: int = _attribute(
+    min_versions: int = _define_attribute(
         "MIN_VERSIONS", 0, "versions kept although their time to live is over",
         source="book, Minimum Number of Versions; TableDescriptorChecker",
     )  # fmt: skip
-    ttl_s: int = _attribute(
-        "TTL", FOREVER_S, "seconds after which a cell is gone", word="ttl", least=1, seconds=True,
-        source="HConstants.FOREVER; TableDescriptorChecker: above 0",
+    ttl_s: int = _define_attribute(
+        "TTL", FOREVER_S, "seconds after which a cell is gone", key="ttl", min_value=1,
+        is_duration=True, source="HConstants.FOREVER; TableDescriptorChecker: above 0",
     )  # fmt: skip
-    keep_deleted: str = _attribute(
+    keep_deleted: str = _define_attribute(
         "KEEP_DELETED_CELLS", "FALSE", "whether deleted cells stay readable in the past",
         choices=("FALSE", "TRUE", "TTL"), source="KeepDeletedCells",
     )  # fmt: skip
-    block_size: int = _attribute(
+    block_size: int = _define_attribute(
         "BLOCKSIZE", 65_536, "bytes of a data block: larger for scans, smaller for gets",
-        least=1_024, most=16_777_216, source="TableDescriptorChecker: 1 KiB..16 MiB",
+        min_value=1_024, max_value=16_777_216, source="TableDescriptorChecker: 1 KiB..16 MiB",
     )  # fmt: skip
-    block_cache: bool = _attribute(
+    block_cache: bool = _define_attribute(
         "BLOCKCACHE", True, "whether its data blocks are cached when read"
     )
-    bloom: str = _attribute(
+    bloom: str = _define_attribute(
         "BLOOMFILTER", "ROW", "what the Bloom filters hold, so that gets skip files",
         choices=("NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH(n)"),
         source="BloomType; HBASE-20636 for ROWPREFIX_FIXED_LENGTH",
     )  # fmt: skip
-    compression: str = _attribute(
+    compression: str = _define_attribute(
         "COMPRESSION",
         "NONE",
         "codec of its blocks",
         choices=_CODECS,
         source="Compression.Algorithm",
     )
-    compression_compact: str | None = _attribute(
+    compression_compact: str | None = _define_attribute(
         "COMPRESSION_COMPACT", None, "codec of blocks that a compaction writes", choices=_CODECS,
         source="Compression.Algorithm",
     )  # fmt: skip
-    encoding: str = _attribute(
+    encoding: str = _define_attribute(
         "DATA_BLOCK_ENCODING", "NONE", "how keys that share a prefix are written in a block",
         choices=("NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"), source="DataBlockEncoding",
     )  # fmt: skip
-    in_memory: bool = _attribute("IN_MEMORY", False, "whether its blocks leave the cache last")
-    in_memory_compaction: str | None = _attribute(
+    in_memory: bool = _define_attribute(
+        "IN_MEMORY", False, "whether its blocks leave the cache last"
+    )
+    in_memory_compaction: str | None = _define_attribute(
         "IN_MEMORY_COMPACTION", None, "how the MemStore is compacted before a flush",
         choices=("NONE", "BASIC", "EAGER", "ADAPTIVE"), source="MemoryCompactionPolicy",
     )  # fmt: skip
-    replication_scope: int = _attribute(
-        "REPLICATION_SCOPE", 0, "1 sends its cells to peer clusters", most=1, source="HConstants"
+    replication_scope: int = _define_attribute(
+        "REPLICATION_SCOPE",
+        0,
+        "1 sends its cells to peer clusters",
+        max_value=1,
+        source="HConstants",
     )
-    mob: bool = _attribute("IS_MOB", False, "whether large values live in files of their own")
-    mob_threshold: int = _attribute("MOB_THRESHOLD", 102_400, "bytes above which a value is large")
-    compress_tags: bool = _attribute(
+    mob: bool = _define_attribute(
+        "IS_MOB", False, "whether large values live in files of their own"
+    )
+    mob_threshold: int = _define_attribute(
+        "MOB_THRESHOLD", 102_400, "bytes above which a value is large"
+    )
+    compress_tags: bool = _define_attribute(
         "COMPRESS_TAGS", True, "whether tags are encoded with the block"
     )
-    cache_data_on_write: bool = _attribute(
+    cache_data_on_write: bool = _define_attribute(
         "CACHE_DATA_ON_WRITE", False, "caches blocks when written"
     )
-    cache_index_on_write: bool = _attribute("CACHE_INDEX_ON_WRITE", False, "caches indexes as well")
-    cache_blooms_on_write: bool = _attribute(
+    cache_index_on_write: bool = _define_attribute(
+        "CACHE_INDEX_ON_WRITE", False, "caches indexes as well"
+    )
+    cache_blooms_on_write: bool = _define_attribute(
         "CACHE_BLOOMS_ON_WRITE", False, "caches filters as well"
     )
-    evict_on_close: bool = _attribute(
+    evict_on_close: bool = _define_attribute(
         "EVICT_BLOCKS_ON_CLOSE", False, "drops a closed file's blocks"
     )
-    prefetch: bool = _attribute("PREFETCH_BLOCKS_ON_OPEN", False, "caches a file when it is opened")
-    new_version_behavior: bool = _attribute(
+    prefetch: bool = _define_attribute(
+        "PREFETCH_BLOCKS_ON_OPEN", False, "caches a file when it is opened"
+    )
+    new_version_behavior: bool = _define_attribute(
         "NEW_VERSION_BEHAVIOR", False, "orders puts and deletes by arrival", source="HBASE-15968"
     )
-    dfs_replication: int = _attribute(
-        "DFS_REPLICATION", 0, "copies of each file; 0 is the file system's own", most=512,
+    dfs_replication: int = _define_attribute(
+        "DFS_REPLICATION", 0, "copies of each file; 0 is the file system's own", max_value=512,
         source="ColumnFamilyDescriptorBuilder; HDFS dfs.replication.max",
     )  # fmt: skip
 
@@ -202,24 +226,22 @@ class Family:
         return int(match[1]) if match else None
 
 
-def _rows() -> Iterator[Attribute]:
-    """The attributes, from the fields they are written in."""
+def _iterate_attributes() -> Iterator[FamilyAttribute]:
+    """Yield the attributes that the fields of `Family` define."""
     for entry in fields(Family):
         if "row" in entry.metadata:
-            word, hbase, default, says, source, more = entry.metadata["row"]
-            yield Attribute(word or entry.name, hbase, default, says, source, **more)
+            key, hbase_name, default, description, source, more = entry.metadata["row"]
+            yield FamilyAttribute(
+                key or entry.name, hbase_name, default, description, source, **more
+            )
 
 
-ATTRIBUTES: Mapping[str, Attribute] = {row.word: row for row in _rows()}
-"""Every attribute by its word in the design file."""
-
-_FIELD_OF = {
-    entry.metadata["row"][0] or entry.name: entry.name for entry in fields(Family) if entry.metadata
-}
+ATTRIBUTES: Mapping[str, FamilyAttribute] = {row.key: row for row in _iterate_attributes()}
+"""Every attribute by its key in the design file."""
 
 
-def check_family(name: str, attributes: Mapping[str, object]) -> Iterator[Refused]:
-    r"""Every mistake in a family, with the attribute's word as its path.
+def find_family_mistakes(name: str, attributes: Mapping[str, object]) -> Iterator[InvalidArgument]:
+    r"""Yield every mistake in a family, with the key of the attribute as its path.
 
     Args:
         name: the family's name.
@@ -230,56 +252,58 @@ def check_family(name: str, attributes: Mapping[str, object]) -> Iterator[Refuse
 
     Source: TableDescriptorChecker for ranges; the book's chapter on versions for min_versions.
 
-    >>> print(*check_family("d", {"compresion": "ZSTD", "min_versions": 2}), sep="\n")
+    >>> print(*find_family_mistakes("d", {"compresion": "ZSTD", "min_versions": 2}), sep="\n")
     compresion: is not an attribute of a family. Did you mean compression?
     min_versions: 2 versions outlive a time to live that never ends. Give ttl, or drop it.
     min_versions: 2 versions are kept of 1; expected at most versions = 1. Raise versions to 2.
     """
-    yield from check_family_name(name)
+    yield from find_family_name_mistakes(name)
     sound = {}
     for word, value in attributes.items():
         if word not in ATTRIBUTES:
-            yield Refused(word[:80], "is not an attribute of a family", remedy=_remedy(word))
+            yield InvalidArgument(
+                word[:80], "is not an attribute of a family", remedy=_suggest_key(word)
+            )
             continue
-        mistakes = list(ATTRIBUTES[word].check(value))
+        mistakes = list(ATTRIBUTES[word].find_mistakes(value))
         yield from mistakes
         if not mistakes:
             sound[word] = value
-    yield from _check_min_versions(sound)
+    yield from _find_min_versions_mistakes(sound)
 
 
-def _remedy(word: str) -> str:
-    """The nearest word, also for those who write HBase's own."""
-    by_hbase = {row.hbase.lower(): row.word for row in ATTRIBUTES.values()}
-    if word.lower() in by_hbase:
-        return f"Did you mean {by_hbase[word.lower()]}?"
-    return did_you_mean(word, ATTRIBUTES)
+def _suggest_key(key: str) -> str:
+    """Return a suggestion for an unknown attribute, which may be HBase's own name."""
+    by_hbase = {row.hbase_name.lower(): row.key for row in ATTRIBUTES.values()}
+    if key.lower() in by_hbase:
+        return f"Did you mean {by_hbase[key.lower()]}?"
+    return suggest_name(key, ATTRIBUTES)
 
 
-def _check_min_versions(sound: Mapping[str, Any]) -> Iterator[Refused]:
-    """What min_versions needs of its neighbours."""
-    least = sound.get("min_versions", 0)
-    most = sound.get("versions", ATTRIBUTES["versions"].default)
-    if least and sound.get("ttl", FOREVER_S) == FOREVER_S:
+def _find_min_versions_mistakes(valid_attributes: Mapping[str, Any]) -> Iterator[InvalidArgument]:
+    """Yield the mistakes of min_versions together with other attributes."""
+    least = valid_attributes.get("min_versions", 0)
+    most = valid_attributes.get("versions", ATTRIBUTES["versions"].default)
+    if least and valid_attributes.get("ttl", FOREVER_S) == FOREVER_S:
         what = f"{least} versions outlive a time to live that never ends"
-        yield Refused("min_versions", what, remedy="Give ttl, or drop it.")
+        yield InvalidArgument("min_versions", what, remedy="Give ttl, or drop it.")
     if least > most:
         what = f"{least} versions are kept of {most}"
         remedy = f"Raise versions to {least}."
-        yield Refused("min_versions", what, f"at most versions = {most}", remedy)
+        yield InvalidArgument("min_versions", what, f"at most versions = {most}", remedy)
 
 
 def bind_family(name: str, attributes: Mapping[str, Any]) -> Family:
-    """The family that the file describes.
+    """Build the family that a design file describes.
 
     Raises:
-        DeclarationError: with every mistake of the family, below `families.NAME`.
+        InvalidDesign: with every mistake of the family, below `families.NAME`.
 
     >>> bind_family("d", {"ttl": 86_400}).ttl_s
     86400
     """
     mistakes = Mistakes()
-    for refusal in check_family(name, attributes):
-        mistakes.refused(f"families.{name[:80]}", refusal)
+    for refusal in find_family_mistakes(name, attributes):
+        mistakes.add_invalid_argument(f"families.{name[:80]}", refusal)
     mistakes.raise_any()
-    return Family(name, **{_FIELD_OF[word]: value for word, value in attributes.items()})
+    return Family(name, **{ATTRIBUTES[key].field_name: value for key, value in attributes.items()})

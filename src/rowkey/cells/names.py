@@ -6,23 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 from rowkey.cells.limits import (
-    FAMILY_BYTES_MOST,
-    META_ROW_BYTES,
-    ROW_BYTES_MOST,
-    TABLE_BYTES_MOST,
+    MAX_FAMILY_BYTES,
+    MAX_ROW_BYTES,
+    MAX_TABLE_NAME_BYTES,
+    META_ROW_OVERHEAD_BYTES,
 )
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEFAULT_NAMESPACE = "default"
 
-_FIRST = re.compile(r"[a-zA-Z_0-9]")
-_STRANGE_IN_NAMESPACE = re.compile(r"[^a-zA-Z_0-9]")
-_STRANGE_IN_QUALIFIER = re.compile(r"[^a-zA-Z_0-9.-]")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_UNWRITABLE = re.compile("[\ud800-\udfff]")
+_FIRST_CHARACTER = re.compile(r"[a-zA-Z_0-9]")
+_INVALID_IN_NAMESPACE = re.compile(r"[^a-zA-Z_0-9]")
+_INVALID_IN_QUALIFIER = re.compile(r"[^a-zA-Z_0-9.-]")
+_CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 RESERVED_TABLE = "zookeeper"
 """A name no table may have. Source: TableName.DISALLOWED_TABLE_NAME."""
@@ -31,8 +31,8 @@ RESERVED_FAMILY = "recovered.edits"
 """A directory of every region, so no family's. Source: ColumnFamilyDescriptorBuilder."""
 
 
-def check_table(name: str) -> Iterator[Refused]:
-    """Every mistake in a table's name, with or without its namespace.
+def find_table_name_mistakes(name: str) -> Iterator[InvalidArgument]:
+    """Yield every mistake in a table's name, with or without its namespace.
 
     HBase 2 takes letters of any language; we take ASCII, since a table's name is also a directory,
     a part of a URL and an argument of a shell.
@@ -45,41 +45,45 @@ def check_table(name: str) -> Iterator[Refused]:
 
     Source: TableName: namespace `[a-zA-Z_0-9]+`, qualifier `[a-zA-Z_0-9][a-zA-Z_0-9-.]*`.
 
-    >>> [str(mistake) for mistake in check_table("sales:orders")]
+    >>> [str(mistake) for mistake in find_table_name_mistakes("sales:orders")]
     []
-    >>> print(*check_table("server logs"))
+    >>> print(*find_table_name_mistakes("server logs"))
     'server logs' has ' ' in it; expected letters, digits and _ . - in a table. Write server_logs.
     """
     namespace, colon, qualifier = name.rpartition(":")
     if colon:
-        yield from _check_piece(
-            namespace, "letters, digits and _ in a namespace", _STRANGE_IN_NAMESPACE
+        yield from _find_name_mistakes(
+            namespace, "letters, digits and _ in a namespace", _INVALID_IN_NAMESPACE
         )
-    yield from _check_piece(
-        qualifier, "letters, digits and _ . - in a table", _STRANGE_IN_QUALIFIER
+    yield from _find_name_mistakes(
+        qualifier, "letters, digits and _ . - in a table", _INVALID_IN_QUALIFIER
     )
     if qualifier == RESERVED_TABLE:
-        yield Refused("", f"{name!r} is a name HBase keeps for itself", "another name")
+        yield InvalidArgument("", f"{name!r} is a name HBase keeps for itself", "another name")
 
 
-def _check_piece(piece: str, allowed: str, strange: re.Pattern[str]) -> Iterator[Refused]:
-    """The mistakes in one side of the colon."""
-    odd = strange.findall(piece[:TABLE_BYTES_MOST])
-    if not piece:
-        yield Refused("", "a name is empty", allowed)
-    elif len(piece) > TABLE_BYTES_MOST:
-        what = f"{piece[:40]!r}… is {len(piece):,} characters long"
-        yield Refused("", what, f"1..{TABLE_BYTES_MOST}")
+def _find_name_mistakes(
+    name: str, allowed: str, invalid: re.Pattern[str]
+) -> Iterator[InvalidArgument]:
+    """Yield the mistakes in the namespace or the qualifier of a table's name."""
+    odd = invalid.findall(name[:MAX_TABLE_NAME_BYTES])
+    if not name:
+        yield InvalidArgument("", "a name is empty", allowed)
+    elif len(name) > MAX_TABLE_NAME_BYTES:
+        what = f"{name[:40]!r}… is {len(name):,} characters long"
+        yield InvalidArgument("", what, f"1..{MAX_TABLE_NAME_BYTES}")
     elif odd:
         seen = " ".join(repr(letter) for letter in dict.fromkeys(odd))
-        mended = strange.sub("_", piece)
-        yield Refused("", f"{piece!r} has {seen} in it", allowed, f"Write {mended}.")
-    elif not _FIRST.match(piece):
-        yield Refused("", f"{piece!r} begins with {piece[0]!r}", "a letter, a digit or _ first")
+        mended = invalid.sub("_", name)
+        yield InvalidArgument("", f"{name!r} has {seen} in it", allowed, f"Write {mended}.")
+    elif not _FIRST_CHARACTER.match(name):
+        yield InvalidArgument(
+            "", f"{name!r} begins with {name[0]!r}", "a letter, a digit or _ first"
+        )
 
 
-def check_family_name(name: str) -> Iterator[Refused]:
-    r"""Every mistake in a family's name.
+def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
+    r"""Yield every mistake in a family's name.
 
     Quotes are our own rule: HBase would take them, its shell and every script around it would not.
 
@@ -88,39 +92,41 @@ def check_family_name(name: str) -> Iterator[Refused]:
 
     Source: ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName; KeyValue's 1-byte length.
 
-    >>> print(*check_family_name("a:b"))
+    >>> print(*find_family_name_mistakes("a:b"))
     'a:b' has ':' in it; expected : / \ and quotes left out. Write 'ab', or just 'd'.
     """
     shown = repr(name[:40]) + ("…" if len(name) > 40 else "")
     remedy = "Write 'd': every cell repeats the name."
     if not name:
-        yield Refused("", "the family's name is empty", f"1..{FAMILY_BYTES_MOST} bytes", remedy)
-    size = len(name.encode("utf-8", "surrogatepass"))
-    if size > FAMILY_BYTES_MOST:
-        yield Refused(
-            "", f"{shown} is {size:,} bytes long", f"1..{FAMILY_BYTES_MOST} bytes", remedy
+        yield InvalidArgument(
+            "", "the family's name is empty", f"1..{MAX_FAMILY_BYTES} bytes", remedy
         )
-    if _CONTROL.search(name) or _UNWRITABLE.search(name):
-        yield Refused(
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > MAX_FAMILY_BYTES:
+        yield InvalidArgument(
+            "", f"{shown} is {size:,} bytes long", f"1..{MAX_FAMILY_BYTES} bytes", remedy
+        )
+    if _CONTROL_CHARACTER.search(name) or _SURROGATE.search(name):
+        yield InvalidArgument(
             "", f"{shown} has characters in it that do not print", "printable text", remedy
         )
     odd = [letter for letter in ":/\\'\"" if letter in name]
     if odd:
         mended = "".join(letter for letter in name[:40] if letter not in odd)
-        yield Refused(
+        yield InvalidArgument(
             "",
             f"{shown} has {' '.join(repr(letter) for letter in odd)} in it",
             ": / \\ and quotes left out",
             f"Write {mended!r}, or just 'd'." if mended else remedy,
         )
     if name.startswith("."):
-        yield Refused("", f"{shown} begins with a point", "another first character", remedy)
+        yield InvalidArgument("", f"{shown} begins with a point", "another first character", remedy)
     if name == RESERVED_FAMILY:
-        yield Refused("", f"{shown} is a directory of every region", "another name", remedy)
+        yield InvalidArgument("", f"{shown} is a directory of every region", "another name", remedy)
 
 
-def longest_split(table: str) -> int:
-    """Bytes that a start key of a region of this table may have.
+def compute_max_split_bytes(table: str) -> int:
+    """Return the most bytes that a split key of a table may have.
 
     A region's row in hbase:meta holds the table's name and the start key, and is itself a row.
 
@@ -129,8 +135,8 @@ def longest_split(table: str) -> int:
 
     Source: a create with longer keys fails on HBase 2.6.4 with "Row length … is > 32767".
 
-    >>> longest_split("orders")
+    >>> compute_max_split_bytes("orders")
     32712
     """
     name = table.removeprefix(f"{DEFAULT_NAMESPACE}:")
-    return ROW_BYTES_MOST - META_ROW_BYTES - len(name.encode())
+    return MAX_ROW_BYTES - META_ROW_OVERHEAD_BYTES - len(name.encode())

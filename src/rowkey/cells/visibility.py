@@ -1,14 +1,14 @@
-"""Which cells of a row a read sees: deletes, versions, time ranges and times to live.
+"""The cells of a row that a read shows: deletes, versions, time ranges and times to live.
 
-Every engine that keeps cells itself asks here, so that there is one answer. Deletes are stored like
-puts and hide what is not newer than they are, however late it came.
+All embedded engines use this module, so that they agree. Deletes are stored like puts and hide
+cells that are not newer, even those written later.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import LATEST, Kind
+from rowkey.cells.cell import LATEST, CellType
 from rowkey.cells.limits import FOREVER_S
 
 if TYPE_CHECKING:
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from rowkey.cells.cell import Cell
     from rowkey.cells.families import Family
 
-EVER = -(2**63)
+MIN_TIMESTAMP_MS = -(2**63)
 """Before every timestamp."""
 
-_PUT, _DELETE, _COLUMN = Kind.PUT, Kind.DELETE, Kind.DELETE_COLUMN
-_FAMILY, _FAMILY_VERSION = Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION
+_PUT, _DELETE, _COLUMN = CellType.PUT, CellType.DELETE, CellType.DELETE_COLUMN
+_FAMILY, _FAMILY_VERSION = CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION
 
 
-def oldest_living(family: Family, now_ms: int) -> int:
-    """The least timestamp, in ms, that the family's time to live has not ended at a moment.
+def compute_oldest_live_ms(family: Family, now_ms: int) -> int:
+    """Return the lowest timestamp, in ms, that a family's time to live has not expired yet.
 
     Source: StoreScanner: now - TTL; ScanWildcardColumnTracker.isExpired: below it.
     """
-    return EVER if family.ttl_s >= FOREVER_S else now_ms - family.ttl_s * 1_000
+    return MIN_TIMESTAMP_MS if family.ttl_s >= FOREVER_S else now_ms - family.ttl_s * 1_000
 
 
-class View:
-    """What one read sees of a family: made once, asked for each row.
+class FamilyView:
+    """A read's view of one family, built once and applied to each row.
 
     Args:
         family: the family and its attributes.
@@ -41,8 +41,8 @@ class View:
         versions: most versions of a column; never more than the family keeps, except raw.
         time_range: timestamps from the first, inclusive, to the second, exclusive, in ms.
         qualifiers: only these columns; None for all.
-        between: only qualifiers from the first, inclusive, to the second, exclusive; an empty
-            second is no end.
+        qualifier_range: only qualifiers from the first, inclusive, to the second, exclusive; an
+            empty second is no end.
         raw: deletes and what they hide as well; the family's time to live and versions then bear
             on nothing, a cell's own time to live still does.
 
@@ -58,26 +58,26 @@ class View:
         versions: int = 1,
         time_range: tuple[int, int] = (0, LATEST),
         qualifiers: Collection[bytes] | None = None,
-        between: tuple[bytes, bytes] = (b"", b""),
+        qualifier_range: tuple[bytes, bytes] = (b"", b""),
         raw: bool = False,
     ) -> None:
         self.now_ms, self.raw = now_ms, raw
-        self.low, self.high = time_range
+        self.start_ms, self.stop_ms = time_range
         self.versions = versions if raw else min(versions, family.versions)
-        self.oldest = oldest_living(family, now_ms)
-        self.floor = max(self.low, self.oldest)
+        self.oldest_live_ms = compute_oldest_live_ms(family, now_ms)
+        self.oldest_visible_ms = max(self.start_ms, self.oldest_live_ms)
         self.min_versions = family.min_versions
-        self.sees_past = family.keep_deleted != "FALSE"
+        self.has_kept_deletes = family.keep_deleted != "FALSE"
         self.qualifiers = None if qualifiers is None else frozenset(qualifiers)
-        self.first, self.last = between
-        self.all_columns = qualifiers is None and between == (b"", b"")
+        self.start_qualifier, self.stop_qualifier = qualifier_range
+        self.has_all_columns = qualifiers is None and qualifier_range == (b"", b"")
         self.is_plain = not raw and self.versions == 1 and not self.min_versions
 
-    def sees(self, cells: Sequence[Cell]) -> list[Cell]:
-        """The cells that the read gives of one row and family.
+    def select_visible(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the visible cells of one row and family.
 
         Args:
-            cells: everything stored of the row and family, in the order of `in_order`.
+            cells: everything stored of the row and family, in the order of `build_sort_key`.
 
         Returns:
             Some of them, in their order.
@@ -85,72 +85,77 @@ class View:
         Cost: 0.1..0.3 µs a cell where all are puts without a time to live of their own and one
             version is wanted, about 0.5 µs a cell otherwise.
 
-        >>> from rowkey.cells import Cell, Family, Kind
-        >>> cells = [Cell("d", b"q", 2, kind=Kind.DELETE), Cell("d", b"q", 2), Cell("d", b"q", 1)]
-        >>> [cell.timestamp for cell in View(Family("d"), now_ms=9).sees(cells)]
+        >>> from rowkey.cells import Cell, CellType, Family
+        >>> delete = Cell("d", b"q", 2, cell_type=CellType.DELETE)
+        >>> cells = [delete, Cell("d", b"q", 2), Cell("d", b"q", 1)]
+        >>> [cell.timestamp for cell in FamilyView(Family("d"), now_ms=9).select_visible(cells)]
         [1]
         """
         if not self.is_plain:
-            return self._everything(cells) if self.raw else self._undeleted(cells)
-        low, high = self.floor, self.high
+            return self._select_raw(cells) if self.raw else self._select_undeleted(cells)
+        low, high = self.oldest_visible_ms, self.stop_ms
         found = []
         column = None
         for cell in cells:
-            _, qualifier, timestamp, _, kind, ttl = cell
-            if kind is not _PUT or ttl is not None:
-                return self._undeleted(cells)
+            _, qualifier, timestamp, _, cell_type, ttl = cell
+            if cell_type is not _PUT or ttl is not None:
+                return self._select_undeleted(cells)
             if qualifier != column and low <= timestamp < high:
                 column = qualifier
                 found.append(cell)
-        return found if self.all_columns else [cell for cell in found if self._wants(cell[1])]
+        return (
+            found if self.has_all_columns else [cell for cell in found if self._is_wanted(cell[1])]
+        )
 
-    def _wants(self, qualifier: bytes) -> bool:
+    def _is_wanted(self, qualifier: bytes) -> bool:
         if self.qualifiers is not None and qualifier not in self.qualifiers:
             return False
-        return self.first <= qualifier and (not self.last or qualifier < self.last)
+        return self.start_qualifier <= qualifier and (
+            not self.stop_qualifier or qualifier < self.stop_qualifier
+        )
 
-    def _everything(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Puts and deletes alike, as many versions of each column as asked.
+    def _select_raw(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Yield puts and deletes, up to the requested versions of each column.
 
         A delete is no version; it goes with the puts above it.
         """
         found = []
         column, count = None, 0
         for cell in cells:
-            _, qualifier, timestamp, _, kind, ttl = cell
+            _, qualifier, timestamp, _, cell_type, ttl = cell
             if qualifier != column:
                 column, count = qualifier, 0
             if ttl is not None and timestamp + ttl < self.now_ms:
                 continue
-            if not self.low <= timestamp < self.high or not self._wants(qualifier):
+            if not self.start_ms <= timestamp < self.stop_ms or not self._is_wanted(qualifier):
                 continue
-            count += kind == _PUT
+            count += cell_type == _PUT
             if count <= self.versions:
                 found.append(cell)
         return found
 
-    def _undeleted(self, cells: Sequence[Cell]) -> list[Cell]:
-        """The puts that no delete hides, as many living versions of each column as asked."""
-        low, high, oldest = self.low, self.high, self.oldest
-        gone_below = EVER if self.min_versions else oldest
+    def _select_undeleted(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Yield the puts that no delete hides, up to the requested versions of each column."""
+        low, high, oldest = self.start_ms, self.stop_ms, self.oldest_live_ms
+        gone_below = MIN_TIMESTAMP_MS if self.min_versions else oldest
         tombstones = Tombstones()
         found = []
         column, count, done = None, 0, False
         for cell in cells:
-            _, qualifier, timestamp, _, kind, ttl = cell
+            _, qualifier, timestamp, _, cell_type, ttl = cell
             if qualifier != column:
                 column, count, done = qualifier, 0, False
                 tombstones.enter_column()
             if timestamp < gone_below or (ttl is not None and timestamp + ttl < self.now_ms):
                 continue
-            if kind != _PUT:
-                if low <= timestamp and (timestamp < high or not self.sees_past):
-                    tombstones.add(timestamp, kind)
+            if cell_type != _PUT:
+                if low <= timestamp and (timestamp < high or not self.has_kept_deletes):
+                    tombstones.add_delete(timestamp, cell_type)
                 continue
-            if tombstones.covers(timestamp) or done or not low <= timestamp < high:
+            if tombstones.is_hidden(timestamp) or done or not low <= timestamp < high:
                 continue
             count += 1
-            if count > self.versions or not (self.all_columns or self._wants(qualifier)):
+            if count > self.versions or not (self.has_all_columns or self._is_wanted(qualifier)):
                 done = True
             elif timestamp >= oldest:
                 found.append(cell)
@@ -166,33 +171,33 @@ class View:
 class Tombstones:
     """What the deletes seen so far hide, in one row and family and the column at hand."""
 
-    __slots__ = ("column", "family", "family_versions", "version")
+    __slots__ = ("column_ms", "family_ms", "family_version_ms", "version_ms")
 
     def __init__(self) -> None:
-        self.family = EVER
-        self.family_versions: set[int] = set()
+        self.family_ms = MIN_TIMESTAMP_MS
+        self.family_version_ms: set[int] = set()
         self.enter_column()
 
     def enter_column(self) -> None:
         """Forget the deletes of the column before."""
-        self.column = self.version = EVER
+        self.column_ms = self.version_ms = MIN_TIMESTAMP_MS
 
-    def add(self, timestamp: int, kind: int) -> None:
-        """Take note of a delete; cells come newest first, so the first of a kind reaches most."""
-        if kind == _FAMILY:
-            self.family = max(self.family, timestamp)
-        elif kind == _COLUMN:
-            self.column = max(self.column, timestamp)
-        elif kind == _FAMILY_VERSION:
-            self.family_versions.add(timestamp)
-        elif kind == _DELETE:
-            self.version = timestamp
+    def add_delete(self, timestamp: int, cell_type: int) -> None:
+        """Add a delete; cells come newest first, so the first delete of a type hides the most."""
+        if cell_type == _FAMILY:
+            self.family_ms = max(self.family_ms, timestamp)
+        elif cell_type == _COLUMN:
+            self.column_ms = max(self.column_ms, timestamp)
+        elif cell_type == _FAMILY_VERSION:
+            self.family_version_ms.add(timestamp)
+        elif cell_type == _DELETE:
+            self.version_ms = timestamp
 
-    def covers(self, timestamp: int) -> bool:
-        """Whether a put of this timestamp in the column at hand is hidden."""
+    def is_hidden(self, timestamp: int) -> bool:
+        """Return whether a put of the current column with this timestamp is hidden."""
         return (
-            timestamp <= self.family
-            or timestamp <= self.column
-            or timestamp == self.version
-            or timestamp in self.family_versions
+            timestamp <= self.family_ms
+            or timestamp <= self.column_ms
+            or timestamp == self.version_ms
+            or timestamp in self.family_version_ms
         )

@@ -1,38 +1,38 @@
-"""The command `rowkey`: one verb a file, found by folder.
+"""The command `rowkey`: one subcommand per file of the folder `commands`.
 
-Its own help is a page that `make docs` makes: it is printed about as fast as Python starts.
+Its help is a page that `make docs` writes, so that it is printed about as fast as Python starts.
 """
 
 import os
 import sys
 from typing import Any
 
-_HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow
-HELP = os.path.join(_HERE, "pages", "help.txt")  # noqa: PTH118 - as above
+_PACKAGE_FOLDER = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow
+HELP_PAGE = os.path.join(_PACKAGE_FOLDER, "pages", "help.txt")  # noqa: PTH118 - as above
 
-__all__ = ["command", "main"]
+__all__ = ["get_command", "main"]
 
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout is not None and _printed():
+    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout is not None and _print_help():
         return
     from rowkey.cli.group import main as run
 
     run()
 
 
-def command() -> Any:
-    """The command as click has it, for those who ask it about itself."""
+def get_command() -> Any:
+    """Return the click command, for tools that inspect it."""
     from rowkey.cli.group import program
 
     return program
 
 
-def _printed() -> bool:
-    """Print the help; false where that fails, which the command itself knows how to tell."""
+def _print_help() -> bool:
+    """Print the help; return False if that fails, so that the command reports the error."""
     try:
-        with open(HELP, encoding="utf-8") as page:  # noqa: PTH123 - as above
+        with open(HELP_PAGE, encoding="utf-8") as page:  # noqa: PTH123 - as above
             sys.stdout.write(page.read())
         sys.stdout.flush()
     except OSError:

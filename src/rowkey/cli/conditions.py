@@ -1,4 +1,4 @@
-"""Conditions of the command line: each `--where` is one; all behind its operator is the value."""
+"""Parses the conditions of `--where`; all text after the operator is the value."""
 
 from __future__ import annotations
 
@@ -13,62 +13,64 @@ from rowkey.schema import Condition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_TEST = re.compile(
+_CONDITION_PATTERN = re.compile(
     r'\s*(?:"(?P<quoted>[^"]+)"|(?P<name>[^\s<>="]+))'
     r"(?P<space>\s*)(?P<operator><=|>=|<(?!>)|>|=|\s(?:in|between|starts\s+with)(?=[\s\[]))(?P<value>.*)",
     re.DOTALL | re.IGNORECASE,
 )
-_FORM = (
+_EXPECTED_FORM = (
     "FIELD=VALUE, with < <= > >= too, FIELD in [JSON], FIELD between [JSON], FIELD starts with TEXT"
 )
 
-_SHOWN = 80
+_MAX_QUOTED_LENGTH = 80
 """Characters of a condition that a message repeats."""
 
-WHERE = click.option(
+WHERE_OPTION = click.option(
     "--where",
     metavar="TEST",
     multiple=True,
-    help='A condition, such as host=web-1 or "ts>=2021-01-01"; several are joined by and. All '
-    "behind the operator is the value, but for spaces on both of its sides; in and between take a "
-    "JSON list.",
+    help='A condition, such as host=web-1 or "ts>=2021-01-01"; several are joined by and. The '
+    "value is all text after the operator, without the spaces around the operator; in and between "
+    "take a JSON list.",
 )
 
 
-def conditions_of(tests: Iterable[str]) -> list[Condition]:
-    """The conditions of the command line.
+def parse_conditions(texts: Iterable[str]) -> list[Condition]:
+    """Return the conditions of the command line.
 
     Raises:
         UsageError: one is not understood.
 
-    >>> [str(test) for test in conditions_of(["host=web-1", "ts >= 2021-01-01", 'n in [1, 2]'])]
+    >>> [str(test) for test in parse_conditions(["host=web-1", "ts >= 2021-01-01", 'n in [1, 2]'])]
     ["host = 'web-1'", "ts >= '2021-01-01'", 'n in (1, 2)']
-    >>> [str(test) for test in conditions_of(["host = web-1", "host= web-1"])]
+    >>> [str(test) for test in parse_conditions(["host = web-1", "host= web-1"])]
     ["host = 'web-1'", "host = ' web-1'"]
     """
-    return [_condition(test) for test in tests]
+    return [_parse_condition(test) for test in texts]
 
 
-def _condition(test: str) -> Condition:
-    found = _TEST.fullmatch(test)
-    if found is None:
-        raise click.UsageError(f"--where {_quoted(test)} is not understood; expected {_FORM}.")
-    field = found["quoted"] or found["name"]
-    operator = " ".join(found["operator"].lower().split())
-    value = found["value"]
+def _parse_condition(text: str) -> Condition:
+    match = _CONDITION_PATTERN.fullmatch(text)
+    if match is None:
+        raise click.UsageError(
+            f"--where {_quote_condition(text)} is not understood; expected {_EXPECTED_FORM}."
+        )
+    field = match["quoted"] or match["name"]
+    operator = " ".join(match["operator"].lower().split())
+    value = match["value"]
     if operator in ("in", "between"):
-        return Condition(field, operator, _listed(test, value, operator))
+        return Condition(field, operator, _parse_json_list(text, value, operator))
     if operator == "starts with":
         return Condition(field, "starts", (value.strip(),))
     if operator != "=":
         value = value.strip()
-    elif found["space"]:
+    elif match["space"]:
         value = value.removeprefix(" ")
     return Condition(field, operator, (value,))
 
 
-def _listed(test: str, text: str, operator: str) -> tuple[Any, ...]:
-    """The values of a JSON list."""
+def _parse_json_list(condition: str, text: str, operator: str) -> tuple[Any, ...]:
+    """Return the values of a JSON list."""
     try:
         values = json.loads(text, parse_float=str)  # decimals keep their digits
     except (ValueError, RecursionError):
@@ -76,13 +78,15 @@ def _listed(test: str, text: str, operator: str) -> tuple[Any, ...]:
     if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
         what = f"{operator} takes a JSON list of texts and numbers"
         example = '["a", "b"]' if operator == "between" else '["a", "b", "c"]'
-        raise click.UsageError(f"--where {_quoted(test)}: {what}, such as {example}.")
+        raise click.UsageError(f"--where {_quote_condition(condition)}: {what}, such as {example}.")
     if operator == "between" and len(values) != 2:
         what = f"{len(values):,} values; between takes two"
-        raise click.UsageError(f"--where {_quoted(test)} has {what}.")
+        raise click.UsageError(f"--where {_quote_condition(condition)} has {what}.")
     return tuple(values)
 
 
-def _quoted(test: str) -> str:
-    """A condition in quotes, cut where it is long: what is said of it must stay in sight."""
-    return repr(test if len(test) <= _SHOWN else f"{test[:_SHOWN]}…")
+def _quote_condition(condition: str) -> str:
+    """Return a condition in quotes, shortened if it is long."""
+    return repr(
+        condition if len(condition) <= _MAX_QUOTED_LENGTH else f"{condition[:_MAX_QUOTED_LENGTH]}…"
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.errors import counted, escaped
+from rowkey.messages import escape_text, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ Source: OWASP, CSV Injection.
 """
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]').search
-"""Finds what would end a cell that is not quoted."""
+"""Finds a character that would end a cell without quotes."""
 
 
 class CsvEncoder:
@@ -57,17 +57,17 @@ class CsvEncoder:
         """Yield the line of names, then a line for each row.
 
         Raises:
-            UsageError: a null of the only column, which no line could hold.
+            UsageError: the only column has a null, which CSV would write as an empty line.
         """
         yield self._encode_line([*self._names], range(len(self._names)))
         for row in rows:
             yield self._encode_line([row[name] for name in self._names], self._text_columns)
 
     def format_notes(self) -> list[str]:
-        """Return what to tell about the cells that may run as formulas, if there were any."""
+        """Return a note about cells that a spreadsheet may run as formulas, if there are any."""
         if not self.n_formulas:
             return []
-        cells = counted(self.n_formulas, "text cell")
+        cells = pluralize(self.n_formulas, "text cell")
         if self._guards_formulas:
             return [f"{cells} got a ' in front: this CSV is for a spreadsheet, not for load"]
         begins = "begins" if self.n_formulas == 1 else "begin"
@@ -83,11 +83,11 @@ class CsvEncoder:
                 if self._guards_formulas:
                     cells[at] = f"'{text}"
         if self._escapes_controls:
-            cells = [cell if cell is None else escaped(_format_value(cell)) for cell in cells]
+            cells = [cell if cell is None else escape_text(_format_value(cell)) for cell in cells]
         line = ",".join(map(_encode_cell, cells))
         if not line:
-            what = f"{self._names[0]!r} is the only column, and a null in it is no line of CSV"
-            raise click.UsageError(f"{what}: take another form.")
+            what = f"{self._names[0]!r} is the only column, and CSV cannot write a null in it"
+            raise click.UsageError(f"{what}. Use another format, such as -f jsonl.")
         return f"{line}\n"
 
 

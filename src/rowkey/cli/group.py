@@ -1,11 +1,11 @@
-"""The command itself: finds its verbs, prints errors as sentences, and exits as promised.
+"""The click group: finds the commands, prints errors as sentences, and sets the exit code.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 3 a verification found differences,
-4 something outside rowkey is missing or broken such as the place where tables live, 70 rowkey
-itself is wrong, 130 interrupted, 141 whoever reads the output closed it before its end: nothing is
-said of findings, 143 ended by SIGTERM.
+Exit codes: 0 success, 1 findings or a hot design, 2 wrong usage or a broken file, 3 a verification
+found differences, 4 something outside rowkey is missing or broken such as a cluster or a disk,
+70 a bug in rowkey, 130 interrupted, 141 the reader closed the output before its end, 143 ended by
+SIGTERM.
 
-`rowkey --help` stays quick: it loads no room, and of the standard library what click does.
+`rowkey --help` stays quick: it imports no other package of rowkey.
 """
 
 from __future__ import annotations
@@ -19,34 +19,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.streams import standard_streams
+from rowkey.cli.streams import wrap_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_VERBS = os.path.join(os.path.dirname(__file__), "verbs")  # noqa: PTH118, PTH120 - pathlib is slow
-_LISTED = 2
-"""Mistakes of a design file that a verb prints before it says how to see all."""
-_MOST = 12
-"""Lines of any other error: what a batch refuses has as many."""
-USAGE, UNREACHED, OURS, INTERRUPTED, UNREAD, ENDED = 2, 4, 70, 130, 141, 143
-"""As a shell tells of a signal, 128 and its number: SIGINT is 2, SIGPIPE 13, SIGTERM 15."""
+_COMMANDS_FOLDER = os.path.join(os.path.dirname(__file__), "commands")  # noqa: PTH118, PTH120 - pathlib is slow
+_MAX_MISTAKES_PRINTED = 2
+"""Mistakes of a design file that a command prints before it names `rowkey check`."""
+_MAX_ERROR_LINES = 12
+"""Lines of any other error that are printed."""
+(
+    EXIT_USAGE,
+    EXIT_UNREACHABLE,
+    EXIT_INTERNAL_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_OUTPUT_CLOSED,
+    EXIT_TERMINATED,
+) = 2, 4, 70, 130, 141, 143
+"""After a signal a shell reports 128 plus its number: SIGINT is 2, SIGPIPE 13, SIGTERM 15."""
 
 
-class _Enough(Exception):
-    """Whoever reads our output has closed it."""
+class _OutputClosed(Exception):
+    """The reader of the output has closed it."""
 
 
-class _Ended(KeyboardInterrupt):
-    """SIGTERM came: the work ends as it does with Ctrl-C, and cleans up behind itself."""
+class _SigtermReceived(KeyboardInterrupt):
+    """SIGTERM was received: the work ends and cleans up as with Ctrl-C."""
 
 
-class _Verbs(click.Group):
-    """Verbs are the files of the folder `verbs`; each is imported when it is named."""
+class _CommandGroup(click.Group):
+    """Finds the commands as files of the folder `commands` and imports the one that is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        with os.scandir(_VERBS) as files:
+        with os.scandir(_COMMANDS_FOLDER) as files:
             names = [file.name.removesuffix(".py") for file in files if file.name.endswith(".py")]
         return sorted(name for name in names if not name.startswith("_"))
 
@@ -54,34 +61,58 @@ class _Verbs(click.Group):
         name = cmd_name.replace("-", "_")
         if name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"rowkey.cli.verbs.{name}").command
+        command: click.Command = import_module(f"rowkey.cli.commands.{name}").command
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb; an unknown one is told the nearest known."""
-        verbs = self.list_commands(ctx)
-        if args[0].startswith("-") or args[0].replace("-", "_") in verbs:
+        """Return the command; for an unknown one, raise an error that names the nearest."""
+        names = self.list_commands(ctx)
+        if args[0].startswith("-") or args[0].replace("-", "_") in names:
             return super().resolve_command(ctx, args)
-        from rowkey.errors import did_you_mean, printable
+        from rowkey.messages import shorten_text
 
-        remedy = did_you_mean(args[0], verbs) or f"Verbs are {', '.join(verbs)}."
-        raise click.UsageError(f"there is no verb {printable(args[0])!r}. {remedy}", ctx)
+        remedy = _suggest_command(args[0], names) or f"Commands: {', '.join(names)}."
+        raise click.UsageError(f"unknown command {shorten_text(args[0])!r}. {remedy}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; click would leave with 1 where the reader has gone."""
+        """Run a command; click alone would exit with 1 when the reader has closed the output."""
         try:
-            found = super().invoke(ctx)
+            result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            raise _Enough from None
-        return found
+            raise _OutputClosed from None
+        return result
 
 
-@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rowkey", prog_name="rowkey")
-@click.option("--debug", is_flag=True, help="Show where in rowkey an error arose.")
+_COMMAND_SYNONYMS = {
+    "analyse": "simulate", "analyze": "simulate", "backup": "dump", "delete": "drop",
+    "diff": "compare", "draft": "init", "export": "dump", "fix": "check", "html": "report",
+    "import": "load", "insert": "put", "lint": "check", "new": "init", "query": "scan",
+    "regions": "splits", "run": "simulate", "select": "scan", "top": "live", "validate": "check",
+    "write": "put",
+}  # fmt: skip
+"""Commands by what other tools call the same thing."""
+
+
+def _suggest_command(name: str, names: list[str]) -> str:
+    """Return a sentence that names the command meant by an unknown one, or an empty string.
+
+    >>> _suggest_command("sim", ["init", "simulate"]), _suggest_command("draft", ["init"])
+    ('Did you mean simulate?', 'Did you mean init?')
+    """
+    from rowkey.messages import suggest_name
+
+    longer = [candidate for candidate in names if candidate.startswith(name.lower())]
+    if len(longer) == 1 or name.lower() in _COMMAND_SYNONYMS:
+        return f"Did you mean {_COMMAND_SYNONYMS.get(name.lower()) or longer[0]}?"
+    return suggest_name(name, names)
+
+
+@click.command(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(None, "-V", "--version", package_name="rowkey", prog_name="rowkey")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def program(ctx: click.Context, *, debug: bool) -> None:
     """Judge HBase row keys and table designs before any data exists; then run them.
@@ -95,111 +126,113 @@ def program(ctx: click.Context, *, debug: bool) -> None:
 
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
-    # A start makes many objects that stay: looking for garbage among them took a twentieth of it.
+    """Run the command and exit with its code."""
+    # Starting creates many objects that stay; collecting garbage took a twentieth of the start.
     gc.set_threshold(100_000)
-    with standard_streams(), _ended_by_sigterm() as was_ended:
-        code = _run()
-    sys.exit(ENDED if was_ended else code)
+    with wrap_standard_streams(), _raise_on_sigterm() as was_ended:
+        code = _run_command()
+    sys.exit(EXIT_TERMINATED if was_ended else code)
 
 
 @contextmanager
-def _ended_by_sigterm() -> Iterator[list[int]]:
-    """Let SIGTERM raise in the `with` block, unless whoever runs us has said what it does.
+def _raise_on_sigterm() -> Iterator[list[int]]:
+    """Let SIGTERM raise in the `with` block, unless the caller has installed a handler.
 
-    The list that it gives is empty until then: what is raised while an object is being freed goes
-    no further, and the exit code is told all the same.
+    The list holds the signal once it was received: an exception raised while an object is freed
+    is lost, and the exit code must not depend on it.
     """
     import signal
     import threading
 
-    came: list[int] = []
+    received: list[int] = []
 
-    def ended(number: int, _: object) -> None:
-        came.append(number)
-        raise _Ended
+    def raise_signal(number: int, _: object) -> None:
+        received.append(number)
+        raise _SigtermReceived
 
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield came
+        yield received
         return
-    signal.signal(signal.SIGTERM, ended)
+    signal.signal(signal.SIGTERM, raise_signal)
     try:
-        yield came
+        yield received
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _run() -> int:
-    """Run the verb, say what is wrong, and give the exit code."""
+def _run_command() -> int:
+    """Run the command, print its error if any, and return the exit code."""
     try:
         code = program.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt) as problem:
-        is_ended = isinstance(problem, _Ended) or isinstance(problem.__cause__, _Ended)
+        is_ended = isinstance(problem, _SigtermReceived) or isinstance(
+            problem.__cause__, _SigtermReceived
+        )
         click.echo("ended by SIGTERM" if is_ended else "interrupted", err=True)
-        return ENDED if is_ended else INTERRUPTED
+        return EXIT_TERMINATED if is_ended else EXIT_INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as problem:
         problem.show()
-        return USAGE
+        return EXIT_USAGE
     except click.ClickException as problem:
-        _show_usage(problem)
-        return USAGE
-    except _Enough:
-        return UNREAD
+        _print_usage_error(problem)
+        return EXIT_USAGE
+    except _OutputClosed:
+        return EXIT_OUTPUT_CLOSED
     except Exception as problem:
         if "--debug" in sys.argv[1:]:
             raise
-        return _show(problem)
+        return _print_error(problem)
     return code if isinstance(code, int) else 0
 
 
-def _show_usage(problem: click.ClickException) -> None:
-    """What was wrong with the command line, in two lines, however long it was."""
-    from rowkey.errors import printable
+def _print_usage_error(problem: click.ClickException) -> None:
+    """Print what is wrong with the command line in two lines."""
+    from rowkey.messages import shorten_text
 
     context = getattr(problem, "ctx", None)
-    verb = context.command_path if context else "rowkey"
-    click.echo(f"{verb}: {printable(problem.format_message())}", err=True)
-    click.echo(f"Try '{verb} --help'.", err=True)
+    name = context.command_path if context else "rowkey"
+    click.echo(f"{name}: {shorten_text(problem.format_message())}", err=True)
+    click.echo(f"Try '{name} --help'.", err=True)
 
 
-def _show(problem: Exception) -> int:
-    """Print an error and give its exit code; what is told of many things is cut."""
-    from rowkey.errors import (
-        CorruptionError,
-        DeclarationError,
-        RowkeyError,
-        Unsupported,
-        escaped,
-    )
+def _print_error(problem: Exception) -> int:
+    """Print an error, of a long one the first lines, and return its exit code."""
+    from rowkey.errors import CorruptionError, InvalidDesign, RowkeyError, Unavailable
+    from rowkey.messages import escape_text
     from rowkey.open_file_limit import raise_shortage
 
     try:
         raise_shortage(problem)
-    except Unsupported as shortage:
+    except Unavailable as shortage:
         problem = shortage
-    lines = str(problem).splitlines() or ["no word of what is wrong"]
-    if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
-        more, source = len(lines) - _LISTED, problem.source or "DESIGN"
-        lines = [*lines[:_LISTED], f"and {more:,} mistakes more; rowkey check {source} tells all"]
-    elif len(lines) > _MOST:
-        lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} lines more"]
+    lines = str(problem).splitlines() or ["the error has no message"]
+    if isinstance(problem, InvalidDesign) and len(lines) > _MAX_MISTAKES_PRINTED + 1:
+        hidden_count, source = len(lines) - _MAX_MISTAKES_PRINTED, problem.source or "DESIGN"
+        lines = [
+            *lines[:_MAX_MISTAKES_PRINTED],
+            f"and {hidden_count:,} more mistakes; rowkey check {source} prints all",
+        ]
+    elif len(lines) > _MAX_ERROR_LINES:
+        lines = [*lines[:_MAX_ERROR_LINES], f"and {len(lines) - _MAX_ERROR_LINES:,} more lines"]
     if isinstance(problem, RowkeyError):
-        code = UNREACHED if isinstance(problem, Unsupported | CorruptionError) else USAGE
+        code = (
+            EXIT_UNREACHABLE if isinstance(problem, Unavailable | CorruptionError) else EXIT_USAGE
+        )
     elif isinstance(problem, OSError):
-        code, lines = USAGE, [_of_system(problem)]
+        code, lines = EXIT_USAGE, [_format_os_error(problem)]
     else:
-        code = OURS
+        code = EXIT_INTERNAL_ERROR
         where = f"{type(problem).__name__}: {lines[0][:200]}"
-        lines = [where, "This is a mistake in rowkey; rowkey --debug … shows where it arose."]
+        lines = [where, "This is a bug in rowkey; rowkey --debug … shows where it happened."]
     for line in lines:
-        click.echo(f"rowkey: {escaped(line)}", err=True)
+        click.echo(f"rowkey: {escape_text(line)}", err=True)
     return code
 
 
-def _of_system(problem: OSError) -> str:
-    """What the system says, behind the name of the file that it says it of."""
-    from rowkey.errors import printable
+def _format_os_error(problem: OSError) -> str:
+    """Return the system's message after the name of the file."""
+    from rowkey.messages import shorten_text
 
-    name = "" if problem.filename is None else f"{printable(str(problem.filename))}: "
+    name = "" if problem.filename is None else f"{shorten_text(str(problem.filename))}: "
     return f"{name}{problem.strerror or problem}"

@@ -1,4 +1,4 @@
-"""Options that several verbs share, so that they read the same everywhere."""
+"""Options that several commands share, and how they print."""
 
 from __future__ import annotations
 
@@ -9,97 +9,162 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
     from rowkey.cli.screen import Progress
 
-DESIGN = click.argument("design")
+DESIGN_ARGUMENT = click.argument("design")
 
-SAMPLE = click.option("--sample", metavar="FILE", help="A file of recorded events.")
 
-FORMAT = click.option(
-    "--format",
-    "sample_format",
-    metavar="KIND",
-    help="How the sample is read, such as csv; if not given, as the design declares, unless the "
-    "file's name tells another kind.",
+def _refuse_standard_input(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Return the path of a sample.
+
+    Raises:
+        UsageError: it is `-`: a sample is read more than once.
+    """
+    if path == "-":
+        raise click.UsageError(
+            "--sample cannot be standard input: a sample is read more than once. Save it to a "
+            "file first: cat > events.csv"
+        )
+    return path
+
+
+def add_sample_option(*, required: bool = False) -> Callable[[Any], Any]:
+    """Return the option that names a file of recorded events."""
+    return click.option(
+        "--sample",
+        metavar="FILE",
+        required=required,
+        callback=_refuse_standard_input,
+        help="A file of recorded events.",
+    )
+
+
+SAMPLE_OPTION = add_sample_option()
+
+
+def _build_format_options(
+    _: click.Context, __: click.Parameter, name: str | None
+) -> dict[str, str] | None:
+    """Return the format as the mapping that readers of samples take."""
+    return None if name is None else {"kind": name}
+
+
+SAMPLE_FORMAT_OPTION = click.option(
+    "--sample-format",
+    "format_options",
+    metavar="FORMAT",
+    callback=_build_format_options,
+    help="Format of the input file, such as csv. If not given: what the design declares, unless "
+    "the file's name ends as another format does.",
 )
 
-TEXT_OR_JSON = click.option(
+OUTPUT_FORMAT_OPTION = click.option(
     "-f",
+    "--format",
     "output",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="What is printed.",
+    help="Format of the output.",
 )
 
+FORCE_OPTION = click.option("--force", is_flag=True, help="Overwrite the file of -o if it exists.")
 
-class _Count(click.IntRange):
+
+class _RowLimit(click.IntRange):
     """A number of rows."""
 
     name = "whole number"
 
 
-LIMIT = click.option("--limit", type=_Count(0, 2**63 - 1), metavar="N", help="Most rows.")
-
-ORDER = click.option(
-    "--order", default="", metavar="FIELDS", help='Such as "ts desc"; nulls come first both ways.'
+LIMIT_OPTION = click.option(
+    "--limit", type=_RowLimit(0, 2**63 - 1), metavar="N", help="Return at most N rows."
 )
 
-EXIT_ZERO = click.option("--exit-zero", is_flag=True, help="Leave with 0 whatever was found.")
-
-SEED = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Where randomness begins."
+ORDER_OPTION = click.option(
+    "--order",
+    default="",
+    metavar="FIELDS",
+    help='Order of the rows, such as "ts desc"; nulls come first.',
 )
+
+EXIT_ZERO_OPTION = click.option(
+    "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."
+)
+
+SEED_OPTION = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of all random choices."
+)
+
+
+def check_overwrite(path: str | None, *, force: bool) -> None:
+    """Raise if the output file exists, unless `--force` was given.
+
+    Args:
+        path: the file of `-o`; None for standard output.
+        force: whether `--force` was given.
+
+    Raises:
+        UsageError: the file exists.
+    """
+    import os
+
+    from rowkey.messages import shorten_text
+
+    if path is not None and not force and os.path.lexists(path):
+        raise click.UsageError(
+            f"{shorten_text(path)} already exists. Give another name, or --force to overwrite it."
+        )
 
 
 def print_json(document: Any) -> None:
     """Print a document as JSON over several lines."""
-    print_lines([as_json(document, indent=2)])
+    print_lines([to_json(document, indent=2)])
 
 
-def as_json(document: Any, indent: int | None = None) -> str:
-    """A document as JSON; where the terminal cannot show every character, with escapes."""
+def to_json(document: Any, indent: int | None = None) -> str:
+    """Return a document as JSON; characters that the terminal cannot show are escaped."""
     import json
 
-    from rowkey.errors import escaped_json
+    from rowkey.messages import escape_json
 
     is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
-    return escaped_json(json.dumps(document, indent=indent, ensure_ascii=not is_utf))
+    return escape_json(json.dumps(document, indent=indent, ensure_ascii=not is_utf))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of data, what would move a terminal's cursor escaped; they are not flushed."""
-    from rowkey.errors import escaped
+    """Print lines of data; characters that would move a terminal's cursor are escaped."""
+    from rowkey.messages import escape_text
 
     for line in lines:
-        told = line if line.isprintable() else "\n".join(map(escaped, line.split("\n")))
-        sys.stdout.write(f"{told}\n")
+        text = line if line.isprintable() else "\n".join(map(escape_text, line.split("\n")))
+        sys.stdout.write(f"{text}\n")
 
 
-def print_aside(lines: Iterable[str]) -> None:
-    """Print lines that are no data, to stderr; what would move a terminal's cursor is escaped."""
-    from rowkey.errors import escaped
+def print_notes(lines: Iterable[str]) -> None:
+    """Print lines for people to stderr; characters that would move a cursor are escaped."""
+    from rowkey.messages import escape_text
 
     for line in lines:
-        click.echo(escaped(line), err=True)
+        click.echo(escape_text(line), err=True)
 
 
-def rows_said(count: int, what: str) -> str:
-    """A number of rows and what became of them.
+def format_row_count(count: int, outcome: str) -> str:
+    """Return a number of rows and what became of them.
 
-    >>> rows_said(1, "written"), rows_said(2_000, "written")
+    >>> format_row_count(1, "written"), format_row_count(2_000, "written")
     ('1 row written', '2,000 rows written')
     """
-    return f"{count:,} {'row' if count == 1 else 'rows'} {what}"
+    return f"{count:,} {'row' if count == 1 else 'rows'} {outcome}"
 
 
-def progress_to(
+def show_progress(
     mode: str, label: str, unit: str = "events"
 ) -> AbstractContextManager[Progress | None]:
-    """Something that shows how far long work is, on stderr, in a `with` block.
+    """Return a context that shows on stderr how far long work is.
 
     Args:
         mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
@@ -114,7 +179,7 @@ def progress_to(
     return Progress(label, unit=unit, as_json=mode == "json")
 
 
-PROGRESS = click.option(
+PROGRESS_OPTION = click.option(
     "--progress",
     type=click.Choice(["auto", "json", "none"]),
     default="auto",

@@ -1,4 +1,4 @@
-"""What the terminal can show: colour where it is wanted, and how far long work is."""
+"""A console for coloured output, and a line that shows the progress of long work."""
 
 from __future__ import annotations
 
@@ -17,32 +17,29 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console() -> Console:
-    """Where text for people is printed: in colour on a terminal, unless NO_COLOR is set.
+def build_console() -> Console:
+    """Return a console that prints in colour on a terminal, unless NO_COLOR is set.
 
     Source: https://no-color.org: any value but an empty one asks for no escape codes.
     """
     from rich.console import Console
     from rich.segment import Segment
 
-    from rowkey.errors import escaped
+    from rowkey.messages import escape_text
 
     class Piped(Console):
-        """A console that leaves it to the command to say what a closed pipe means.
-
-        Whatever it is given to print, no text of it moves the cursor: only styles do.
-        """
+        """A console that raises when its pipe is closed, and escapes control characters."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-        def render(self, *given: Any, **more: Any) -> Iterator[Segment]:
-            for one in super().render(*given, **more):
-                if one.control or one.text.isprintable():
-                    yield one
+        def render(self, *args: Any, **options: Any) -> Iterator[Segment]:
+            for segment in super().render(*args, **options):
+                if segment.control or segment.text.isprintable():
+                    yield segment
                 else:
-                    text = "\n".join(map(escaped, one.text.split("\n")))
-                    yield Segment(text, one.style)
+                    text = "\n".join(map(escape_text, segment.text.split("\n")))
+                    yield Segment(text, segment.style)
 
     if os.environ.get("NO_COLOR"):
         return Piped(highlight=False, color_system=None, force_terminal=False)
@@ -50,7 +47,7 @@ def console() -> Console:
 
 
 class Progress:
-    """Shows how much is done, at most ten times a second; as JSON once a second.
+    """Shows progress at most ten times a second; as JSON once a second.
 
     At the end of a `with` block the terminal's line is cleared, and JSON gets its last line.
 
@@ -64,75 +61,75 @@ class Progress:
         self.label = label
         self.unit = unit
         self.as_json = as_json
-        self.every_s = 1.0 if as_json else 0.1
-        self.started = time.monotonic()
-        self.begun = 0
-        self.shown_at = 0.0
-        self.told = (0, 0)
-        self.said: tuple[int, int] | None = None
-        self.width = 0
+        self.interval_s = 1.0 if as_json else 0.1
+        self.started_s = time.monotonic()
+        self.done_before = 0
+        self.shown_at_s = 0.0
+        self.last_report = (0, 0)
+        self.last_printed: tuple[int, int] | None = None
+        self.line_width = 0
 
-    def begin(self, done: int) -> None:
-        """Begin now, behind what was done before: it counts for no rate."""
-        self.started, self.begun, self.told = time.monotonic(), done, (done, 0)
+    def start_from(self, done: int) -> None:
+        """Start the clock again after `done` units of earlier work, which the rate excludes."""
+        self.started_s, self.done_before, self.last_report = time.monotonic(), done, (done, 0)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done; a total of 0 is not known, and null in JSON."""
+        """Show that `done` of `total` are done; a total of 0 is unknown, and null in JSON."""
         now = time.monotonic()
-        self.told = (done, total)
-        if now - self.shown_at < self.every_s and (done < total or not total):
+        self.last_report = (done, total)
+        if now - self.shown_at_s < self.interval_s and (done < total or not total):
             return
-        self.shown_at = now
-        self._show(done, total)
+        self.shown_at_s = now
+        self._print_progress(done, total)
         if total and done >= total:
-            self._clear()
+            self._clear_line()
 
-    def _show(self, done: int, total: int) -> None:
-        self.said = (done, total)
-        rate = (done - self.begun) / max(time.monotonic() - self.started, 1e-9)
+    def _print_progress(self, done: int, total: int) -> None:
+        self.last_printed = (done, total)
+        rate = (done - self.done_before) / max(time.monotonic() - self.started_s, 1e-9)
         left = (total - done) / rate if total and rate else None
         if self.as_json:
-            told = {
+            document = {
                 "what": self.label,
                 "done": done,
                 "total": total or None,
                 "rate": rate,
                 "seconds_left": left,
             }
-            click.echo(json.dumps(told), err=True)
+            click.echo(json.dumps(document), err=True)
             return
         text = f"{self.label} {done:,} {self.unit}  {rate:,.0f}/s "
         if total:
             far = f"{done / total:4.0%}  {done:,} of {total:,} {self.unit}"
-            text = f"{self.label} {far}  {rate:,.0f}/s  {lasting(left or 0.0)} left "
-        click.echo(f"\r{text.ljust(self.width)}", nl=False, err=True)
-        self.width = max(self.width, len(text))
+            text = f"{self.label} {far}  {rate:,.0f}/s  {format_duration(left or 0.0)} left "
+        click.echo(f"\r{text.ljust(self.line_width)}", nl=False, err=True)
+        self.line_width = max(self.line_width, len(text))
 
-    def _clear(self) -> None:
-        """Leave no trace on a terminal's line."""
-        if self.width:
-            click.echo("\r" + " " * self.width + "\r", nl=False, err=True)
-            self.width = 0
+    def _clear_line(self) -> None:
+        """Clear the terminal's line."""
+        if self.line_width:
+            click.echo("\r" + " " * self.line_width + "\r", nl=False, err=True)
+            self.line_width = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the line, however the work has ended."""
-        self._clear()
-        if self.as_json and self.said != self.told:
-            self._show(*self.told)
+        """Clear the progress line; as JSON, print the last report if it is not printed yet."""
+        self._clear_line()
+        if self.as_json and self.last_printed != self.last_report:
+            self._print_progress(*self.last_report)
 
 
-def lasting(seconds: float) -> str:
-    """How long something lasts, in two units at most.
+def format_duration(seconds: float) -> str:
+    """Return a duration in two units at most.
 
-    >>> lasting(7.4), lasting(754), lasting(9_000)
+    >>> format_duration(7.4), format_duration(754), format_duration(9_000)
     ('7 s', '12 min 34 s', '2 h 30 min')
     """
     whole = round(seconds)

@@ -1,4 +1,4 @@
-"""What the verbs of a table share: where it lives, and how it is opened."""
+"""Options of the commands that use a table, and how they open it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.table import Table
 
-ON = click.option(
+TABLE_URL_OPTION = click.option(
     "--on",
     "url",
     metavar="URL",
@@ -24,45 +24,47 @@ ON = click.option(
 )
 
 
-_CATALOG = "rowkey.catalog"
+_CATALOG_META_KEY = "rowkey.catalog"
 
 
-def _keep_catalog(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
-    ctx.meta[_CATALOG] = url
+def _store_catalog_url(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
+    ctx.meta[_CATALOG_META_KEY] = url
 
 
-CATALOG = click.option(
+CATALOG_OPTION = click.option(
     "--catalog",
     metavar="URL",
     expose_value=False,
-    callback=_keep_catalog,
-    help="What remembers the table, where that is not next to it and no design file declares it.",
+    callback=_store_catalog_url,
+    help="Catalog of the table, if it is not next to the table and no design file declares it.",
 )
 
 
-def named_catalog() -> str | None:
+def get_catalog_url() -> str | None:
     """Return the catalog that the command line names, if it names one."""
-    url: str | None = click.get_current_context().meta.get(_CATALOG)
+    url: str | None = click.get_current_context().meta.get(_CATALOG_META_KEY)
     return url
 
 
 @contextmanager
-def opened(design: str, url: str) -> Iterator[Table]:
-    """The table of a design file, or of a name that the catalog knows; it must exist."""
+def open_existing_table(design: str, url: str) -> Iterator[Table]:
+    """Open an existing table, given by a design file or by its name in the catalog."""
     from rowkey.table import open_table
 
-    with open_table(_named(design), url, create=False, catalog=named_catalog()) as table:
+    with open_table(
+        _read_design_or_name(design), url, create=False, catalog=get_catalog_url()
+    ) as table:
         yield table
 
 
-def name_of(design: str) -> str:
-    """The name of the table of a design file, or the name given."""
-    found = _named(design)
-    return found if isinstance(found, str) else found.table
+def find_table_name(design: str) -> str:
+    """Return the name of the table of a design file, or the name given."""
+    design_or_name = _read_design_or_name(design)
+    return design_or_name if isinstance(design_or_name, str) else design_or_name.table
 
 
-def _named(design: str) -> Design | str:
-    """A design file that is named, or the name of a table."""
+def _read_design_or_name(design: str) -> Design | str:
+    """Return the design of a file, or the name of a table."""
     from rowkey.design import Design
 
     # pathlib raises for a name that no file can have.

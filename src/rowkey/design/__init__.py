@@ -1,37 +1,40 @@
-"""All words of one design file, bound: the object everyone passes on."""
+"""A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
-from rowkey.design.cutting import Cut, Regions, cut_regions, prefixes_of
 from rowkey.design.design import Design
-from rowkey.design.dump import toml_name, toml_value
-from rowkey.design.editors import json_schema
-from rowkey.design.load import Stretch, Written
-from rowkey.design.paths import path_text
+from rowkey.design.design_source import DesignSource, SourceMap, TextRange
+from rowkey.design.editor_schema import build_json_schema
+from rowkey.design.paths import BOM, KeyPath, format_path, format_toml_name
 from rowkey.design.properties import (
+    DesignProperties,
     PartProperties,
-    Properties,
     ReadProperties,
-    example_values,
-    properties_of,
+    choose_example_values,
+    derive_properties,
 )
-from rowkey.design.scanner import Spans, spans_of
+from rowkey.design.splits import BoundSplits, DesignRegions, compute_regions, list_key_prefixes
+from rowkey.design.toml_dump import format_toml_value
+from rowkey.design.toml_scanner import TomlSpans, find_spans
 
 __all__ = [
-    "Cut",
+    "BOM",
+    "BoundSplits",
     "Design",
+    "DesignProperties",
+    "DesignRegions",
+    "DesignSource",
+    "KeyPath",
     "PartProperties",
-    "Properties",
     "ReadProperties",
-    "Regions",
-    "Spans",
-    "Stretch",
-    "Written",
-    "cut_regions",
-    "example_values",
-    "json_schema",
-    "path_text",
-    "prefixes_of",
-    "properties_of",
-    "spans_of",
-    "toml_name",
-    "toml_value",
+    "SourceMap",
+    "TextRange",
+    "TomlSpans",
+    "build_json_schema",
+    "choose_example_values",
+    "compute_regions",
+    "derive_properties",
+    "find_spans",
+    "format_path",
+    "format_toml_name",
+    "format_toml_value",
+    "list_key_prefixes",
 ]

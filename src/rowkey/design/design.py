@@ -1,4 +1,4 @@
-"""A design: all words of one file, bound to each other, ready to be judged and run."""
+"""The design of one table: every option of its file, bound and validated."""
 
 from __future__ import annotations
 
@@ -8,37 +8,43 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import check_table
-from rowkey.design.cutting import bind_splits, prefixes_of
-from rowkey.design.dump import dumped, said, spelled
-from rowkey.design.load import Written, parsed, text_of
-from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
-from rowkey.design.paths import in_order, needs_quotes, requoted
-from rowkey.design.placing import bind_families, check_columns, check_places
-from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
-from rowkey.keys import Key, bind_fields, bound_key, recounted
-from rowkey.open_file_limit import explains_shortage
-from rowkey.plan import Read, bind_reads
-from rowkey.regions import Demand
-from rowkey.rows import lay_out
-from rowkey.schema import (
-    Call,
-    Cluster,
-    Declaration,
-    Term,
-    parse,
-    print_key,
-    read_rate,
-    read_size,
+from rowkey.cells import find_table_name_mistakes
+from rowkey.design.design_source import DesignSource, parse_toml, read_design_text
+from rowkey.design.partial_declaration import (
+    PLACEHOLDER_NAME,
+    PartialDeclaration,
+    parse_declaration,
+    parse_entity,
 )
-from rowkey.workload import FORMATS, bind_writes, standing_bytes
+from rowkey.design.paths import build_path_sort_key, needs_quotes, requote_paths
+from rowkey.design.placement_checks import bind_families, check_column_collisions, check_placements
+from rowkey.design.splits import bind_splits, list_key_prefixes
+from rowkey.design.toml_dump import build_declared_tree, dump_declaration, format_python_value
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
+from rowkey.keys import Key, bind_fields, build_key, combine_keys
+from rowkey.messages import suggest_name
+from rowkey.open_file_limit import explain_shortage
+from rowkey.plan import DeclaredRead, bind_declared_reads
+from rowkey.regions import TableDemand
+from rowkey.rows import build_layout
+from rowkey.schema import (
+    Cluster,
+    DesignDeclaration,
+    FunctionCall,
+    Term,
+    format_key,
+    parse_key,
+    parse_rate,
+    parse_size,
+)
+from rowkey.workload import FORMATS, bind_writes, estimate_table_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Family
     from rowkey.keys import Dictionary, Domain, Field
-    from rowkey.schema import Facts, RowCounts
+    from rowkey.schema import FieldFacts, RowCounts
 
 
 class Design:
@@ -51,35 +57,35 @@ class Design:
             `splits`, `cluster`, `writes`, `reads`, `sample`, `catalog`.
 
     Raises:
-        DeclarationError: with every mistake found.
+        InvalidDesign: with every mistake found.
 
     >>> design = Design("logs", "[bucket(host, 16)][host][ts]",
     ...     fields={"host": "text", "ts": "timestamp_ms"}, splits="per_bucket")
     >>> design.key.encode({"host": "web-1", "ts": 1609459200000}).hex()
     '097765622d310000000176bb3e7000'
-    >>> len(design.cut.boundaries(design.key))
+    >>> len(design.splits.compute_boundaries(design.key))
     16
     """
 
     def __init__(self, table: str, key: str | tuple[Term, ...], **words: Any) -> None:
-        notation = print_key(key) if isinstance(key, tuple) else key
-        self.written: Written | None = None
-        self._bind({"table": table, "key": notation, **words}, Path())
+        notation = format_key(key) if isinstance(key, tuple) else key
+        self.source: DesignSource | None = None
+        self._bind_tree({"table": table, "key": notation, **words}, Path())
 
     @classmethod
     def read(cls, path: str | Path) -> Design:
-        """The design of a file.
+        """Return the design of a file.
 
         Raises:
-            DeclarationError: with every mistake, each with its line; or the file cannot be read.
+            InvalidDesign: with every mistake, each with its line; or the file cannot be read.
         """
         path = Path(path)
-        return cls.loads(text_of(path), source=str(path), directory=path.parent)
+        return cls.loads(read_design_text(path), source=str(path), directory=path.parent)
 
     @classmethod
-    @explains_shortage
+    @explain_shortage
     def loads(cls, text: str, *, source: str = "", directory: Path | None = None) -> Design:
-        """The design of a text.
+        """Return the design of a text.
 
         Args:
             text: what stands in the file.
@@ -87,19 +93,19 @@ class Design:
             directory: what the path of a sample is relative to.
 
         Raises:
-            DeclarationError: with every mistake, each with its line.
+            InvalidDesign: with every mistake, each with its line.
         """
-        words, places = parsed(text, source)
+        words, places = parse_toml(text, source)
         design = cls.__new__(cls)
         try:
-            design._bind(words, directory or Path())  # noqa: SLF001 - its own
-        except DeclarationError as problem:
-            raise DeclarationError(places.placed(problem.mistakes), source) from None
-        design.written = Written(source, text, places)
+            design._bind_tree(words, directory or Path())  # noqa: SLF001 - its own
+        except InvalidDesign as problem:
+            raise InvalidDesign(places.locate_mistakes(problem.mistakes), source) from None
+        design.source = DesignSource(source, text, places)
         return design
 
     def dumps(self, *, defaults: bool = True) -> str:
-        """The design as the text of a file; `loads` gives it back.
+        """Return the design as the text of a file, which `loads` reads back.
 
         What was declared stays declared: rules ask which words a design says itself, and a word
         that stands in its file means the same when defaults have changed.
@@ -116,23 +122,22 @@ class Design:
         id = "u64"
         <BLANKLINE>
         """
-        return dumped(self.declaration, defaults=defaults)
+        return dump_declaration(self.declaration, defaults=defaults)
 
-    def in_use(self, dictionary: Dictionary, seed: int) -> Design:
-        """The same design for a table that lives: its codes are the table's, its salts its own.
+    def copy_with_dictionary(self, dictionary: Dictionary) -> Design:
+        """Return the same design with other ids for the values of `code`.
 
         Args:
-            dictionary: gives ids to the values of `code`.
-            seed: where random salts begin; a number that nobody else uses spreads best.
+            dictionary: gives the ids, such as those of a table.
         """
         used = copy(self)
-        key = bound_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary, seed=seed)
+        key = build_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary)
         assert key is not None, "it was bound before"
-        used._complete(key)  # noqa: SLF001 - its own
+        used._set_key(key)  # noqa: SLF001 - its own
         return used
 
-    def counted(self, counts: Mapping[int, int]) -> tuple[Term, ...]:
-        """The terms of the key with other counts.
+    def replace_term_counts(self, counts: Mapping[int, int]) -> tuple[Term, ...]:
+        """Return the terms of the key with other bucket or salt counts.
 
         Args:
             counts: how many numbers a part takes, by its place from 0; others stay as they are.
@@ -140,46 +145,53 @@ class Design:
         terms = list(self.key.terms)
         for place, count in counts.items():
             term = terms[place]
-            assert isinstance(term, Call), "what counts is a transform"
+            assert isinstance(term, FunctionCall), "what counts is a transform"
             terms[place] = replace(term, scalars=(count, *term.scalars[1:]))
         return tuple(terms)
 
-    def counting(self, counts: Mapping[int, int]) -> Design:
-        """The same design with other counts in its key.
+    def copy_with_counts(self, counts: Mapping[int, int]) -> Design:
+        """Return the same design with other bucket or salt counts in its key.
 
         Args:
-            counts: as for `counted`.
+            counts: as for `replace_term_counts`.
 
         Raises:
-            DeclarationError: the key cannot have them.
+            InvalidDesign: the key cannot have them.
 
         >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
-        >>> str(design.counting({0: 8}).key)
+        >>> str(design.copy_with_counts({0: 8}).key)
         '[bucket(id, 8)][id]'
         """
         words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
-        words["key"] = print_key(self.counted(counts))
+        words["key"] = format_key(self.replace_term_counts(counts))
         found = Design(**words)
         found.directory = self.directory
         return found
 
-    def reading(self, others: Sequence[Design]) -> Design:
-        """The same design for reading rows that were written under other counts as well.
+    def copy_for_reading(self, others: Sequence[Design]) -> Design:
+        """Return the design for reading rows that were also written under other counts.
 
         It writes as it did. A read tries every place that a row may have, under whichever count.
 
         Args:
-            others: the same design with those counts, as `counting` and `in_use` give it.
+            others: the same design with those counts, as `copy_with_counts` gives it.
         """
         used = copy(self)
-        used._complete(recounted([self.key, *(one.key for one in others)]))  # noqa: SLF001 - its own
+        used._set_key(combine_keys([self.key, *(one.key for one in others)]))  # noqa: SLF001 - its own
         return used
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to bind the design again: its encoders are closures, which pickle refuses."""
+        keys = self.key.variants or (self.key,)
+        words = build_declared_tree(self.declaration)
+        terms = tuple(key.terms for key in keys)
+        return _restore_design, (words, self.directory, self.source, terms, self.key.dictionary)
+
     def __repr__(self) -> str:
-        """The design as Python would declare it."""
-        words = said(self.declaration)
+        """Return the design as the Python call that declares it."""
+        words = build_declared_tree(self.declaration)
         table, key = words.pop("table"), words.pop("key")
-        more = "".join(f", {word}={spelled(value)}" for word, value in words.items())
+        more = "".join(f", {word}={format_python_value(value)}" for word, value in words.items())
         return f"Design({table!r}, {key!r}{more})"
 
     def __eq__(self, other: object) -> bool:
@@ -187,138 +199,152 @@ class Design:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _bind(self, words: Mapping[str, Any], directory: Path) -> None:
-        """Bind every word; what is wrong with any of them is raised together."""
+    def _bind_tree(self, tree: Mapping[str, Any], directory: Path) -> None:
+        """Bind every option; raise all mistakes together."""
         noted, later = Mistakes(), Mistakes()
-        left = mended(words, noted)
+        left = parse_declaration(tree, noted)
         self.declaration = left.declaration
         self.directory = directory
-        self._bind_words(left, later)
-        noted.found += [mistake for mistake in later.found if not left.is_follow_up(mistake.path)]
+        self._bind_declaration(left, later)
+        noted.mistakes += [
+            mistake for mistake in later.mistakes if not left.is_follow_up(mistake.path)
+        ]
         noted.raise_any()
 
-    def _bind_words(self, left: Mended, mistakes: Mistakes) -> None:
-        declaration = left.declaration
-        for refusal in check_table(declaration.table):
-            mistakes.refused("table", refusal)
+    def _bind_declaration(self, partial: PartialDeclaration, mistakes: Mistakes) -> None:
+        """Bind a declaration and note the mistakes that only the whole file shows."""
+        declaration = partial.declaration
+        for refusal in find_table_name_mistakes(declaration.table):
+            mistakes.add_invalid_argument("table", refusal)
         self.table = declaration.table
-        bound = self._declared(declaration, mistakes)
-        self.fields = {n: f for n, f in bound.items() if n not in {NO_NAME, *left.unbound}}
-        terms = self._terms(declaration.key, mistakes)
-        unknown = left.unknown(self.fields, terms)
-        key = self._key(terms, unknown, mistakes)
+        bound = self._bind_fields(declaration, mistakes)
+        self.fields = {
+            n: f for n, f in bound.items() if n not in {PLACEHOLDER_NAME, *partial.unbound_fields}
+        }
+        terms = self._parse_key(declaration.key, mistakes)
+        unknown = partial.find_unknown_names(self.fields, terms)
+        key = self._bind_key(terms, unknown, mistakes)
         self.families: dict[str, Family] = bind_families(declaration, mistakes)
-        self.cut = bind_splits(declaration.splits, mistakes)
-        self.cluster = self._cluster(declaration, mistakes)
-        self.reads: tuple[Read, ...] = bind_reads(left.reads(unknown), self.fields, mistakes)
+        self.splits = bind_splits(declaration.splits, mistakes)
+        self.cluster = self._bind_cluster(declaration, mistakes)
+        self.reads: tuple[DeclaredRead, ...] = bind_declared_reads(
+            partial.filter_reads(unknown), self.fields, mistakes
+        )
         self._bind_writes(unknown, mistakes)
         self._check_sample(mistakes)
-        check_places(self.fields, self.families, left.families, mistakes)
+        check_placements(self.fields, self.families, partial.family_names, mistakes)
         if key is not None:
-            self.cut.check(key, mistakes)
-            self._complete(key)
-            check_columns(self.layout, mistakes)
+            self.splits.check_boundaries(key, mistakes)
+            self._set_key(key)
+            check_column_collisions(self.layout, mistakes)
 
-    def _declared(self, declaration: Declaration, mistakes: Mistakes) -> dict[str, Field]:
-        """The bound fields: each by itself, so that paths name it whatever it is called."""
+    def _bind_fields(self, declaration: DesignDeclaration, mistakes: Mistakes) -> dict[str, Field]:
+        """Return the bound fields, each bound alone so that mistakes have its path."""
         bound: dict[str, Field] = {}
         for name, words in declaration.fields.items():
             found = Mistakes()
             bound |= bind_fields({name: words}, found)
-            mistakes.found += requoted(found.found, ("fields", name))
+            mistakes.mistakes += requote_paths(found.mistakes, ("fields", name))
         return bound
 
-    def _key(
+    def _bind_key(
         self, terms: tuple[Term, ...], unknown: frozenset[str], mistakes: Mistakes
     ) -> Key | None:
-        """The bound key; what is wrong with it is noted first part first."""
+        """Return the bound key; note its mistakes in the order of the parts."""
         found = Mistakes()
-        key = bound_key(terms, self.fields, found, unknown=unknown) if terms else None
-        mistakes.found += sorted(found.found, key=lambda mistake: in_order(mistake.path))
+        key = build_key(terms, self.fields, found, unbound_names=unknown) if terms else None
+        mistakes.mistakes += sorted(
+            found.mistakes, key=lambda mistake: build_path_sort_key(mistake.path)
+        )
         return key if key is not None and len(key.parts) == len(terms) else None
 
     def _bind_writes(self, unknown: frozenset[str], mistakes: Mistakes) -> None:
-        """The writes; what names a field that could not be bound is no mistake of its own."""
+        """Bind the writes, without mistakes that follow from fields that could not be bound."""
         words, found = self.declaration.writes, Mistakes()
         self.writes = bind_writes(words, self.fields, found)
-        named = {"writes.time": words.time, "writes.arrival": entity_of(words.arrival)}
+        named = {"writes.time": words.time, "writes.arrival": parse_entity(words.arrival)}
         lost = {path for path, name in named.items() if name in unknown}
-        noted = [mistake for mistake in found.found if mistake.path not in lost]
+        noted = [mistake for mistake in found.mistakes if mistake.path not in lost]
         for name in filter(needs_quotes, self.fields):
-            noted = list(requoted(noted, ("fields", name, "draw")))
-        mistakes.found += noted
+            noted = list(requote_paths(noted, ("fields", name, "draw")))
+        mistakes.mistakes += noted
 
-    def _complete(self, key: Key) -> None:
+    def _set_key(self, key: Key) -> None:
+        """Set the key and the layout that follows from it."""
         self.key = key
-        self.layout = lay_out(key, self.fields, next(iter(self.families)))
+        self.layout = build_layout(key, self.fields, next(iter(self.families)))
 
-    def _terms(self, text: str, mistakes: Mistakes) -> tuple[Term, ...]:
+    def _parse_key(self, text: str, mistakes: Mistakes) -> tuple[Term, ...]:
+        """Return the terms of the key, or none if it has a syntax error."""
         try:
-            return parse(text)
-        except Refused as refusal:
-            mistakes.refused("key", refusal)
+            return parse_key(text)
+        except InvalidArgument as refusal:
+            mistakes.add_invalid_argument("key", refusal)
             return ()
 
-    def _cluster(self, declaration: Declaration, mistakes: Mistakes) -> Cluster:
+    def _bind_cluster(self, declaration: DesignDeclaration, mistakes: Mistakes) -> Cluster:
+        """Return the bound `[cluster]` options."""
         words = declaration.cluster
 
         def number(path: str, text: str | None, parse_it: Callable[[str], Any]) -> Any:
             try:
                 value = None if text is None else parse_it(text)
-            except Refused as refusal:
-                mistakes.refused(f"cluster.{path}", refusal)
+            except InvalidArgument as refusal:
+                mistakes.add_invalid_argument(f"cluster.{path}", refusal)
                 return None
             if value == 0:
-                mistakes.add(f"cluster.{path}", f"{text!r} is nothing", "above 0")
+                mistakes.add(f"cluster.{path}", f"{text!r} is zero", "above 0")
             return value
 
-        capacity = number("capacity", words.capacity, read_rate)
-        return Cluster(words.servers, capacity, number("heap", words.heap, read_size))
+        capacity = number("capacity", words.capacity, parse_rate)
+        return Cluster(words.servers, capacity, number("heap", words.heap, parse_size))
 
     def _check_sample(self, mistakes: Mistakes) -> None:
-        """Note what is wrong with the way the sample is read."""
+        """Note mistakes in the format of the declared sample."""
         words, path = self.sample_format, "sample.format"
         if words is None:
             return
         name = str(words.get("kind")).replace("-", "_")
         if name not in FORMATS:
-            near = did_you_mean(name, FORMATS)
+            near = suggest_name(name, FORMATS)
             mistakes.add(path, f"{name!r} is not a format", ", ".join(FORMATS), near)
             return
         try:
             FORMATS[name](words)
-        except Refused as refusal:
-            mistakes.refused(path, refusal)
+        except InvalidArgument as refusal:
+            mistakes.add_invalid_argument(path, refusal)
 
     @property
     def sample_path(self) -> Path | None:
-        """The declared sample, relative to where the design lies."""
+        """Return the path of the declared sample, relative to the directory of the design."""
         sample = self.declaration.sample
         return None if sample is None else Path(normpath(self.directory / sample.path))
 
     @property
     def sample_format(self) -> Mapping[str, Any] | None:
-        """How the declared sample is read, if that was said."""
+        """Return the declared format of the sample, if there is one."""
         sample = self.declaration.sample
         return None if sample is None else sample.format
 
-    def wanted_fields(self) -> dict[str, Field]:
-        """The fields that judging needs of each event: those of the key, of reads, and the time."""
+    def collect_needed_fields(self) -> dict[str, Field]:
+        """Return the fields of the key, of reads and of the time, which judging needs."""
         names = dict.fromkeys(self.key.fields)
         for read in self.reads:
-            names |= dict.fromkeys(read.asked)
+            names |= dict.fromkeys(read.tested_fields)
         if self.writes.time is not None:
             names[self.writes.time.name] = None
         return {name: self.fields[name] for name in names}
 
-    def domain(self, name: str) -> Domain:
-        """The values that a field may have: those of its type that the key has room for."""
-        return self.key.domain(name) if name in self.key.fields else self.fields[name].type.domain
+    def find_domain(self, name: str) -> Domain:
+        """Return the values that a field may have: those of its type that fit the key."""
+        return (
+            self.key.find_domain(name) if name in self.key.fields else self.fields[name].type.domain
+        )
 
-    def demand(
-        self, facts: Mapping[str, Facts] | None = None, *, counts: RowCounts | None = None
-    ) -> Demand:
-        """What the table will hold and stand, as far as the file and a sample tell.
+    def estimate_demand(
+        self, facts: Mapping[str, FieldFacts] | None = None, *, counts: RowCounts | None = None
+    ) -> TableDemand:
+        """Estimate the size and load of the table from the file and a sample.
 
         Rows that are written again do not make it larger, but for the versions that are kept.
 
@@ -326,24 +352,24 @@ class Design:
             facts: what is known of the fields.
             counts: how many rows the events of a sample are.
         """
-        prefixes = prefixes_of(self.key)
-        each = self.layout.family_bytes(self.key_bytes(facts), facts)
+        prefixes = list_key_prefixes(self.key)
+        each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
         size_each = sum(each.values())
-        rate, capacity = self.writes.rate, self.cluster.capacity
-        size = standing_bytes(self.layout, self.families, self.writes, each, counts)
-        return Demand(
+        rate, capacity = self.writes.rate, self.cluster.capacity_per_s
+        size = estimate_table_bytes(self.layout, self.families, self.writes, each, counts)
+        return TableDemand(
             size=0 if size is None else int(min(size, 2**62)),
             servers=self.cluster.servers,
             families=len(self.families),
-            heap=self.cluster.heap,
+            heap=self.cluster.heap_bytes,
             writes=None if rate is None else int(rate * size_each),
             capacity=None if capacity is None else max(int(capacity * size_each), 1),
             scans=any(read.limit is None for read in self.reads),
             prefixes=None if prefixes is None else len(prefixes),
         )
 
-    def key_bytes(self, facts: Mapping[str, Facts] | None = None) -> float:
-        """Mean bytes of a row key, from the widths of its parts and what is known of the fields."""
+    def estimate_key_bytes(self, facts: Mapping[str, FieldFacts] | None = None) -> float:
+        """Estimate the mean bytes of a row key from its parts' widths and field facts."""
         total = 0.0
         for part in self.key.parts:
             framing = part.framing
@@ -351,7 +377,32 @@ class Design:
                 total += framing.width
                 continue
             known = [(facts or {}).get(name) for name in part.fields]
-            widths = [f.bytes_mean for f in known if f is not None and f.bytes_mean is not None]
-            top = framing.most if framing.most is not None else framing.least + 32
-            total += framing.least + sum(widths) if widths else (framing.least + top) / 2
+            widths = [f.mean_bytes for f in known if f is not None and f.mean_bytes is not None]
+            top = framing.max_bytes if framing.max_bytes is not None else framing.min_bytes + 32
+            total += framing.min_bytes + sum(widths) if widths else (framing.min_bytes + top) / 2
         return total
+
+
+def _restore_design(
+    words: Mapping[str, Any],
+    directory: Path,
+    source: DesignSource | None,
+    terms: tuple[tuple[Term, ...], ...],
+    dictionary: Dictionary,
+) -> Design:
+    """Return the design that was pickled.
+
+    Args:
+        words: what it declares.
+        directory: what the path of its sample is relative to.
+        source: its file.
+        terms: those of its key, and of the keys with other counts that it reads as well.
+        dictionary: gives ids to the values of `code`.
+    """
+    design = Design(**words)
+    design.directory, design.source = directory, source
+    keys = [build_key(one, design.fields, Mistakes(), dictionary=dictionary) for one in terms]
+    bound = [key for key in keys if key is not None]
+    assert len(bound) == len(terms), "they were bound before"
+    design._set_key(bound[0] if len(bound) == 1 else combine_keys(bound))  # noqa: SLF001 - its own
+    return design

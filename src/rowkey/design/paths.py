@@ -1,4 +1,4 @@
-"""Paths of mistakes, `reads[0].name`: how they are written, shortened and put in order."""
+"""Paths in a design file, such as `reads[0].name`: formatting, quoting and sorting."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rowkey.errors import printable
+from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rowkey.errors import Mistake
 
+KeyPath = tuple[str | int, ...]
+"""The names and indexes that lead to a value of a design file."""
+BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+"""A TOML key that needs no quotes."""
+BOM = "\ufeff"
 _NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _STEPS = re.compile(r'"(?:[^"\\]|\\.)*"|[.\[]')
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def path_text(path: tuple[str | int, ...]) -> str:
-    """A path as it is printed: names as TOML takes them, so bare or in quotes.
+def format_path(path: KeyPath) -> str:
+    """Return a path as text, with names quoted where TOML needs it.
 
-    >>> path_text(("reads", 0, "name")), path_text(("fields", "a.b", "of"))
+    >>> format_path(("reads", 0, "name")), format_path(("fields", "a.b", "of"))
     ('reads[0].name', 'fields."a.b".of')
-    >>> path_text(("fields", "用户"))
+    >>> format_path(("fields", "用户"))
     'fields."用户"'
     """
     text = ""
@@ -33,55 +37,55 @@ def path_text(path: tuple[str | int, ...]) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            text += f".{_step(step)}" if text else _step(step)
+            text += f".{format_toml_name(step)}" if text else format_toml_name(step)
     return text
 
 
 def needs_quotes(name: str) -> bool:
-    """Whether a name is no bare key of TOML."""
-    return not _BARE.fullmatch(name)
+    """Return whether a name is not a bare key of TOML."""
+    return not BARE_NAME.fullmatch(name)
 
 
-@lru_cache(maxsize=1024)  # a file of thousands of entries has few words
-def _step(name: str) -> str:
-    """A name as TOML takes it; what does not print is escaped as TOML does it."""
-    return basic_string(name) if needs_quotes(name) else name
+@lru_cache(maxsize=1024)  # a file of thousands of entries has few different names
+def format_toml_name(name: str) -> str:
+    """Return a name as a TOML key, quoted where needed."""
+    return format_basic_string(name) if needs_quotes(name) else name
 
 
-def basic_string(text: str) -> str:
-    r"""A text as a TOML string on one line: JSON's escapes, and TOML's of what does not print.
+def format_basic_string(text: str) -> str:
+    r"""Return a text as a TOML string on one line, with unprintable characters escaped.
 
-    >>> print(basic_string("a\x9b\n"))
+    >>> print(format_basic_string("a\x9b\n"))
     "a\u009b\n"
     """
-    return "".join(map(_printed, json.dumps(text, ensure_ascii=False)))
+    return "".join(map(_escape_character, json.dumps(text, ensure_ascii=False)))
 
 
-def _printed(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable():
         return character
     number = ord(character)
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
-def requoted(mistakes: Iterable[Mistake], path: tuple[str, ...]) -> Iterator[Mistake]:
-    """Mistakes of other rooms, whose paths begin with names as they are, as paths are printed.
+def requote_paths(mistakes: Iterable[Mistake], path: tuple[str, ...]) -> Iterator[Mistake]:
+    """Replace the unquoted path that mistakes of other packages start with by its quoted form.
 
     Args:
         mistakes: what they noted; those elsewhere are left as they are.
         path: the path as steps.
     """
-    plain, printed = printable(".".join(path)), path_text(path)
+    plain, printed = shorten_text(".".join(path)), format_path(path)
     for one in mistakes:
         rest = one.path.removeprefix(plain)
         is_below = one.path.startswith(plain) and (not rest or rest[0] in ".[")
         yield replace(one, path=printed + rest) if is_below else one
 
 
-def prefixes(path: str) -> Iterator[str]:
-    """A printed path, then what it lies below, from near to far.
+def iter_path_prefixes(path: str) -> Iterator[str]:
+    """Yield a path and then its parents, nearest first.
 
-    >>> list(prefixes("reads[0].name")), list(prefixes('fields."a.b".of'))
+    >>> list(iter_path_prefixes("reads[0].name")), list(iter_path_prefixes('fields."a.b".of'))
     (['reads[0].name', 'reads[0]', 'reads'], ['fields."a.b".of', 'fields."a.b"', 'fields'])
     """
     yield path
@@ -90,10 +94,10 @@ def prefixes(path: str) -> Iterator[str]:
             yield path[: match.start()]
 
 
-def in_order(path: str) -> tuple[str | int, ...]:
-    """What puts paths below one word in order: `key[2]` before `key[10]`.
+def build_path_sort_key(path: str) -> tuple[str | int, ...]:
+    """Return a sort key that puts `key[2]` before `key[10]`.
 
-    >>> sorted(["key[10].n", "key[2].n"], key=in_order)
+    >>> sorted(["key[10].n", "key[2].n"], key=build_path_sort_key)
     ['key[2].n', 'key[10].n']
     """
     pieces = _NUMBERS.split(path)

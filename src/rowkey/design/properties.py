@@ -1,21 +1,22 @@
-"""What a design can and cannot do, computed from its parts: nothing here is declared."""
+"""The properties of a design that follow from its key: decodability, uniqueness, order, fan-out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.cells import MAX_ROW_BYTES
 from rowkey.errors import ReadError
-from rowkey.keys import Order, Part, rows_that_meet
-from rowkey.open_file_limit import explains_shortage
+from rowkey.keys import Order, Part, find_colliding_rows
+from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import (
-    EXAMPLES,
+    MAX_EXAMPLE_VALUES,
     Plan,
-    listed_examples,
-    orders_behind,
+    choose_list_values,
+    compute_merged_order,
+    compute_span_end,
+    count_spreading_parts,
     plan_read,
-    spreading,
-    stretch_end,
 )
 from rowkey.schema import Parameter
 
@@ -24,49 +25,47 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rowkey.design.design import Design
-    from rowkey.plan import Read
-    from rowkey.schema import Facts
+    from rowkey.plan import DeclaredRead
+    from rowkey.schema import FieldFacts
 
-ROW_KEY_MOST = 32_767
-"""Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH."""
-RANGES = frozenset({"<", "<=", ">", ">=", "between"})
+RANGE_OPERATORS = frozenset({"<", "<=", ">", ">=", "between"})
 """Operators of which a read has a first or a last value."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartProperties:
-    """What one part of the key is.
+    """The properties of one part of the key.
 
     Args:
         notation: as it was declared.
         fields: the fields it is computed from.
-        least: fewest bytes.
-        most: most bytes, or None without a limit.
-        closed: whether its bytes tell where it ends.
+        min_bytes: fewest bytes.
+        max_bytes: most bytes, or None without a limit.
+        is_closed: whether its bytes tell where it ends.
         order: how its bytes follow the order of its field: strict, weak, reversed, weak-reversed,
             none.
-        loses: by field, what cannot be read back from its bytes.
-        words: its bytes in words.
+        losses: by field, what cannot be read back from its bytes.
+        description: its bytes in words.
     """
 
     notation: str
     fields: tuple[str, ...]
-    least: int
-    most: int | None
-    closed: bool
+    min_bytes: int
+    max_bytes: int | None
+    is_closed: bool
     order: str
-    loses: Mapping[str, str]
-    words: str
+    losses: Mapping[str, str]
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReadProperties:
-    """How one declared read runs.
+    """The properties of one declared read.
 
     Args:
         name: its name.
         fan_out: ranges read for one answer.
-        residual: fields whose conditions are tested after reading.
+        residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
         serves_order: whether rows come in the order asked for, forwards or backwards.
         error: why it cannot be planned, or an empty string.
@@ -74,187 +73,210 @@ class ReadProperties:
 
     name: str
     fan_out: int
-    residual: tuple[str, ...]
+    residual_fields: tuple[str, ...]
     is_full_scan: bool
     serves_order: bool
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Properties:
-    """What a design can and cannot do.
+class DesignProperties:
+    """The properties of a design.
 
     Args:
         parts: the parts of the key.
-        key_least: fewest bytes of a row key.
-        key_most: most bytes of a row key, or None without a limit.
-        decodes: whether the fields of a row key can be told apart again.
-        ambiguous: why not, as sentences.
-        recovered: fields that the key holds whole.
-        kept: fields of the key that are stored as columns because it does not.
-        unique: whether rows that differ in a field of the key have different keys, or cells.
-        lossy: by field, what makes different rows share a key, with the odds.
-        order: the order rows come in, behind what spreads them.
-        chance: whether the key of a row depends on chance.
-        regions: how many regions it is created with; None if that takes a sample.
+        min_key_bytes: fewest bytes of a row key.
+        max_key_bytes: most bytes of a row key, or None without a limit.
+        can_decode: whether the fields of a row key can be told apart again.
+        ambiguities: why not, as sentences.
+        recovered_fields: fields that the key holds whole.
+        stored_fields: fields of the key that are stored as columns because it does not.
+        is_unique: whether rows that differ in a field of the key have different keys, or cells.
+        losses: by field, what makes different rows share a key, with the odds.
+        row_order: the order rows come in, behind what spreads them.
+        is_salted: whether the key of a row depends on chance.
+        region_count: how many regions it is created with; None if that takes a sample.
         reads: how the declared reads run.
         remarks: what else should be known, as sentences.
     """
 
     parts: tuple[PartProperties, ...]
-    key_least: int
-    key_most: int | None
-    decodes: bool
-    ambiguous: tuple[str, ...]
-    recovered: tuple[str, ...]
-    kept: tuple[str, ...]
-    unique: bool
-    lossy: Mapping[str, str]
-    order: tuple[str, ...]
-    chance: bool
-    regions: int | None
+    min_key_bytes: int
+    max_key_bytes: int | None
+    can_decode: bool
+    ambiguities: tuple[str, ...]
+    recovered_fields: tuple[str, ...]
+    stored_fields: tuple[str, ...]
+    is_unique: bool
+    losses: Mapping[str, str]
+    row_order: tuple[str, ...]
+    is_salted: bool
+    region_count: int | None
     reads: tuple[ReadProperties, ...]
     remarks: tuple[str, ...]
 
 
-@explains_shortage
-def properties_of(design: Design, facts: Mapping[str, Facts] | None = None) -> Properties:
-    """The properties of a design.
+@explain_shortage
+def derive_properties(
+    design: Design, facts: Mapping[str, FieldFacts] | None = None
+) -> DesignProperties:
+    """Return the properties of a design.
 
     Args:
         design: the design.
         facts: what is known of its fields, for the odds.
     """
-    key, body = design.key, design.key.body
-    ambiguous = tuple(_ambiguous(design))
-    lossy = {n: said for n, said in _lossy(design, facts or {}) if not _is_told(design, n)}
-    recovered = tuple(name for name in key.fields if body.residue(name).nothing)
-    return Properties(
+    key, body = design.key, design.key.part_sequence
+    ambiguous = tuple(_find_ambiguities(design))
+    lossy = {
+        n: said for n, said in _find_losses(design, facts or {}) if not _is_in_qualifier(design, n)
+    }
+    recovered = tuple(name for name in key.fields if body.residue(name).is_empty)
+    return DesignProperties(
         parts=tuple(
-            _part(part, str(term)) for part, term in zip(key.parts, key.terms, strict=True)
+            _describe_part(part, str(term)) for part, term in zip(key.parts, key.terms, strict=True)
         ),
-        key_least=body.framing.least,
-        key_most=body.framing.most,
-        decodes=not ambiguous,
-        ambiguous=ambiguous,
-        recovered=recovered if not ambiguous else (),
-        kept=design.layout.kept,
-        unique=not ambiguous and not lossy,
-        lossy=lossy,
-        order=tuple(map(str, orders_behind(key, spreading(key)))),
-        chance=key.is_salted,
-        regions=_regions(design),
-        reads=tuple(_read(design, read, facts or {}) for read in design.reads),
-        remarks=tuple(_remarks(design)),
+        min_key_bytes=body.framing.min_bytes,
+        max_key_bytes=body.framing.max_bytes,
+        can_decode=not ambiguous,
+        ambiguities=ambiguous,
+        recovered_fields=recovered if not ambiguous else (),
+        stored_fields=design.layout.lossy_key_fields,
+        is_unique=not ambiguous and not lossy,
+        losses=lossy,
+        row_order=tuple(map(str, compute_merged_order(key, count_spreading_parts(key)))),
+        is_salted=key.is_salted,
+        region_count=_count_regions(design),
+        reads=tuple(_describe_read(design, read, facts or {}) for read in design.reads),
+        remarks=tuple(_build_remarks(design)),
     )
 
 
-def _is_told(design: Design, name: str) -> bool:
-    """Whether the qualifier tells what the key loses of a field, where events share rows."""
-    opening = design.layout.opening
+def _is_in_qualifier(design: Design, name: str) -> bool:
+    """Return whether the qualifier holds what the key loses of a field."""
+    opening = design.layout.qualifier_prefix
     if opening is None:
         return False
-    return name not in design.layout.kept or any(name == one.name for one in opening.fields)
+    return name not in design.layout.lossy_key_fields or any(
+        name == one.name for one in opening.fields
+    )
 
 
-def _part(part: Part, notation: str) -> PartProperties:
+def _describe_part(part: Part, notation: str) -> PartProperties:
+    """Return the properties of a part."""
     framing = part.framing
     loses = {
-        name: residue.what or "the value"
+        name: residue.description or "the value"
         for name in part.fields
-        if not (residue := part.residue(name)).nothing
+        if not (residue := part.residue(name)).is_empty
     }
     order = part.order.value if len(part.fields) == 1 else Order.NONE.value
     return PartProperties(
         notation,
         part.fields,
-        framing.least,
-        framing.most,
-        framing.closed,
+        framing.min_bytes,
+        framing.max_bytes,
+        framing.is_self_delimiting,
         order,
         loses,
-        part.words(),
+        part.describe_encoding(),
     )
 
 
-def _ambiguous(design: Design) -> Iterator[str]:
-    """Parts without an end that are not last: what they hold runs into what follows."""
+def _find_ambiguities(design: Design) -> Iterator[str]:
+    """Describe the parts, other than the last, whose end cannot be found."""
     parts = design.key.parts
     for index, (part, term) in enumerate(zip(parts[:-1], design.key.terms, strict=False)):
-        if not part.framing.closed:
+        if not part.framing.is_self_delimiting:
             name = part.fields[0] if part.fields else str(term)
-            met = rows_that_meet(design.key, index)
-            told = "no key can be taken apart"
+            met = find_colliding_rows(design.key, index)
+            effect = "no key can be decoded"
             if met is not None:
                 (a, b), (c, d) = met
-                told = f"{a!r} before {b!r} gives the same bytes as {c!r} before {d!r}"
+                effect = f"{a!r} before {b!r} gives the same bytes as {c!r} before {d!r}"
             yield (
-                f"{term} has no end and is not last: where {name} stops cannot be told, and {told}"
+                f"{term} has no end and is not last: a reader cannot find where {name} ends, so "
+                f"{effect}"
             )
 
 
-def _lossy(design: Design, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
-    """Fields of the key of which different values may share a key, with the odds."""
+def _find_losses(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[tuple[str, str]]:
+    """Yield fields whose different values may share a key, with the odds as a sentence."""
     key = design.key
     for name in key.fields:
-        residue = key.body.residue(name)
-        if residue.nothing:
+        residue = key.part_sequence.residue(name)
+        if residue.is_empty:
             continue
         holding = [part for part in key.parts if name in part.fields]
         telling = [p for p in holding if p.cardinality is None or p.cardinality > 1 << 16]
-        what = residue.what if not residue.everything else "the value"
+        what = residue.description if not residue.is_total else "the value"
         known = facts.get(name)
         spaces = [p.cardinality for p in telling if p.cardinality is not None]
-        if residue.everything and spaces and known is not None and known.distinct:
-            odds = min(known.distinct**2 / (2 * max(spaces)), 1.0)
+        if residue.is_total and spaces and known is not None and known.distinct_count:
+            odds = min(known.distinct_count**2 / (2 * max(spaces)), 1.0)
+            how_many = f"{known.distinct_count:,} values"
             yield (
                 name,
-                f"{what} is lost; two of {known.distinct:,} values meet with odds {odds:.2g}",
+                f"{what} is lost; two of {how_many} collide with a probability of {odds:.2g}",
             )
-        elif residue.everything and spaces:
+        elif residue.is_total and spaces:
             bits = (max(spaces) - 1).bit_length()
-            yield name, f"{what} is lost; two of n values meet with odds n²/2^{bits + 1}"
+            yield (
+                name,
+                f"{what} is lost; two of n values collide with a probability of n²/2^{bits + 1}",
+            )
         else:
-            yield name, f"{what} is lost, so rows that differ in it alone share a key"
+            yield name, f"{what} is lost, so rows that differ only in it share a key"
 
 
-def _regions(design: Design) -> int | None:
-    if design.cut.needs_sample or design.cut.needs_count:
+def _count_regions(design: Design) -> int | None:
+    """Return the number of regions, or None if it depends on a sample."""
+    if design.splits.needs_sample or design.splits.needs_count:
         return None
-    return len(design.cut.boundaries(design.key))
+    return len(design.splits.compute_boundaries(design.key))
 
 
-def _remarks(design: Design) -> Iterator[str]:
-    most = design.key.body.framing.most
+def _build_remarks(design: Design) -> Iterator[str]:
+    """Yield a warning where keys may be longer than HBase accepts."""
+    most = design.key.part_sequence.framing.max_bytes
     if most is None:
         names = [
-            part.fields[0] for part in design.key.parts if part.framing.most is None and part.fields
+            part.fields[0]
+            for part in design.key.parts
+            if part.framing.max_bytes is None and part.fields
         ]
         yield (
-            f"nothing limits {', '.join(dict.fromkeys(names))}: a row whose key exceeds "
-            f"{ROW_KEY_MOST:,} bytes is refused; declare max_bytes"
+            f"{', '.join(dict.fromkeys(names))} has no limit, and HBase rejects a key of more than "
+            f"{MAX_ROW_BYTES:,} bytes; declare max_bytes"
         )
-    elif most > ROW_KEY_MOST:
-        yield f"its longest key has {most:,} bytes, and a row whose key exceeds 32,767 is refused"
+    elif most > MAX_ROW_BYTES:
+        yield f"the longest key has {most:,} bytes, and HBase accepts {MAX_ROW_BYTES:,}"
 
 
-def _read(design: Design, read: Read, facts: Mapping[str, Facts]) -> ReadProperties:
+def _describe_read(
+    design: Design, read: DeclaredRead, facts: Mapping[str, FieldFacts]
+) -> ReadProperties:
+    """Return the properties of a read that is planned with example values."""
     try:
-        plan = plan_read(design.key, read.bounds(example_values(read, facts)), read.order)
+        plan = plan_read(
+            design.key, read.build_bounds(choose_example_values(read, facts)), read.order
+        )
     except ReadError as problem:
         return ReadProperties(
             read.name, 0, (), is_full_scan=True, serves_order=False, error=str(problem)
         )
-    return _planned(read, plan)
+    return _describe_plan(read, plan)
 
 
-def _planned(read: Read, plan: Plan) -> ReadProperties:
+def _describe_plan(read: DeclaredRead, plan: Plan) -> ReadProperties:
     served = plan.serves_order or plan.serves_backwards
-    return ReadProperties(read.name, plan.fan_out, plan.residual, plan.is_full_scan, served)
+    return ReadProperties(read.name, plan.fan_out, plan.residual_fields, plan.is_full_scan, served)
 
 
-def example_values(read: Read, facts: Mapping[str, Facts]) -> dict[int | str, Any]:
-    """Values for the parameters of a read: from what is known of the fields, or the type's own.
+def choose_example_values(
+    read: DeclaredRead, facts: Mapping[str, FieldFacts]
+) -> dict[int | str, Any]:
+    """Return example values for the parameters of a read.
 
     A range over a time covers its declared span, or an hour; those of a list are different.
     """
@@ -263,24 +285,26 @@ def example_values(read: Read, facts: Mapping[str, Facts]) -> dict[int | str, An
         field = read.fields[condition.field]
         known = facts.get(field.name)
         domain = field.type.domain
-        heaviest = [value for value, _ in known.heaviest] if known is not None else []
+        heaviest = [value for value, _ in known.heaviest_values] if known is not None else []
         if condition.operator == "in":
-            values |= listed_examples(field, condition, heaviest)
+            values |= choose_list_values(field, condition, heaviest)
             continue
-        is_range = condition.operator in RANGES and not field.type.counts
-        base = heaviest[0] if heaviest and not is_range else domain.nth(0)
+        is_range = condition.operator in RANGE_OPERATORS and not field.type.has_integer_form
+        base = heaviest[0] if heaviest and not is_range else domain.generate_value(0)
         parameters = [o.name for o in condition.operands if isinstance(o, Parameter)]
         for index, name in enumerate(parameters):
             later = condition.operator in ("<", "<=") or (condition.operator == "between" and index)
-            values[name] = _later(read, field, base) if later else base
+            values[name] = _choose_later_value(read, field, base) if later else base
     return values
 
 
-def _later(read: Read, field: Any, base: Any) -> Any:
-    """A value some way above another."""
+def _choose_later_value(read: DeclaredRead, field: Any, base: Any) -> Any:
+    """Return a value above another."""
     kind = field.type
-    if not kind.counts:  # what lies behind a value is known of none but the type's own
-        return field.normal(kind.domain.nth(min(kind.domain.size, EXAMPLES) - 1))
-    if kind.tick is not None:
-        return stretch_end(read, field, base)
-    return kind.release(min(kind.hold(base) + 1_000, kind.numbers[1]))
+    if not kind.has_integer_form:  # what lies behind a value is known of none but the type's own
+        return field.normalize(
+            kind.domain.generate_value(min(kind.domain.size, MAX_EXAMPLE_VALUES) - 1)
+        )
+    if kind.unit_ns is not None:
+        return compute_span_end(read, field, base)
+    return kind.from_internal(min(kind.to_internal(base) + 1_000, kind.number_range[1]))

@@ -1,34 +1,36 @@
-"""Where bytes live: tables of families and cells, never of keys or designs."""
+"""Storage engines: tables of families and cells, without keys or designs."""
 
-from rowkey.engines.backends import KINDS as ENGINES
-from rowkey.engines.contract import Cursor, Engine, Reader, Store
-from rowkey.engines.counts import OpenRegion, RegionCount
-from rowkey.engines.damage import Examination, Repair, Rows, Saved
-from rowkey.engines.opening import open_engine
-from rowkey.engines.requests import ALL, Ask, Check, Span, TableSpec, now_ms
-from rowkey.engines.specs import check_cluster_spec
-from rowkey.engines.territory import SplitLimits, Territory
+from rowkey.engines.backends import ENGINES
+from rowkey.engines.contract import Cursor, Engine, Operations, Reader, Store
+from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
+from rowkey.engines.engine_url import open_engine
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
+from rowkey.engines.region_tracker import RegionTracker, SplitLimits
+from rowkey.engines.request_checks import check_cluster_spec
+from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 
 __all__ = [
-    "ALL",
     "ENGINES",
-    "Ask",
-    "Check",
+    "NEWEST_CELLS",
+    "CellCondition",
+    "CellSelection",
     "Cursor",
     "Engine",
     "Examination",
     "OpenRegion",
+    "Operations",
     "Reader",
-    "RegionCount",
-    "Repair",
-    "Rows",
-    "Saved",
-    "Span",
+    "RegionRequestCounts",
+    "RegionTracker",
+    "RepairResult",
+    "RowInterval",
+    "SalvageResult",
+    "ScanRange",
     "SplitLimits",
     "Store",
     "TableSpec",
-    "Territory",
     "check_cluster_spec",
-    "now_ms",
+    "get_time_ms",
     "open_engine",
 ]

@@ -1,7 +1,8 @@
-"""What an engine is: tables of families and bytes, behind a dozen calls.
+"""The contract of storage engines: tables of families, rows as bytes, cells.
 
-An engine knows no design and no row key: rows are bytes, cells are `rowkey.cells.Cell`. Whoever
-asks gives all ranges of a read at once and gets one bounded cursor for each.
+An engine knows no design: rows are bytes, cells are `rowkey.cells.Cell`. It must implement `Engine`
+and the abstract methods of `Store`; `Operations` are optional. A read passes all its ranges at once
+and gets one cursor for each.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from rowkey.engines.counts import OpenRegion
-from rowkey.engines.requests import ALL, Ask, Check, Span, TableSpec, now_ms
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.region_counts import OpenRegion
+from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
+from rowkey.errors import NotSupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,44 +22,44 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, CellBlock, Family, RowCells
-    from rowkey.engines.counts import RegionCount
     from rowkey.engines.ordering.row_clock import RowClock
+    from rowkey.engines.region_counts import RegionRequestCounts
 
 
 class Cursor(ABC):
-    """The rows of one range, in order, read as they are asked for.
+    """The rows of one range, in key order, read lazily.
 
-    It sees the table as it was when it was opened, whatever is written meanwhile.
+    A cursor shows the table as it was when it was opened, whatever is written meanwhile.
     """
 
     @abstractmethod
     def __iter__(self) -> Iterator[RowCells]:
-        """Rows with at least one cell; with `batch`, their pieces one after another."""
+        """Iterate over rows with at least one cell, or over pieces of rows with `batch`."""
 
     @abstractmethod
-    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """The same cells as Arrow columns, about `rows` rows of them at a time, at first fewer.
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return an iterator over record batches of about `rows` rows, the first ones smaller.
 
-        Rows are whole; asked with `batch`, a block may end behind any column of a row, and the next
-        one goes on with it.
+        Rows are whole; with `batch`, a record batch may end after any column of a row, and the next
+        one continues that row.
 
         Columns: `row` binary, `family` dictionary of text, `qualifier` binary, `timestamp` int64,
         `value` binary. Not with `raw`.
         """
 
-    def ahead(self) -> bytes | None:
-        """A row key that none of its rows stands before, in its order; None if that is not known.
+    def peek_first_row(self) -> bytes | None:
+        """Return a lower bound of the row keys, in the order of the scan; None if it is not known.
 
-        To be asked before any row is. Where many ranges are merged it tells which to read first;
-        it may be the key of a row of which nothing is seen, and is not counted as read.
+        Call it before the first row is read: a merge of many ranges reads the lowest one first. The
+        row may have no visible cell, and is not counted as read.
         """
         return None
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what the cursor holds; closing twice is harmless.
+        """Release the resources of the cursor; closing twice is harmless.
 
-        Whoever then goes on reading gets `Refused`, so that nobody takes it for the end.
+        Reading further raises `Closed`, so that an early end is not taken for the last row.
         """
 
     def __enter__(self) -> Self:
@@ -64,268 +67,291 @@ class Cursor(ABC):
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
 
 class Reader(ABC):
-    """What can be read of a table: by the table itself, and by a snapshot of it."""
+    """Reads of a table or of a snapshot."""
 
     @abstractmethod
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        """The wanted cells of some rows, in the order asked; no cells where there are none.
+    def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        """Return the selected cells of rows, in the order of `rows`; a missing row has no cells.
 
         Raises:
-            Refused: a row key is empty or too long, or a family is unknown.
+            InvalidArgument: a row key is empty or too long, or a family is unknown.
         """
 
     @abstractmethod
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
-        """One cursor for each range; all see the table as of one moment.
+    def scan(
+        self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
+    ) -> list[Cursor]:
+        """Return one cursor for each range; all show the table as of the same moment.
 
         Raises:
-            Refused: a family is unknown, or a number of `ask` is out of range.
+            InvalidArgument: a family is unknown, or a number of `selection` is out of range.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the table or snapshot; closing twice is harmless."""
+        """Close the table or snapshot; closing twice is harmless."""
 
 
-class Store(Reader):
-    """One table of an engine.
+class Operations:
+    """Operations on a table that an engine may support: regions, files, snapshots, metadata.
 
-    Every call that changes rows raises `Refused` before anything is changed: for an unknown family,
-    an empty or too long row key, a cell above the limit, a timestamp out of range. What has
-    returned is visible to every later read and, as far as the engine's durability says, survives a
-    crash whole.
+    Each of them raises `NotSupported` until the store of an engine overrides it.
     """
+
+    @property
+    def unmodeled_attributes(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the attributes by family that `Family` has no field for."""
+        return {}
+
+    def list_regions(self) -> list[RegionRequestCounts]:
+        """Return the regions in key order, with their request counts."""
+        raise self._build_unsupported_error("list the regions of a table")
+
+    def list_open_regions(self, wait_s: float | None = None) -> list[OpenRegion]:
+        """Return the regions in key order, each with its server and its counts as of now.
+
+        Args:
+            wait_s: seconds to wait for regions that are on no server; None is as configured.
+
+        Raises:
+            Unavailable: some region was on no server all the while.
+        """
+        del wait_s
+        return [OpenRegion.from_counts(counts) for counts in self.list_regions()]
+
+    def split(self, split_key: bytes) -> None:
+        """Split the region that holds a row key, so that a region starts at that key.
+
+        Raises:
+            InvalidArgument: a region starts there already.
+        """
+        raise self._build_unsupported_error("split a region")
+
+    def alter_families(self, families: Sequence[Family]) -> None:
+        """Change the attributes of families, or add families; none is dropped."""
+        raise self._build_unsupported_error("alter the families of a table")
+
+    def replace_attributes(self, attributes: Mapping[str, str]) -> None:
+        """Replace all attributes of the table."""
+        raise self._build_unsupported_error("change the attributes of a table")
+
+    def flush(self) -> None:
+        """Write what is in memory to files."""
+        raise self._build_unsupported_error("flush a table")
+
+    def compact(self, *, major: bool = True) -> None:
+        """Merge files; a major compaction drops deletes and cells that no read can show again."""
+        raise self._build_unsupported_error("compact a table")
+
+    def measure_size_bytes(self) -> int:
+        """Return the approximate bytes on disk; 0 if the engine keeps nothing there."""
+        raise self._build_unsupported_error("measure the files of a table")
+
+    def snapshot(self) -> Reader:
+        """Return a reader that shows the table as it is now, whatever is written later."""
+        raise self._build_unsupported_error("take a snapshot")
+
+    def _build_unsupported_error(self, operation: str) -> NotSupported:
+        """Return the error that the engine does not support an operation."""
+        return NotSupported("engine", f"{type(self).__name__} cannot {operation}")
+
+
+class Store(Reader, Operations):
+    """One open table of an engine: an engine must read, scan and write cells; the rest is optional.
+
+    Every call that changes rows raises `InvalidArgument` before anything is changed: for an unknown
+    family, an empty or too long row key, a cell above the limit, a timestamp out of range. A change
+    is visible to every later read once the call has returned and, as far as the engine is durable,
+    survives a crash whole.
+    """
+
+    is_shared: ClassVar[bool] = False
+    """Whether the table is on a cluster: other processes write to it too, servers stamp increments
+    by their own clocks, and the mutations of one call are applied in any order."""
 
     @property
     @abstractmethod
     def spec(self) -> TableSpec:
-        """The table as it is: its regions may have split since it was made."""
-
-    is_shared: ClassVar[bool] = False
-    """Whether it is on a cluster: others write too, counts are stamped by clocks of servers,
-    and changes of several rows by one call come in any order."""
+        """Return the table as it is now, with its current regions."""
 
     @property
-    @abstractmethod
-    def row_clock(self) -> RowClock:
-        """What orders and stamps changes; all who change the table in this process share it."""
-
-    @property
-    def described(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
-        """Families and words as they are; it does not ask where the regions are."""
+    def families_and_attributes(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
+        """Return the current families and table attributes, without reading the regions."""
         spec = self.spec
         return spec.families, spec.attributes
 
     @property
-    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
-        """By family, words that no `Family` has a place for; our own engines keep none."""
-        return {}
+    @abstractmethod
+    def row_clock(self) -> RowClock:
+        """Return the clock that orders changes, shared by all writers in this process."""
 
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Apply mutations in their order, each of one row; several may name the same row.
+        """Apply mutations in their order, each to one row; several may name the same row.
 
         Args:
-            mutations: puts and deletes; `LATEST` becomes now. A `DELETE` with `LATEST` hides the
-                newest version there is.
-            sync: whether all of it must be on disk when the call returns; None is as opened.
+            mutations: puts and deletes; the timestamp `LATEST` becomes now. A `DELETE` with
+                `LATEST` hides the newest version of its column.
+            sync: whether all of it must be on disk when the call returns; None is as the engine was
+                opened.
         """
 
     @abstractmethod
-    def load(self, blocks: Sequence[CellBlock]) -> None:
-        """Write many puts; the blocks of one call name the same rows, each counted as one write."""
+    def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
+        """Write many puts; all blocks of a call name the same rows, each counted as one write."""
 
     @abstractmethod
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
     ) -> list[Cell]:
-        """Add to counters of one row together: 8-byte big-endian signed numbers, absent is 0.
+        """Add to counters of one row atomically: 8-byte big-endian signed numbers, absent is 0.
 
         Args:
             row: the row key.
-            amounts: family, qualifier and what is added to it; sums wrap at the ends of 64 bits.
-            after_ms: the new cells are later than this; a cluster stamps by the clocks of its
-                servers, whatever this is.
+            amounts: family, qualifier and the number to add; sums wrap at the ends of 64 bits.
+            after_ms: the new cells get later timestamps than this; a cluster stamps them by the
+                clocks of its servers and ignores it.
 
         Returns:
-            The new cells, in the order given.
+            The new cells, in the order of `amounts`.
 
         Raises:
-            Refused: a cell is not 8 bytes long; nothing is changed.
+            InvalidArgument: a cell is not 8 bytes long; nothing is changed.
         """
 
     @abstractmethod
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
-        """Append bytes to cells of one row together; as `increment`."""
+        """Append bytes to cells of one row atomically; arguments as for `increment`."""
 
     @abstractmethod
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        """Apply cells to a row if the check holds, with nothing in between; says whether it did."""
-
-    @abstractmethod
-    def regions(self) -> list[RegionCount]:
-        """The regions in the order of their keys, with their counters."""
-
-    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
-        """The regions in the order of their keys, each with its server and its counters as of now.
-
-        Args:
-            wait_s: seconds to wait for regions that are on no server; None is as configured.
-
-        Raises:
-            Unsupported: some region was on no server all the while.
-        """
-        del wait_s
-        return [OpenRegion.here(one) for one in self.regions()]
-
-    @abstractmethod
-    def split(self, at: bytes) -> None:
-        """Divide the region that holds a row key before that key.
-
-        Raises:
-            Refused: a region begins there already.
-        """
-
-    @abstractmethod
-    def alter(self, families: Sequence[Family]) -> None:
-        """Give families new attributes, or add families; none is dropped."""
-
-    @abstractmethod
-    def annotate(self, attributes: Mapping[str, str]) -> None:
-        """Replace the words kept with the table."""
-
-    @abstractmethod
-    def flush(self) -> None:
-        """Write what is in memory to disk."""
-
-    @abstractmethod
-    def compact(self, *, major: bool = True) -> None:
-        """Merge files; a major one drops deletes and what can never be seen again."""
-
-    @abstractmethod
-    def size(self) -> int:
-        """Bytes on disk, approximately; 0 where there is no disk."""
-
-    @abstractmethod
-    def snapshot(self) -> Reader:
-        """The table as it is now, to be read at leisure."""
+    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        """Change a row if a condition holds, atomically; return whether it held."""
 
 
 class Engine(ABC):
-    """A place where tables live. A kind's docstring says how its URL is written."""
+    """A location that holds tables. The docstring of each engine gives its URL."""
 
     name: ClassVar[str]
-    """The name of its kind."""
+    """The name of the engine."""
     scheme: ClassVar[str]
-    """What its URLs begin with."""
-    persistent: ClassVar[bool]
-    """Whether its tables outlive the process."""
-    shared: ClassVar[bool]
-    """Whether several processes may open it at once."""
-    exclusive: ClassVar[bool] = False
-    """Whether whoever has it open is alone, so that nobody else uses its tables at that time."""
-    refuses: ClassVar[Mapping[str, str]]
-    """What it cannot do, by feature, each with the reason."""
+    """The scheme of its URLs."""
+    is_persistent: ClassVar[bool]
+    """Whether tables outlive the process."""
+    is_shared: ClassVar[bool]
+    """Whether several processes may open the engine at the same time."""
+    is_exclusive: ClassVar[bool] = False
+    """Whether only one process can have the engine open."""
+    unsupported_features: ClassVar[Mapping[str, str]]
+    """Features of HBase that the engine lacks, each with the reason."""
 
     @classmethod
     @abstractmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
+    def open(
+        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+    ) -> Self:
         """Open the engine.
 
         Args:
-            where: what stands behind the scheme and its colon.
+            location: the part of the URL after the scheme and its colon.
             sync: whether every write is on disk before the call returns.
             clock: milliseconds since 1970, for `LATEST` and times to live.
 
         Raises:
-            Unsupported: it cannot be reached, or another process has it.
+            Unavailable: it cannot be reached, or another process has it open.
         """
 
     @classmethod
-    def is_there(cls, where: str) -> bool:
-        """Whether there is a place to open; where there is none, opening would make it.
+    def is_initialized(cls, location: str) -> bool:
+        """Return whether the place exists; if not, opening it would create it.
 
         Args:
-            where: as for `open`.
+            location: as for `open`.
 
         Raises:
-            Refused: there can be no such place.
-            Unsupported: it cannot be looked at.
+            InvalidArgument: the location is malformed.
+            Unavailable: it cannot be examined.
         """
-        del where
+        del location
         return True
 
     @property
     @abstractmethod
     def catalog_url(self) -> str:
-        """Where its tables are remembered, unless their designs name another place."""
+        """Return the URL of the tables' catalog, unless their designs name another one."""
 
     @abstractmethod
-    def tables(self) -> list[str]:
-        """The names of its tables, ascending."""
+    def list_tables(self) -> list[str]:
+        """Return the names of its tables, ascending."""
 
-    def servers(self, wait_s: float | None = None) -> list[str]:
-        """The servers that may hold regions, ascending; one without a name where there are none.
+    def list_servers(self, wait_s: float | None = None) -> list[str]:
+        """Return the names of the region servers, ascending; one empty name on an embedded engine.
 
-        It waits for so many seconds, None being as configured, and then raises `Unsupported`.
+        Args:
+            wait_s: seconds to wait for the answer; None is as configured.
+
+        Raises:
+            Unavailable: no answer came in time.
         """
         del wait_s
         return [""]
 
-    def has(self, name: str) -> bool:
-        """Whether there is a table of a name."""
-        return name in self.tables()
+    def has_table(self, name: str) -> bool:
+        """Return whether a table exists."""
+        return name in self.list_tables()
 
     @abstractmethod
-    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
-        """Make a table, pre-split; what it then is can be read back as `store.spec`.
+    def create_table(
+        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
+    ) -> Store:
+        """Create a table, pre-split, and open it.
 
         Args:
-            spec: what it is to be.
-            progress: told how many regions are open, and of how many; where that takes no time,
-                not at all.
+            spec: name, families, split keys and attributes.
+            progress: called with the number of open regions and of all regions, if opening them
+                takes time.
 
         Raises:
-            Refused: there is one of that name, or the engine cannot do what an attribute asks.
+            InvalidArgument: the table exists already, or the spec is wrong.
+            NotSupported: an attribute asks for something that the engine cannot do.
         """
 
     @abstractmethod
-    def table(self, name: str) -> Store:
-        """A table that exists.
+    def open_table(self, name: str) -> Store:
+        """Open a table.
 
         Raises:
-            Refused: there is none of that name.
+            InvalidArgument: there is no table of that name.
         """
 
     @abstractmethod
-    def drop(self, name: str) -> None:
-        """Remove a table and all its rows.
+    def drop_table(self, name: str) -> None:
+        """Delete a table and all its rows.
 
         Raises:
-            Refused: there is none of that name.
+            InvalidArgument: there is no table of that name.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Close everything; closing twice is harmless."""
+        """Close the engine and its tables; closing twice is harmless."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()

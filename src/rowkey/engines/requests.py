@@ -1,8 +1,7 @@
-"""What an engine is asked: which table to make, which rows and columns, under which condition."""
+"""Requests to an engine: tables to create, rows and cells to select, conditions to check."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,14 +13,9 @@ if TYPE_CHECKING:
     from rowkey.cells import Family
 
 
-def now_ms() -> int:
-    """Milliseconds since 1970 by this machine's clock."""
-    return time.time_ns() // 1_000_000
-
-
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """What an engine knows of a table.
+    """A table as an engine knows it.
 
     Args:
         name: `qualifier` or `namespace:qualifier`.
@@ -37,7 +31,7 @@ class TableSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ScanRange:
     """Rows from `start`, inclusive, to `stop`, exclusive; an empty `stop` is the end of the table.
 
     Going in reverse gives the same rows, the last one first.
@@ -48,15 +42,15 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Which cells of a row are wanted.
+class CellSelection:
+    """The cells of a row that a read selects.
 
     Args:
         columns: qualifiers by family, none listed for the whole family; None for all families.
         time_range: timestamps from the first, inclusive, to the second, exclusive, in ms.
         versions: most versions of a column, 1 or more; never more than the family keeps.
-        qualifiers: only qualifiers from the first, inclusive, to the second, exclusive; an empty
-            second is no end.
+        qualifier_range: only qualifiers from the first, inclusive, to the second, exclusive; an
+            empty second is no end.
         raw: deletes and what they hide as well, as far as it is still stored.
         reverse: rows in descending order; the cells of a row keep theirs.
         limit: most rows of each range, or None.
@@ -68,20 +62,20 @@ class Ask:
     columns: Mapping[str, tuple[bytes, ...]] | None = None
     time_range: tuple[int, int] = (0, LATEST)
     versions: int = 1
-    qualifiers: tuple[bytes, bytes] = (b"", b"")
+    qualifier_range: tuple[bytes, bytes] = (b"", b"")
     raw: bool = False
     reverse: bool = False
     limit: int | None = None
     batch: int | None = None
 
 
-ALL = Ask()
-"""Every column's newest version."""
+NEWEST_CELLS = CellSelection()
+"""Selects the newest version of every column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """What must hold of a row before it is changed.
+class CellCondition:
+    """A condition on a column that must hold before its row is changed.
 
     Args:
         family: the column's family.

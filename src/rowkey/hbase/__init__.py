@@ -3,35 +3,35 @@
 It needs neither numpy nor pyarrow but for Arrow columns, no protobuf package and no gateway.
 """
 
-from rowkey.hbase.admin import Admin, Described, table_schema
+from rowkey.hbase.admin import Admin, TableDescriptor, build_table_schema
 from rowkey.hbase.client import Client, connect
-from rowkey.hbase.errors import AskedWrongly, HBaseError
+from rowkey.hbase.errors import HBaseError, InvalidRequest
 from rowkey.hbase.filters import ColumnRangeFilter
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.scanning import Scanner
 from rowkey.hbase.settings import Deadline, Settings
-from rowkey.hbase.table import Table
-from rowkey.hbase.wire.columns import to_columns
+from rowkey.hbase.table import HBaseTable
+from rowkey.hbase.wire.arrow_columns import to_columns
 
 __all__ = [
     "Admin",
-    "AskedWrongly",
     "Client",
     "ColumnRangeFilter",
     "Deadline",
-    "Described",
     "FamilySchema",
     "HBaseError",
-    "Read",
-    "Scan",
+    "HBaseTable",
+    "InvalidRequest",
+    "ReadSpec",
+    "ScanSpec",
     "Scanner",
     "Settings",
-    "Table",
+    "TableDescriptor",
     "TableSchema",
+    "build_table_schema",
     "connect",
     "parse_url",
-    "table_schema",
     "to_columns",
 ]

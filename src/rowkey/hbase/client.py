@@ -1,101 +1,105 @@
-"""A client of one cluster: what its tables, its admin and its scanners share."""
+"""The client of one cluster, which its tables, its admin and its scanners share."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from rowkey.errors import Refused, shown
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.admin import Admin
-from rowkey.hbase.calling import Caller
-from rowkey.hbase.connection import Servers
-from rowkey.hbase.locations import Locations
+from rowkey.hbase.connection import ServerConnections
+from rowkey.hbase.locations import RegionLocator
 from rowkey.hbase.registry import parse_url
-from rowkey.hbase.scanning import Keeper
+from rowkey.hbase.retrying_caller import RetryingCaller
+from rowkey.hbase.scanning import LeaseRenewer
 from rowkey.hbase.settings import Settings
-from rowkey.hbase.table import Table
+from rowkey.hbase.table import HBaseTable
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rowkey.hbase.registry import Place
+    from rowkey.hbase.registry import ClusterAddress
 
 
 def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client:
-    """A client of the cluster at a URL; nothing is asked of the cluster before it is used.
+    """Return a client of the cluster at a URL; it connects when it is first used.
 
     Args:
         url: `hbase://zk1,zk2:2181/hbase` by ZooKeeper, `hbase+master://m1:16000,m2:16000` by the
             addresses of masters (or of any servers).
-        settings: every limit; the defaults if None.
-        limits: single ones by name, over those of `settings`: `call_s=2.0`.
+        settings: the limits; the defaults if None.
+        limits: single limits by name, which replace those of `settings`: `call_timeout_s=2.0`.
 
     Raises:
-        Refused: the URL or a limit is none.
+        InvalidArgument: the URL or a limit is not valid.
 
-    >>> with connect("hbase://localhost:2181", call_s=2.0) as client:
-    ...     client.settings.call_s
+    >>> with connect("hbase://localhost:2181", call_timeout_s=2.0) as client:
+    ...     client.settings.call_timeout_s
     2.0
     """
     unknown = sorted(limits.keys() - set(Settings.__slots__))
     if unknown:
-        raise Refused(unknown[0], "is no setting of a client", ", ".join(Settings.__slots__))
+        raise InvalidArgument(
+            unknown[0], "a client has no such setting", ", ".join(Settings.__slots__)
+        )
     if settings is not None and not isinstance(settings, Settings):
-        raise Refused("settings", f"{shown(settings)} are none", "a Settings")
+        what = f"{format_value(settings)} is a {type(settings).__name__}"
+        raise InvalidArgument("settings", what, "a Settings")
     return Client(parse_url(url), replace(settings or Settings(), **limits))
 
 
 class Client:
-    """Speaks to one cluster; any number of threads may share it.
+    """The client of one cluster; any number of threads may share it.
 
-    It has no thread of its own but one that keeps the leases of idle scanners, while there are
-    any. `connect` gives it.
+    It has one thread of its own, which renews the leases of idle scanners while there are any.
+    `connect` creates it.
 
     Args:
-        place: where the cluster is.
-        settings: every limit.
+        address: the parsed URL of the cluster.
+        settings: the limits.
     """
 
-    def __init__(self, place: Place, settings: Settings) -> None:
-        self.place, self.settings = place, settings
-        self._servers = Servers(settings)
-        self._registry = place.open(self._servers, settings)
-        self._locations = Locations(self._registry, self._servers, settings)
-        self._caller = Caller(self._registry, self._servers, self._locations, settings)
-        self._keeper = Keeper.of(self._caller)
+    def __init__(self, address: ClusterAddress, settings: Settings) -> None:
+        self.address, self.settings = address, settings
+        self._connections = ServerConnections(settings)
+        self._registry = address.open_registry(self._connections, settings)
+        self._locator = RegionLocator(self._registry, self._connections, settings)
+        self._caller = RetryingCaller(self._registry, self._connections, self._locator, settings)
+        self._lease_renewer = LeaseRenewer.get_for_caller(self._caller)
         self.admin = Admin(self._caller)
 
-    def table(self, name: str) -> Table:
-        """A table, to be written and read; whether there is one is asked when it is used.
+    def table(self, name: str) -> HBaseTable:
+        """Return a table to read and write; the first call on it finds out whether it exists.
 
         Args:
             name: `qualifier` or `namespace:qualifier`.
 
         Raises:
-            Refused: no table can have that name.
+            InvalidArgument: no table can have that name.
         """
-        return Table(self._caller, name)
+        return HBaseTable(self._caller, name)
 
-    def dump(self) -> dict[str, Any]:
-        """What it knows and does, as JSON can keep it: for those who look for a fault.
+    def dump_state(self) -> dict[str, Any]:
+        """Return the state of the client as JSON values, to find the cause of a problem.
 
-        Servers with their connections and calls in flight, the locations of each table, what the
-        registry found, and the scanners that are open.
+        It has the servers with their connections and calls in flight, the cached regions of each
+        table, the nodes of the registry, and the open scanners.
         """
         return {
-            "place": str(self.place),
-            "servers": self._servers.dump(),
-            "registry": self._registry.dump(),
-            "locations": self._locations.dump(),
-            "scanners": self._keeper.dump(),
+            "url": str(self.address),
+            "servers": self._connections.dump_state(),
+            "registry": self._registry.dump_state(),
+            "locations": self._locator.dump_state(),
+            "scanners": self._lease_renewer.dump_state(),
         }
 
     def close(self) -> None:
-        """Close everything: who waits for an answer gets an error; closing twice is harmless."""
+        """Close everything: calls that wait get an error; closing twice does nothing."""
         self._caller.close()
-        self._locations.close()
-        self._keeper.close()
-        self._servers.close()
+        self._locator.close()
+        self._lease_renewer.close()
+        self._connections.close()
         self._registry.close()
 
     def __enter__(self) -> Self:

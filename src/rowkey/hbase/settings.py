@@ -1,4 +1,4 @@
-"""Every limit of a client in one place, with its default; and the deadline that each call keeps."""
+"""The limits of a client with their defaults, and the deadline of a call."""
 
 from __future__ import annotations
 
@@ -6,127 +6,137 @@ from dataclasses import dataclass, fields
 from time import monotonic
 from typing import Final, Self
 
-from rowkey.errors import Refused, shown
+from rowkey.errors import InvalidArgument
+from rowkey.messages import format_value
 
-_DAY_S: Final = 86_400.0
-"""Most seconds of any limit: who waits longer has mistaken the unit."""
+_MAX_LIMIT_S: Final = 86_400.0
+"""Most seconds of any limit; a larger number is probably in another unit."""
 
-_RANGES: Final[dict[str, tuple[float, float]]] = {
-    "operation_s": (0.001, _DAY_S),
-    "call_s": (0.001, _DAY_S),
-    "connect_s": (0.001, _DAY_S),
-    "attempts": (1, 1_000_000),
-    "pause_s": (0.0, _DAY_S),
-    "pause_most_s": (0.0, _DAY_S),
-    "in_flight": (1, 1_000_000),
-    "scan_bytes": (1, 100 << 20),
-    "scan_rows": (1, 2**31 - 1),
+_LIMIT_RANGES: Final[dict[str, tuple[float, float]]] = {
+    "operation_timeout_s": (0.001, _MAX_LIMIT_S),
+    "call_timeout_s": (0.001, _MAX_LIMIT_S),
+    "connect_timeout_s": (0.001, _MAX_LIMIT_S),
+    "max_attempts": (1, 1_000_000),
+    "retry_pause_s": (0.0, _MAX_LIMIT_S),
+    "max_retry_pause_s": (0.0, _MAX_LIMIT_S),
+    "max_in_flight": (1, 1_000_000),
+    "scan_answer_bytes": (1, 100 << 20),
+    "scan_answer_rows": (1, 2**31 - 1),
     "batch_bytes": (1, 200 << 20),
     "batch_actions": (1, 5_000),
 }
-"""Least and most of each limit.
+"""The least and the greatest value of each limit.
 
 Source: `hbase.server.scanner.max.result.size` is 100 MB, `hbase.ipc.max.request.size` 256 MB (a
-batch needs room for its own bookkeeping), `hbase.rpc.rows.warning.threshold` 5,000 actions.
+batch also has headers), `hbase.rpc.rows.warning.threshold` 5,000 actions.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every limit of a client.
+    """The limits of a client.
 
     Args:
-        operation_s: seconds that one operation may take with all its retries; the default is the
-            time until the regions of a dead server are open elsewhere.
-        call_s: seconds that one attempt may take; then its connection is closed.
-        connect_s: seconds that opening one connection may take.
-        attempts: most attempts of one operation.
-        pause_s: seconds of the first pause between attempts; doubled each time, with jitter.
-        pause_most_s: seconds of the longest pause.
-        in_flight: calls in flight on one connection; more wait for room.
-        scan_bytes: bytes of one answer of a scan.
-        scan_rows: rows asked of one answer of a scan.
-        batch_bytes: bytes of one batch to one server.
-        batch_actions: actions of one batch to one server.
+        operation_timeout_s: seconds that one operation may take with all its retries; the default
+            is the time until the regions of a dead server are open on other servers.
+        call_timeout_s: seconds that one attempt may take; then its connection is closed.
+        connect_timeout_s: seconds that opening one connection may take.
+        max_attempts: most attempts of one operation.
+        retry_pause_s: seconds of the first pause between attempts; doubled each time, with jitter.
+        max_retry_pause_s: seconds of the longest pause.
+        max_in_flight: most calls in flight on one connection; further calls wait.
+        scan_answer_bytes: most bytes of one answer of a scan.
+        scan_answer_rows: most rows of one answer of a scan.
+        batch_bytes: most bytes of one request of a batch to one server.
+        batch_actions: most actions of one request of a batch to one server.
         user: effective user; the login name if empty.
         compress: whether cell blocks are compressed with zlib, both ways.
 
     Raises:
-        Refused: a limit is not a number, or out of its range.
+        InvalidArgument: a limit is not a number, or out of its range.
 
     Source: session time-out of HBase 90 s and recovery 1–8 s, measured on 2.6.4.
 
-    >>> Settings(call_s=0)
+    >>> Settings(call_timeout_s=0)
     Traceback (most recent call last):
-    rowkey.errors.Refused: call_s: 0 is out of range; expected 0.001..86400.
+    rowkey.errors.InvalidArgument: call_timeout_s: 0 is out of range; expected 0.001..86400.
     """
 
-    operation_s: float = 120.0
-    call_s: float = 10.0
-    connect_s: float = 5.0
-    attempts: int = 200
-    pause_s: float = 0.05
-    pause_most_s: float = 1.0
-    in_flight: int = 256
-    scan_bytes: int = 2 << 20
-    scan_rows: int = 10_000
+    operation_timeout_s: float = 120.0
+    call_timeout_s: float = 10.0
+    connect_timeout_s: float = 5.0
+    max_attempts: int = 200
+    retry_pause_s: float = 0.05
+    max_retry_pause_s: float = 1.0
+    max_in_flight: int = 256
+    scan_answer_bytes: int = 2 << 20
+    scan_answer_rows: int = 10_000
     batch_bytes: int = 2 << 20
     batch_actions: int = 4_000
     user: str = ""
     compress: bool = False
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if one.name in _RANGES:
-                _check(one.name, getattr(self, one.name), whole=one.type == "int")
+        for setting in fields(self):
+            if setting.name in _LIMIT_RANGES:
+                value = getattr(self, setting.name)
+                _check_limit(setting.name, value, is_integer=setting.type == "int")
         if not isinstance(self.user, str):
-            raise Refused("user", f"{shown(self.user)} is not a text", "a user's name")
+            raise InvalidArgument(
+                "user", f"{format_value(self.user)} is not a text", "a user's name"
+            )
         if not isinstance(self.compress, bool):
-            raise Refused("compress", f"{shown(self.compress)} is not a truth", "true or false")
-        if self.pause_most_s < self.pause_s:
-            what = f"{self.pause_most_s:g} is below the first pause, {self.pause_s:g}"
-            raise Refused("pause_most_s", what, f"at least {self.pause_s:g}")
+            raise InvalidArgument(
+                "compress", f"{format_value(self.compress)} is not a boolean", "True or False"
+            )
+        if self.max_retry_pause_s < self.retry_pause_s:
+            what = f"{self.max_retry_pause_s:g} is below the first pause, {self.retry_pause_s:g}"
+            raise InvalidArgument("max_retry_pause_s", what, f"at least {self.retry_pause_s:g}")
 
 
-def _check(name: str, value: object, *, whole: bool) -> None:
-    least, most = _RANGES[name]
+def _check_limit(name: str, value: object, *, is_integer: bool) -> None:
+    """Raise `InvalidArgument` if a limit is not a number, or out of its range."""
+    least, most = _LIMIT_RANGES[name]
     allowed = f"{least:g}..{most:.15g}"
-    legal = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not legal:
-        raise Refused(name, f"{shown(value)} is not a {'whole ' * whole}number", allowed)
+    is_number = isinstance(value, int if is_integer else int | float)
+    if not is_number or isinstance(value, bool):
+        raise InvalidArgument(
+            name, f"{format_value(value)} is not a {'whole ' * is_integer}number", allowed
+        )
     assert isinstance(value, int | float)
     if not least <= value <= most:
-        raise Refused(name, f"{shown(value)} is out of range", allowed)
+        raise InvalidArgument(name, f"{format_value(value)} is out of range", allowed)
 
 
 class Deadline:
-    """A moment after which nobody waits any more.
+    """A moment of the monotonic clock when a call must have ended.
 
-    >>> Deadline.after(0).expired, Deadline.after(3600).sooner(10).left() <= 10
-    (True, True)
+    >>> Deadline.from_now(0).is_expired
+    True
+    >>> Deadline.from_now(3600).shorten_to(10).get_remaining_s() <= 10
+    True
     """
 
-    __slots__ = ("at",)
+    __slots__ = ("expires_at",)
 
-    def __init__(self, at: float) -> None:
-        self.at = at
+    def __init__(self, expires_at: float) -> None:
+        self.expires_at = expires_at
 
     @classmethod
-    def after(cls, seconds: float) -> Self:
-        """The moment that many seconds from now, on the clock that never goes back."""
+    def from_now(cls, seconds: float) -> Self:
+        """Return the deadline that many seconds from now."""
         return cls(monotonic() + seconds)
 
-    def left(self) -> float:
-        """Seconds until then, never below 0."""
-        left = self.at - monotonic()
-        return max(0.0, left)
+    def get_remaining_s(self) -> float:
+        """Return the seconds until the deadline, never below 0."""
+        return max(0.0, self.expires_at - monotonic())
 
     @property
-    def expired(self) -> bool:
-        """Whether the moment is over."""
-        return monotonic() >= self.at
+    def is_expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return monotonic() >= self.expires_at
 
-    def sooner(self, seconds: float) -> Deadline:
-        """The moment that many seconds from now, or this one if it comes first."""
-        at = monotonic() + seconds
-        return Deadline(at) if at < self.at else self
+    def shorten_to(self, seconds: float) -> Deadline:
+        """Return the deadline that many seconds from now, or this one if it is sooner."""
+        expires_at = monotonic() + seconds
+        return Deadline(expires_at) if expires_at < self.expires_at else self

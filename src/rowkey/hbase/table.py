@@ -1,58 +1,55 @@
-"""A table of a cluster: rows of cells in and out."""
+"""Read and write the rows of one table of a cluster."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells, check_mutation, check_table
-from rowkey.hbase.batching import run_batch
-from rowkey.hbase.errors import SomeFailed
-from rowkey.hbase.many import Many, waves
-from rowkey.hbase.reading import Read, Scan
+from rowkey.cells import LATEST, Cell, CellType, RowCells, check_mutation, find_table_name_mistakes
+from rowkey.hbase.action_batch import run_batch
+from rowkey.hbase.errors import PartialBatchFailure
+from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec, ScanSpec
 from rowkey.hbase.requests.append import Append
-from rowkey.hbase.requests.append_cells import AppendCells
 from rowkey.hbase.requests.check_and_mutate import CheckAndMutate
-from rowkey.hbase.requests.delete_row import DeleteRow
-from rowkey.hbase.requests.exists import Exists
-from rowkey.hbase.requests.get import Get
+from rowkey.hbase.requests.get import Exists, Get
 from rowkey.hbase.requests.increment import Increment
-from rowkey.hbase.requests.increment_cells import IncrementCells
-from rowkey.hbase.requests.mutate_row import writing
+from rowkey.hbase.requests.mutate import DeleteRow, build_mutation
+from rowkey.hbase.requests.new_cells import NewCells
+from rowkey.hbase.row_action_batch import RowActionBatch, split_into_waves
 from rowkey.hbase.scanning import Scanner
+from rowkey.hbase.wire.names import META_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rowkey.cells import CellBlock
-    from rowkey.hbase.calling import Caller
-    from rowkey.hbase.errors import Failure
+    from rowkey.hbase.errors import FailedAction
     from rowkey.hbase.requests.multi import Action, Outcome
+    from rowkey.hbase.retrying_caller import RetryingCaller
 
-EVERYTHING = Read()
-"""The newest version of every column."""
-EVERY_ROW = Scan()
+ALL_ROWS = ScanSpec()
+"""All rows, with the newest version of every column."""
 
 
-class Table:
-    """A table to be written and read, by any number of threads; `Client.table` gives it.
+class HBaseTable:
+    """One table, which any number of threads can read and write; `Client.table` returns it.
 
     Rows are `rowkey.cells.RowCells`, cells are `rowkey.cells.Cell`. A call returns when the servers
-    have acknowledged, or raises: `AskedWrongly` at once, `OutOfTime` when the budget of the
-    operation is spent, `SomeFailed` if only some of many actions failed.
+    have acknowledged it. It raises `InvalidRequest` at once, `OperationTimedOut` when the timeout
+    of the operation has passed, and `PartialBatchFailure` if some of many actions failed.
 
     Args:
-        caller: sends what is asked.
+        caller: sends requests to the region servers and repeats them.
         name: `qualifier` or `namespace:qualifier`.
 
     Raises:
-        Refused: no table can have that name.
+        InvalidArgument: the name is not valid for a table.
     """
 
-    def __init__(self, caller: Caller, name: str) -> None:
-        if name != META:
-            for mistake in check_table(name):
+    def __init__(self, caller: RetryingCaller, name: str) -> None:
+        if name != META_TABLE:
+            for mistake in find_table_name_mistakes(name):
                 raise mistake
         self.name = name
         self._caller = caller
@@ -60,32 +57,35 @@ class Table:
 
     # Reading
 
-    def get(self, row: bytes, read: Read = EVERYTHING) -> RowCells:
-        """The wanted cells of a row; none if there are none.
+    def get(self, row: bytes, read: ReadSpec = ALL_COLUMNS) -> RowCells:
+        """Return the selected cells of one row; no cells if the row does not exist.
 
         Cost: one call.
         """
-        return self._caller.on_row(self.name, row, Get(row, read))
+        return self._caller.call_row(self.name, row, Get(row, read))
 
-    def get_many(self, rows: Sequence[bytes], read: Read = EVERYTHING) -> list[RowCells]:
-        """The wanted cells of rows, in the order asked.
+    def get_many(self, rows: Sequence[bytes], read: ReadSpec = ALL_COLUMNS) -> list[RowCells]:
+        """Return the selected cells of several rows, in the order of the row keys given.
 
         Cost: one call to each server for some thousand rows, all servers at once.
         """
         return [
             found if isinstance(found, RowCells) else RowCells(row, [])
-            for row, found in zip(rows, self.run([Get(row, read) for row in rows]), strict=True)
+            for row, found in zip(
+                rows, self.run_actions([Get(row, read) for row in rows]), strict=True
+            )
         ]
 
-    def exists(self, row: bytes, read: Read = EVERYTHING) -> bool:
-        """Whether a row has any of the wanted cells; no cell is sent."""
-        return self._caller.on_row(self.name, row, Exists(row, read))
+    def exists(self, row: bytes, read: ReadSpec = ALL_COLUMNS) -> bool:
+        """Return whether a row has any of the selected cells; no cell is transferred."""
+        return self._caller.call_row(self.name, row, Exists(row, read))
 
-    def scan(self, scan: Scan = EVERY_ROW) -> Scanner:
-        """The rows of a range, in order, one answer asked ahead.
+    def scan(self, scan: ScanSpec = ALL_ROWS) -> Scanner:
+        """Return a scanner of the rows of a range in key order; it prefetches one answer.
 
-        The first call is sent before this returns; many scans that are begun together run together.
-        A scanner goes on through splits, moves and deaths of servers behind the last row it gave.
+        The first call is sent before this method returns, so scans that are opened together run in
+        parallel. When a region splits or moves, or its server dies, the scanner continues after the
+        last row it returned.
         """
         return Scanner(self._caller, self.name, scan, self._caller.settings)
 
@@ -99,15 +99,15 @@ class Table:
         timestamp: int = LATEST,
         ttl_ms: int | None = None,
     ) -> None:
-        """Write values by (family, qualifier), all of them together.
+        """Write values by (family, qualifier) to one row, atomically.
 
         Args:
             row: the row key.
-            values: one or more.
-            timestamp: milliseconds since 1970; the server's now if `LATEST`.
-            ttl_ms: milliseconds after which they are gone.
+            values: one or more values.
+            timestamp: milliseconds since 1970; `LATEST` for the server's current time.
+            ttl_ms: milliseconds after which the values expire.
         """
-        self.change(
+        self.mutate_row(
             row,
             [
                 Cell(family, qualifier, timestamp, value, ttl_ms=ttl_ms)
@@ -115,132 +115,128 @@ class Table:
             ],
         )
 
-    def change(self, row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> None:
-        """Apply puts and deletes to a row, together or not at all.
+    def mutate_row(self, row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> None:
+        """Apply puts and deletes to one row atomically.
 
         Args:
             row: the row key.
-            cells: in the order in which they are to be applied.
+            cells: puts and deletes in the order in which they are applied.
             sync: whether they are on the servers' disks when the call returns; otherwise they are
-                in the memory of as many machines as hold the log.
+                in the memory of every machine that stores the write-ahead log.
         """
         check_mutation(RowCells(row, cells), ANY_FAMILY)
-        self._caller.on_row(self.name, row, writing(row, cells, sync=sync))
+        self._caller.call_row(self.name, row, build_mutation(row, cells, sync=sync))
 
     def delete(self, row: bytes, *, timestamp: int = LATEST) -> None:
-        """Delete a row, as far as it is not newer than a moment."""
-        self._caller.on_row(self.name, row, DeleteRow(row, timestamp))
+        """Delete the cells of a row up to and including a timestamp."""
+        self._caller.call_row(self.name, row, DeleteRow(row, timestamp))
 
-    def mutate(self, mutations: Sequence[RowCells], *, sync: bool = False) -> None:
-        """Apply changes of many rows; of one row in their order, each of them whole.
+    def mutate_rows(self, mutations: Sequence[RowCells], *, sync: bool = False) -> None:
+        """Apply mutations of many rows, each atomically; those of one row in the order given.
 
-        Cost: 2 µs a put of one cell, and the servers' time; all servers at once.
+        Cost: 2 µs for a put of one cell, and the servers' time; all servers in parallel.
 
         Raises:
-            SomeFailed: with those that failed; the others are applied.
+            PartialBatchFailure: some mutations failed, which it lists; the others are applied.
         """
         if len(mutations) == 1:
-            self.change(*mutations[0], sync=sync)
+            self.mutate_row(*mutations[0], sync=sync)
             return
         for mutation in mutations:
             check_mutation(mutation, ANY_FAMILY)
-        failures: list[Failure] = []
-        before: Sequence[RowCells] = ()
-        for wave, numbers in waves(mutations):
-            if any(map(_hides_what_follows, before)):
-                time.sleep(CLOCK_S)
-            lost = {failure.row for failure in failures}
-            sound = [place for place, one in enumerate(wave) if one.row not in lost]
-            many = Many(self.name, [wave[place] for place in sound], sync=sync)
+        failures: list[FailedAction] = []
+        previous_wave: Sequence[RowCells] = ()
+        for wave, numbers in split_into_waves(mutations):
+            if any(map(_can_hide_puts, previous_wave)):
+                time.sleep(CLOCK_TICK_S)
+            failed_rows = {failure.row for failure in failures}
+            sent = [index for index, one in enumerate(wave) if one.row not in failed_rows]
+            batch = RowActionBatch(self.name, [wave[index] for index in sent], sync=sync)
             failures += (
-                failure._replace(index=numbers[sound[failure.index]])
-                for failure in run_batch(self._caller, many)
+                failure._replace(index=numbers[sent[failure.index]])
+                for failure in run_batch(self._caller, batch)
             )
-            failures += _not_sent(wave, numbers, lost, failures)
-            before = wave
-        self._raise_any(failures, len(mutations))
+            failures += _build_unsent_failures(wave, numbers, failed_rows, failures)
+            previous_wave = wave
+        self._raise_failures(failures, len(mutations))
 
-    def _raise_any(self, failures: Sequence[Failure], count: int) -> None:
+    def _raise_failures(self, failures: Sequence[FailedAction], count: int) -> None:
         if failures:
-            raise SomeFailed(self.name, failures, count)
+            raise PartialBatchFailure(self.name, failures, count)
 
-    def load(self, blocks: Sequence[CellBlock], *, sync: bool = False) -> None:
-        """Write puts that stand in Arrow columns; the blocks of one call name the same rows.
+    def put_blocks(self, blocks: Sequence[CellBlock], *, sync: bool = False) -> None:
+        """Write puts from Arrow columns; all blocks of one call have the same rows.
 
-        Cost: 0.3 µs a cell, and the servers' time; all servers at once.
+        Cost: 0.3 µs a cell, and the servers' time; all servers in parallel.
 
         Raises:
-            Refused: a row cannot be stored; nothing is written.
-            SomeFailed: with those that failed; the others are applied.
+            InvalidArgument: a row cannot be stored; nothing is written.
+            PartialBatchFailure: some rows failed, which it lists; the others are written.
         """
-        from rowkey.hbase.loading import Load, waves_of
+        from rowkey.hbase.arrow_put_batch import ArrowPutBatch, split_blocks_into_waves
 
-        failures: list[Failure] = []
-        for wave, numbers in waves_of(blocks) if blocks else ():
-            batch = Load(self.name, wave, sync=sync, numbers=numbers)
+        failures: list[FailedAction] = []
+        for wave, numbers in split_blocks_into_waves(blocks) if blocks else ():
+            batch = ArrowPutBatch(self.name, wave, sync=sync, numbers=numbers)
             failures += run_batch(self._caller, batch)
-        self._raise_any(failures, len(blocks[0].rows) if blocks else 0)
+        self._raise_failures(failures, len(blocks[0].rows) if blocks else 0)
 
-    def run(self, actions: Sequence[Action]) -> list[Outcome]:
-        """Have many actions done: writes (`RowCells`), and any requests of one row.
+    def run_actions(self, actions: Sequence[Action]) -> list[Outcome]:
+        """Run many actions: writes (`RowCells`) and requests about one row.
 
-        Actions of one row go to the server at once, which reads before it writes: whose order
-        matters must go in several calls.
+        The server gets all actions of one row together and runs reads before writes; make several
+        calls where their order matters.
 
         Returns:
-            What came of each, in the order given; None for those that write.
+            The outcome of each action in the order given; None for writes.
 
         Raises:
-            SomeFailed: with those that failed; the others are done.
+            PartialBatchFailure: some actions failed, which it lists; the others are done.
         """
-        many = Many(self.name, actions, self._nonce_group)
-        self._raise_any(run_batch(self._caller, many), len(actions))
-        return many.outcomes
+        batch = RowActionBatch(self.name, actions, self._nonce_group)
+        self._raise_failures(run_batch(self._caller, batch), len(actions))
+        return batch.outcomes
 
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
     ) -> list[int]:
-        """Add to counters of a row together: 8-byte big-endian signed numbers, absent is 0.
+        """Add to counters of one row atomically and return their new values in the order given.
 
-        A nonce protects a repeated call on the same server and after its death.
-
-        Returns:
-            The new values, in the order given.
+        A counter is an 8-byte big-endian signed number; a missing one counts from 0. A nonce keeps
+        the server from adding twice when the call is repeated, also after a server died.
 
         Raises:
-            MaybeApplied: the answer was lost and the region has moved since.
+            MaybeApplied: the answer was lost and the region has moved since then.
         """
-        request = Increment(row, amounts, *self._nonce(), sync)
-        return self._caller.on_row(self.name, row, request)
+        request = Increment(row, amounts, *self._make_nonce(), sync)
+        return self._caller.call_row(self.name, row, request)
 
     def increment_cells(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
     ) -> list[Cell]:
-        """Add to counters of a row; as `increment`, with the timestamps that the server gave."""
-        request = IncrementCells(row, amounts, *self._nonce(), sync)
-        answer: Any = self._caller.on_row(self.name, row, request)
-        return list(answer)
+        """Add to counters as `increment` does, and return the new cells with their timestamps."""
+        request = NewCells(Increment(row, amounts, *self._make_nonce(), sync))
+        return self._caller.call_row(self.name, row, request)
 
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
     ) -> list[bytes]:
-        """Append bytes to cells of a row together; gives the new values.
+        """Append bytes to cells of one row atomically and return the new values.
 
         Raises:
             MaybeApplied: as for `increment`.
         """
-        request = Append(row, pieces, *self._nonce(), sync)
-        return self._caller.on_row(self.name, row, request)
+        request = Append(row, pieces, *self._make_nonce(), sync)
+        return self._caller.call_row(self.name, row, request)
 
     def append_cells(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
     ) -> list[Cell]:
-        """Append bytes to cells of a row; as `append`, with the timestamps that the server gave."""
-        request = AppendCells(row, pieces, *self._nonce(), sync)
-        answer: Any = self._caller.on_row(self.name, row, request)
-        return list(answer)
+        """Append to cells as `append` does, and return the new cells with their timestamps."""
+        request = NewCells(Append(row, pieces, *self._make_nonce(), sync))
+        return self._caller.call_row(self.name, row, request)
 
-    def _nonce(self) -> tuple[int, int]:
+    def _make_nonce(self) -> tuple[int, int]:
         return secrets.randbits(62) + 1, self._nonce_group
 
     def check_and_mutate(
@@ -254,58 +250,60 @@ class Table:
         *,
         sync: bool = False,
     ) -> bool:
-        """Apply cells to a row if *cell OPERATOR value* holds, with nothing in between.
+        """Apply cells to a row if *cell OPERATOR value* is true, and return whether it was.
+
+        Check and write are one atomic step.
 
         Args:
             row: the row key.
-            family: of the cell that is compared.
-            qualifier: its column.
+            family: family of the cell that is compared.
+            qualifier: qualifier of the cell that is compared.
             operator: one of = != < <= > >=.
-            value: None with `=` if the cell must be absent or empty, with `!=` if it must not be.
+            value: the value compared with the cell; None means "absent or empty" and goes with `=`
+                and `!=` only.
             cells: puts and deletes.
             sync: whether they are on the servers' disks when the call returns.
 
-        Returns:
-            Whether it held.
-
         Raises:
-            MaybeApplied: the answer was lost; asked again it could fail because it was applied.
+            MaybeApplied: the answer was lost; the call is not repeated, since the cell may be
+                changed by now.
         """
         request = CheckAndMutate(row, family, qualifier, operator, value, cells, sync)
-        return self._caller.on_row(self.name, row, request)
+        return self._caller.call_row(self.name, row, request)
 
     def __repr__(self) -> str:
         return f"<table {self.name}>"
 
 
 class _AnyFamily(frozenset[str]):
-    """The families of a table that was not asked: it knows best."""
+    """Accept any family name: the families of the table are not known here; the server checks."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and bool(name)
 
 
 ANY_FAMILY = _AnyFamily()
-CLOCK_S = 0.002
-"""Seconds after which a server's clock, which counts milliseconds, surely shows another time."""
+CLOCK_TICK_S = 0.002
+"""Seconds after which a server's millisecond clock has certainly advanced."""
 
 
-def _hides_what_follows(mutation: RowCells) -> bool:
-    """Whether it deletes as of now: a put of the same millisecond would not be seen."""
-    return any(cell.kind != Kind.PUT and cell.timestamp == LATEST for cell in mutation.cells)
+def _can_hide_puts(mutation: RowCells) -> bool:
+    """Return whether a mutation deletes at the current time, which hides puts of the same ms."""
+    return any(
+        cell.cell_type != CellType.PUT and cell.timestamp == LATEST for cell in mutation.cells
+    )
 
 
-def _not_sent(
-    wave: Sequence[RowCells], numbers: Sequence[int], lost: set[bytes], failures: list[Failure]
-) -> list[Failure]:
-    """What was not sent, for an earlier change of the same row has failed."""
-    why = {failure.row: failure for failure in failures}
+def _build_unsent_failures(
+    wave: Sequence[RowCells],
+    numbers: Sequence[int],
+    failed_rows: set[bytes],
+    failures: list[FailedAction],
+) -> list[FailedAction]:
+    """Return a failure for each mutation not sent because an earlier one of its row failed."""
+    failures_by_row = {failure.row: failure for failure in failures}
     return [
-        why[one.row]._replace(index=number)
+        failures_by_row[one.row]._replace(index=number)
         for one, number in zip(wave, numbers, strict=True)
-        if one.row in lost
+        if one.row in failed_rows
     ]
-
-
-META = "hbase:meta"
-"""The table of all regions; it may be read like any other."""

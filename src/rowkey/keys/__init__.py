@@ -1,122 +1,126 @@
-"""How values become the bytes of a row key, and back.
+"""Row keys: how the values of a row become the bytes of its key, and back.
 
-What works on many rows at once is loaded when it is first asked for: it needs NumPy.
+The functions for many rows need NumPy, so they are imported on first access.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rowkey.keys.bind import bind_fields
-from rowkey.keys.bound import bind_key, bound_key
+from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.codecs.codec import Codec
-from rowkey.keys.contract import (
-    Count,
-    Part,
-    Pick,
-    Rest,
-    Row,
-    Transform,
-    Vector,
-    nested,
-)
-from rowkey.keys.dictionary import Dictionary, FirstAppearance, require_room
-from rowkey.keys.fields import KINDS as TYPES
+from rowkey.keys.combined_key import combine_keys
+from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary, check_id_fits
+from rowkey.keys.fields import FIELD_TYPES as TYPES
 from rowkey.keys.key import Key
-from rowkey.keys.meeting import rows_that_meet
+from rowkey.keys.key_binding import bind_key, build_key
+from rowkey.keys.key_collision import find_colliding_rows
+from rowkey.keys.part_interface import (
+    EnumOption,
+    GoldenVector,
+    NumberArgument,
+    Part,
+    Row,
+    TimeRemainder,
+    Transform,
+    walk_parts,
+)
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
-from rowkey.keys.parts.nullable import Nullable, asks_for_null
-from rowkey.keys.recounting import recounted
+from rowkey.keys.parts.nullable import NullablePart, is_null_requested
+from rowkey.keys.term_binding import bind_fields
 from rowkey.keys.traits import (
     Alphabet,
-    Change,
+    Compatibility,
+    Determinant,
     Framing,
     Images,
-    Interval,
     Order,
+    PrefixInterval,
     Residue,
-    Source,
-    complement,
+    complement_bytes,
 )
-from rowkey.keys.transforms import KINDS as TRANSFORMS
-from rowkey.keys.types.domains import Domain
-from rowkey.keys.types.field_type import Encoding, FieldType
+from rowkey.keys.transforms import TRANSFORMS as TRANSFORMS
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.assembly import parts_up_to
-    from rowkey.keys.batches.columns import Columns, batch_column, own_pieces
-    from rowkey.keys.batches.hashing import combined, fingerprints, imprints
-    from rowkey.keys.batches.pieces import Fixed, Pieces, Spans
+    from rowkey.keys.batches.batch_hashes import (
+        combine_fingerprints,
+        compute_fingerprints,
+        compute_weak_fingerprints,
+    )
+    from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, SlicedByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch, build_field_column, encode_plain_values
+    from rowkey.keys.batches.key_assembly import find_leading_parts
     from rowkey.keys.batches.validation import validate_batch
 
-_BATCHES = {
-    "Columns": "columns",
-    "Fixed": "pieces",
-    "Pieces": "pieces",
-    "Spans": "pieces",
-    "batch_column": "columns",
-    "combined": "hashing",
-    "fingerprints": "hashing",
-    "imprints": "hashing",
-    "own_pieces": "columns",
-    "parts_up_to": "assembly",
+_MODULE_BY_NAME = {
+    "ByteColumn": "byte_columns",
+    "ColumnBatch": "columns",
+    "FixedByteColumn": "byte_columns",
+    "SlicedByteColumn": "byte_columns",
+    "build_field_column": "columns",
+    "combine_fingerprints": "batch_hashes",
+    "compute_fingerprints": "batch_hashes",
+    "compute_weak_fingerprints": "batch_hashes",
+    "encode_plain_values": "columns",
+    "find_leading_parts": "key_assembly",
     "validate_batch": "validation",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """The tools for many rows, loaded when asked for."""
-    if name not in _BATCHES:
+    """Import a name of the batch functions on first access."""
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
-    return getattr(import_module(f"rowkey.keys.batches.{_BATCHES[name]}"), name)
+    return getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
 
 
 __all__ = [
     "TRANSFORMS",
     "TYPES",
     "Alphabet",
-    "Change",
+    "ByteColumn",
     "Codec",
-    "Columns",
-    "Count",
+    "ColumnBatch",
+    "Compatibility",
+    "Determinant",
     "Dictionary",
     "Domain",
     "Encoding",
+    "EnumOption",
     "Field",
     "FieldPart",
     "FieldType",
-    "FirstAppearance",
-    "Fixed",
+    "FirstSeenDictionary",
+    "FixedByteColumn",
     "Framing",
+    "GoldenVector",
     "Images",
-    "Interval",
     "Key",
-    "Nullable",
+    "NullablePart",
+    "NumberArgument",
     "NumberPart",
     "Order",
     "Part",
-    "Pick",
-    "Pieces",
+    "PrefixInterval",
     "Residue",
-    "Rest",
     "Row",
-    "Source",
-    "Spans",
+    "SlicedByteColumn",
+    "TimeRemainder",
     "Transform",
-    "Vector",
-    "asks_for_null",
-    "batch_column",
     "bind_fields",
     "bind_key",
-    "bound_key",
-    "combined",
-    "complement",
-    "fingerprints",
-    "imprints",
-    "nested",
-    "own_pieces",
-    "parts_up_to",
-    "recounted",
-    "require_room",
-    "rows_that_meet",
+    "build_field_column",
+    "build_key",
+    "check_id_fits",
+    "combine_fingerprints",
+    "combine_keys",
+    "complement_bytes",
+    "compute_fingerprints",
+    "compute_weak_fingerprints",
+    "encode_plain_values",
+    "find_colliding_rows",
+    "find_leading_parts",
+    "is_null_requested",
     "validate_batch",
+    "walk_parts",
 ]

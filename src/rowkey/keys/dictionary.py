@@ -1,4 +1,4 @@
-"""Numbers for values: what `code` writes in place of a long value, and who gives the numbers."""
+"""Dictionaries: the ids that `code` stores in place of long values."""
 
 from __future__ import annotations
 
@@ -6,222 +6,224 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused, RowError
-from rowkey.keys.traits import Source
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.traits import Determinant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from rowkey.keys.contract import Part
+    from rowkey.keys.part_interface import Part
     from rowkey.schema import Value
 
     Row = Mapping[str, Any]
 
 
 class Dictionary(ABC):
-    """Gives ids to values and values to ids, one numbering for each field."""
+    """Assigns ids to values and finds the value of an id; each field has its own ids."""
 
-    is_whole: bool = False
-    """Whether a value without an id was never stored, so that no row has it."""
+    is_complete: bool = False
+    """Whether all ids are known here, so that no row has a value without an id."""
 
     @abstractmethod
-    def id_of(self, name: str, value: Value, most: int | None = None) -> int:
-        """The id of a field's value, from 1; a value without one gets the next.
+    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        """Return the id of a field's value, from 1; assign the next one to a value without id.
 
         Args:
             name: the field.
             value: in normal form.
-            most: the highest id that may be given, or None for any.
+            most: the highest allowed id, or None for any.
 
         Raises:
-            RowError: the next id would be above `most`, and is not given; or the dictionary is
-                closed and has none.
+            RowError: the next id would be above `most`; or the dictionary is closed and the value
+                has no id.
         """
 
-    def learn(
+    def assign_ids(
         self, wanted: Mapping[str, Iterable[Value]], most: Mapping[str, int] | None = None
     ) -> None:
-        """Give ids to those values that have none, in their order; the default one by one.
+        """Assign ids to the values that have none, in their order; by default one by one.
 
         Args:
             wanted: some values of each field, in normal form.
-            most: the highest id that each field may have; any where none is named.
+            most: the highest allowed id of each field; no limit for a field that is missing.
 
         Raises:
-            RowError: as `id_of`.
+            RowError: as `assign_id`.
         """
         for name, values in wanted.items():
             for value in values:
-                self.id_of(name, value, (most or {}).get(name))
+                self.assign_id(name, value, (most or {}).get(name))
 
     @abstractmethod
-    def known_id(self, name: str, value: Value) -> int | None:
-        """The id of a field's value if it has one; none is given."""
+    def find_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a field's value; None if it has none."""
 
-    def peek(self, name: str, value: Value) -> int | None:
-        """The same as far as it is known here: nobody is asked, so that others may know more."""
-        return self.known_id(name, value)
-
-    @abstractmethod
-    def count(self, name: str) -> int:
-        """How many ids of a field are known here: the highest of them."""
+    def find_cached_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a value if it is known locally, without a request to a shared store."""
+        return self.find_id(name, value)
 
     @abstractmethod
-    def value_of(self, name: str, number: int) -> Value:
-        """The value of an id.
+    def count_ids(self, name: str) -> int:
+        """Return the count of a field's locally known ids, which is the highest of them."""
+
+    @abstractmethod
+    def find_value(self, name: str, number: int) -> Value:
+        """Return the value of an id.
 
         Raises:
-            Refused: no value has it.
+            InvalidArgument: no value has this id.
         """
 
 
-def require_room(name: str, number: int, most: int | None) -> None:
-    """Refuse an id that has no room in what is written for the field.
+def check_id_fits(name: str, number: int, most: int | None) -> None:
+    """Raise an error if an id does not fit into its bytes in the key.
 
     Args:
         name: the field.
         number: the id.
-        most: the highest that has room, or None for any.
+        most: the highest id that fits, or None for any.
 
     Raises:
-        RowError: it has none.
+        RowError: the id does not fit.
     """
     if most is not None and number > most:
         what = f"the dictionary would have {number:,} values"
-        remedy = "Declare a greater width=; stored keys must be written anew."
+        remedy = "Declare a greater width=; stored keys must be written again."
         raise RowError(name, what, f"at most {most:,} in {most.bit_length() // 8} bytes", remedy)
 
 
-class FirstAppearance(Dictionary):
-    """Ids in the order in which values are first stored: what judging uses."""
+class FirstSeenDictionary(Dictionary):
+    """Ids in the order in which values first occur; the dictionary of keys without a table."""
 
     def __init__(self) -> None:
-        self.values: dict[str, list[Value]] = {}
-        self.ids: dict[str, dict[Value, int]] = {}
+        self.values_by_field: dict[str, list[Value]] = {}
+        self.ids_by_field: dict[str, dict[Value, int]] = {}
 
-    def id_of(self, name: str, value: Value, most: int | None = None) -> int:
-        ids = self.ids.setdefault(name, {})
+    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        ids = self.ids_by_field.setdefault(name, {})
         if value not in ids:
-            require_room(name, len(ids) + 1, most)
-            self.values.setdefault(name, []).append(value)
+            check_id_fits(name, len(ids) + 1, most)
+            self.values_by_field.setdefault(name, []).append(value)
             ids[value] = len(ids) + 1
         return ids[value]
 
-    def known_id(self, name: str, value: Value) -> int | None:
-        return self.ids.get(name, {}).get(value)
+    def find_id(self, name: str, value: Value) -> int | None:
+        return self.ids_by_field.get(name, {}).get(value)
 
-    def count(self, name: str) -> int:
-        return len(self.ids.get(name, ()))
+    def count_ids(self, name: str) -> int:
+        return len(self.ids_by_field.get(name, ()))
 
-    def is_within(self, other: Dictionary) -> bool:
-        """Whether all values that have ids here have some in another; none is given."""
+    def is_subset_of(self, other: Dictionary) -> bool:
+        """Return whether all values that have ids here have ids in another dictionary."""
         return all(
-            other.known_id(name, value) is not None
-            for name, values in self.values.items()
+            other.find_id(name, value) is not None
+            for name, values in self.values_by_field.items()
             for value in values
         )
 
-    def value_of(self, name: str, number: int) -> Value:
-        values = self.values.get(name, [])
+    def find_value(self, name: str, number: int) -> Value:
+        values = self.values_by_field.get(name, [])
         if not 1 <= number <= len(values):
-            raise Refused("", f"no value of {name} has the id {number}", f"1..{len(values)}")
+            raise InvalidArgument(
+                "", f"no value of {name} has the id {number}", f"1..{len(values)}"
+            )
         return values[number - 1]
 
 
-IDS = "\0ids"
-"""Where the dictionary that a row is tried with stands among its values; no field has this name."""
+DICTIONARY_FIELD = "\0ids"
+"""The key of a tentative dictionary among a row's values; no field can have this name."""
 
 
-class Trial(Dictionary):
-    """A dictionary that gives no ids: rows are tried with it before their values get any.
+class TentativeDictionary(Dictionary):
+    """A dictionary that assigns no ids: rows are encoded with it before their values get ids.
 
-    A value without an id has the one that it would get if nobody else were given one meanwhile.
+    A value without an id has the id that it would get if no other client assigned one meanwhile.
 
     Args:
-        base: the dictionary whose ids are known. Others are asked once for what they have given.
+        base: the dictionary that knows the ids; it is asked at most once for ids of other clients.
     """
 
     def __init__(self, base: Dictionary) -> None:
         self.base = base
-        self.lacking: dict[str, dict[Value, int]] = {}
-        """The values that were asked for and have no id yet, by field, each with its next one."""
-        self.most: dict[str, int] = {}
-        """The highest id that has room, by field."""
-        self._has_asked = False
+        self.pending_ids: dict[str, dict[Value, int]] = {}
+        """The values without an id, by field, each with the id that it would get."""
+        self.max_ids: dict[str, int] = {}
+        """The highest id that fits, by field."""
+        self._has_refreshed = False
 
-    def id_of(self, name: str, value: Value, most: int | None = None) -> int:
-        number = self.base.peek(name, value)
+    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        number = self.base.find_cached_id(name, value)
         if number is not None:
             return number
-        number = self.known_id(name, value) or self.count(name) + 1
-        if self.base.peek(name, value) is None:
-            require_room(name, number, most)
-            self.lacking.setdefault(name, {})[value] = number
+        number = self.find_id(name, value) or self.count_ids(name) + 1
+        if self.base.find_cached_id(name, value) is None:
+            check_id_fits(name, number, most)
+            self.pending_ids.setdefault(name, {})[value] = number
             if most is not None:
-                self.most[name] = min(most, self.most.get(name, most))
+                self.max_ids[name] = min(most, self.max_ids.get(name, most))
         return number
 
-    def settle(self) -> bool:
-        """Give the values their ids, all at once; says whether there were any without.
+    def commit_ids(self) -> bool:
+        """Assign the pending ids, all at once, and return whether there were any.
 
         Raises:
-            RowError: others were given ids meanwhile, and these have no room any more.
+            RowError: other clients assigned ids meanwhile, and these ids no longer fit.
         """
-        if self.lacking:
-            self.base.learn(self.lacking, self.most)
-        return bool(self.lacking)
+        if self.pending_ids:
+            self.base.assign_ids(self.pending_ids, self.max_ids)
+        return bool(self.pending_ids)
 
-    def known_id(self, name: str, value: Value) -> int | None:
-        number = self.peek(name, value)
-        if number is None and not self._has_asked:
-            self._has_asked = True
-            number = self.base.known_id(name, value)
+    def find_id(self, name: str, value: Value) -> int | None:
+        number = self.find_cached_id(name, value)
+        if number is None and not self._has_refreshed:
+            self._has_refreshed = True
+            number = self.base.find_id(name, value)
         return number
 
-    def peek(self, name: str, value: Value) -> int | None:
-        return self.base.peek(name, value) or self.lacking.get(name, {}).get(value)
+    def find_cached_id(self, name: str, value: Value) -> int | None:
+        return self.base.find_cached_id(name, value) or self.pending_ids.get(name, {}).get(value)
 
-    def count(self, name: str) -> int:
-        return self.base.count(name) + len(self.lacking.get(name, ()))
+    def count_ids(self, name: str) -> int:
+        return self.base.count_ids(name) + len(self.pending_ids.get(name, ()))
 
-    def value_of(self, name: str, number: int) -> Value:
-        return self.base.value_of(name, number)
+    def find_value(self, name: str, number: int) -> Value:
+        return self.base.find_value(name, number)
 
 
-def coded_fields(parts: Iterable[Part]) -> tuple[str, ...]:
-    """The fields of which some parts hold ids, be it in a part that they are made of."""
-    found: list[str] = []
+def find_coded_fields(parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the fields that some parts store as ids, directly or inside another part."""
+    names: list[str] = []
     for part in parts:
-        if part.source is Source.DICTIONARY:
-            found += coded_fields(part.made_of) or part.fields
-    return tuple(dict.fromkeys(found))
+        if part.determined_by is Determinant.DICTIONARY:
+            names += find_coded_fields(part.children) or part.fields
+    return tuple(dict.fromkeys(names))
 
 
-def learn_ids(
-    written: Callable[[Row], bytes],
+def assign_row_ids(
+    encode: Callable[[Row], bytes],
     rows: Iterable[Row],
     names: Sequence[str],
     dictionary: Dictionary,
 ) -> None:
-    """Give ids to all values of `code` that some rows have, at once.
+    """Assign ids to all values of `code` in some rows, all at once.
 
     Args:
-        written: gives the key of a row.
-        rows: some rows; those that have none are passed over.
-        names: the fields whose ids are in the key.
-        dictionary: gives the ids.
+        encode: returns the key of a row.
+        rows: the rows; those that cannot be encoded are skipped.
+        names: the fields that the key stores as ids.
+        dictionary: assigns the ids.
 
     Raises:
-        RowError: others were given ids meanwhile, and these have no room any more.
+        RowError: other clients assigned ids meanwhile, and these ids no longer fit.
 
-    Cost: 0.5 µs a row whose values have ids already, an encoding of each other.
+    Cost: 0.5 µs for a row with known ids, an encoding for any other row.
     """
-    block, peek = Trial(dictionary), dictionary.peek
+    pending, find_cached_id = TentativeDictionary(dictionary), dictionary.find_cached_id
     for row in rows:
-        with suppress(RowError, KeyError, TypeError):  # a row that is none tells it when it is put
-            if any(peek(name, row[name]) is None for name in names):
-                own = Trial(block)
-                written({**row, IDS: own})
-                own.settle()
-    block.settle()
+        with suppress(RowError, KeyError, TypeError):  # the error is raised when the row is put
+            if any(find_cached_id(name, row[name]) is None for name in names):
+                row_dictionary = TentativeDictionary(pending)
+                encode({**row, DICTIONARY_FIELD: row_dictionary})
+                row_dictionary.commit_ids()
+    pending.commit_ids()

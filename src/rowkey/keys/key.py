@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rowkey.errors import DesignRefused, Refused, RowError, escaped, shown
-from rowkey.keys.bind import LONGEST
-from rowkey.keys.contract import Part, Row, Transform, nested
-from rowkey.keys.dictionary import IDS, Dictionary, FirstAppearance, Trial, coded_fields, learn_ids
-from rowkey.keys.parts.nullable import NULL
-from rowkey.keys.parts.sequence import Sequence
-from rowkey.keys.traits import Change, Source
-from rowkey.keys.transforms.salt import CHANCE
-from rowkey.keys.verifying import verify
-from rowkey.open_file_limit import explains_shortage
-from rowkey.schema import Term, print_key
+from rowkey.errors import DesignRefused, InvalidArgument, RowError
+from rowkey.keys.dictionary import (
+    DICTIONARY_FIELD,
+    Dictionary,
+    FirstSeenDictionary,
+    TentativeDictionary,
+    assign_row_ids,
+    find_coded_fields,
+)
+from rowkey.keys.part_interface import Part, Row, Transform, walk_parts
+from rowkey.keys.part_verification import verify_part
+from rowkey.keys.parts.nullable import NULL_MARKER
+from rowkey.keys.parts.sequence import SequencePart
+from rowkey.keys.term_binding import MAX_KEY_BYTES
+from rowkey.keys.traits import Compatibility, Determinant
+from rowkey.keys.transforms.salt import SALT_FIELD
+from rowkey.messages import escape_text, format_value
+from rowkey.open_file_limit import explain_shortage
+from rowkey.schema import Term, format_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,10 +30,10 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.base_types.domains import Domain
+    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
+    from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.parts.field import Field
-    from rowkey.keys.types.domains import Domain
     from rowkey.schema import Value
 
 
@@ -37,8 +44,8 @@ class Key:
         terms: the declared key.
         fields: the declared fields, bound.
         parts: the bound parts, one for each term.
-        seed: where random salts begin.
         dictionary: gives ids to the values of `code`; needed where there are any.
+        variants: the keys of other counts that this key reads as well, itself first.
 
     >>> from rowkey.keys import bind_key
     >>> key = bind_key("[bucket(host, 16)][host][desc(ts)]", {"host": "text", "ts": "timestamp_ms"})
@@ -54,74 +61,87 @@ class Key:
         terms: tuple[Term, ...],
         fields: Mapping[str, Field],
         parts: tuple[Part, ...],
-        seed: int = 0,
         dictionary: Dictionary | None = None,
+        variants: tuple[Key, ...] = (),
     ) -> None:
         self.terms = terms
-        self.all_fields = dict(fields)
-        self.body = Sequence(parts)
+        self.declared_fields = dict(fields)
+        self.part_sequence = SequencePart(parts)
         self.parts = parts
         self.dictionary = dictionary
-        self.fields = {name: fields[name] for name in self.body.fields}
-        self.is_salted = any(part.source is Source.CHANCE for part in parts)
-        self.is_decodable = all(part.framing.closed for part in parts[:-1])
-        self._coded = coded_fields(parts)
-        self.is_coded = bool(self._coded)
+        self.variants = variants
+        self.fields = {name: fields[name] for name in self.part_sequence.fields}
+        self.is_salted = any(part.determined_by is Determinant.CHANCE for part in parts)
+        self.is_decodable = all(part.framing.is_self_delimiting for part in parts[:-1])
+        self._coded_fields = find_coded_fields(parts)
+        self.has_coded_fields = bool(self._coded_fields)
         # Then a key is one if its values are written as the same bytes, which is quick to tell.
-        self._is_whole = not (self.is_salted or self.is_coded) and all(
-            self.body.residue(name).nothing for name in self.fields
+        self._can_verify_by_encoding = not (self.is_salted or self.has_coded_fields) and all(
+            self.part_sequence.residue(name).is_empty for name in self.fields
         )
-        self.seed = seed
-        self._salts = Random(seed)  # noqa: S311 - spreads rows, guards nothing
-        self._written = self.body.writer()
-        self._write = self._tried if self.is_coded else self._written
+        self._encode_sequence = self.part_sequence.compile_encoder()
+        self._encode_row = (
+            self._encode_and_commit_ids if self.has_coded_fields else self._encode_sequence
+        )
 
     def __str__(self) -> str:
-        return print_key(self.terms)
+        return format_key(self.terms)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to bind the key again: its encoders are closures, which cannot be pickled."""
+        if self.variants:
+            from rowkey.keys.combined_key import combine_keys
+
+            return combine_keys, (self.variants,)
+        from rowkey.keys.key_binding import rebuild_key
+
+        declarations = {name: field.declaration for name, field in self.declared_fields.items()}
+        return rebuild_key, (self.terms, declarations, self.dictionary)
 
     def __repr__(self) -> str:
         shown = (f"{name}: {field.type!r}" for name, field in self.fields.items())
         return f"<{self} of {', '.join(shown)}>"
 
     def encode(self, row: Row, *, salt: int | None = None) -> bytes:
-        """The row key of one row.
+        """Return the row key of one row.
 
         Args:
             row: a value for each field of the key; others are left alone.
-            salt: the number a random salt takes; drawn if absent.
+            salt: the number that the random salt takes; needed where the key has one.
 
         Raises:
             RowError: a field is missing, a value is none of its type, or the key is empty or too
                 long.
+            InvalidArgument: the key has a random salt and no number for it is given.
 
         Cost: 0.2 to 1 µs, by the number of parts.
         """
         if self.is_salted:
-            row = {**row, CHANCE: self._salts.getrandbits(64) if salt is None else salt}
             if salt is None:
-                row[CHANCE] %= self.salt_count
+                raise self._build_missing_salt_error()
+            row = {**row, SALT_FIELD: salt}
         try:
-            key = self._write(row)
+            key = self._encode_row(row)
         except KeyError as missing:
-            raise self._lacks(missing.args[0], row) from None
-        if not 0 < len(key) <= LONGEST:
-            raise _bad_length(key)
+            raise self._build_missing_field_error(missing.args[0], row) from None
+        if not 0 < len(key) <= MAX_KEY_BYTES:
+            raise _build_length_error(key)
         return key
 
-    def _tried(self, row: Row) -> bytes:
+    def _encode_and_commit_ids(self, row: Row) -> bytes:
         """The bytes of a row; its values are given ids only once all of it has been encoded."""
         assert self.dictionary is not None
-        trial = Trial(self.dictionary)
-        key = self._sized({**row, IDS: trial})
-        return self._written(row) if trial.settle() else key
+        trial = TentativeDictionary(self.dictionary)
+        key = self._encode_checked({**row, DICTIONARY_FIELD: trial})
+        return self._encode_sequence(row) if trial.commit_ids() else key
 
-    def _sized(self, row: Row) -> bytes:
-        key = self._written(row)
-        if not 0 < len(key) <= LONGEST:
-            raise _bad_length(key)
+    def _encode_checked(self, row: Row) -> bytes:
+        key = self._encode_sequence(row)
+        if not 0 < len(key) <= MAX_KEY_BYTES:
+            raise _build_length_error(key)
         return key
 
-    def learn(self, rows: Iterable[Row]) -> None:
+    def assign_ids(self, rows: Iterable[Row]) -> None:
         """Give ids to all values of `code` that some rows have, at once; `encode` alone asks twice.
 
         Args:
@@ -133,39 +153,60 @@ class Key:
         Cost: an encoding of each row, and one question to whoever gives the ids.
         """
         if self.dictionary is not None:
-            learn_ids(
-                lambda row: self._sized({**row, CHANCE: 0}), rows, self._coded, self.dictionary
+            assign_row_ids(
+                lambda row: self._encode_checked({**row, SALT_FIELD: 0}),
+                rows,
+                self._coded_fields,
+                self.dictionary,
             )
 
-    def is_known(self, row: Row) -> bool:
-        """Whether all values of `code` in a row have ids; if not, no such row was ever stored.
+    def has_known_ids(self, row: Row) -> bool:
+        """Return whether all values of `code` in a row have ids; if not, no such row is stored.
 
         Raises:
             RowError: as `encode`.
         """
-        dictionary = FirstAppearance()
+        dictionary = FirstSeenDictionary()
         try:
-            self._written({**row, IDS: dictionary, CHANCE: 0})
+            self._encode_sequence({**row, DICTIONARY_FIELD: dictionary, SALT_FIELD: 0})
         except KeyError as missing:
-            raise self._lacks(missing.args[0], row) from None
-        return self.dictionary is None or dictionary.is_within(self.dictionary)
+            raise self._build_missing_field_error(missing.args[0], row) from None
+        return self.dictionary is None or dictionary.is_subset_of(self.dictionary)
 
     @property
     def salt_count(self) -> int:
-        """How many numbers a random salt may take; only where there is one."""
-        return next(salt.cardinality or 1 for part in self.parts for salt in salts_of(part))
+        """The count of numbers that the random salt may take, in a key that has one."""
+        return next(salt.cardinality or 1 for part in self.parts for salt in find_salts(part))
 
     @property
-    def least_bytes(self) -> int:
+    def min_bytes(self) -> int:
         """Bytes of the shortest row key."""
-        return sum(part.framing.least for part in self.parts)
+        return sum(part.framing.min_bytes for part in self.parts)
 
-    def _lacks(self, name: str, row: Row) -> RowError:
-        given = ", ".join(str(key) for key in list(row)[:12] if key != CHANCE)
-        return RowError(name, "the row has no such value", f"a value beside {given or 'nothing'}")
+    def draw_salts(self, count: int, rng: np.random.Generator) -> IntArray | None:
+        """Return a random salt for each of some rows; None if the key has none.
+
+        Args:
+            count: how many rows.
+            rng: where the numbers come from; the same state gives the same salts.
+        """
+        return rng.integers(0, self.salt_count, count) if self.is_salted else None
+
+    def _build_missing_salt_error(self) -> InvalidArgument:
+        return InvalidArgument(
+            "salt",
+            f"{self} has a random salt, and none is given",
+            f"a number from 0 to {self.salt_count - 1} for each row",
+            "Take them from draw_salts.",
+        )
+
+    def _build_missing_field_error(self, name: str, row: Row) -> RowError:
+        names = ", ".join(str(key) for key in list(row)[:12] if key != SALT_FIELD)
+        expected = f"a value in addition to {names}" if names else "a value"
+        return RowError(name, "the row has no such value", expected)
 
     def decode(self, key: bytes) -> dict[str, Value]:
-        """The fields that a row key holds, by name.
+        """Return the fields that a row key holds, by name.
 
         Parts that repeat what others say, such as a bucket beside its host, are verified.
 
@@ -173,56 +214,62 @@ class Key:
             RowError: the bytes are no key of this design.
             DesignRefused: a part before the last has no end, so that no key can be taken apart.
         """
-        self.require_decodable()
+        self.check_decodable()
         if type(key) is not bytes:
-            key = _bytes_of(key)
-        if not 0 < len(key) <= LONGEST:
-            raise _bad_length(key)
+            key = _to_bytes(key)
+        if not 0 < len(key) <= MAX_KEY_BYTES:
+            raise _build_length_error(key)
         try:
-            pieces = self.body.cut(key)
-            values = self._read(pieces)
-            if self._is_whole and len(values) == len(self.fields) and self._written(values) == key:
+            pieces = self.part_sequence.split_pieces(key)
+            values = self._decode_pieces(pieces)
+            if (
+                self._can_verify_by_encoding
+                and len(values) == len(self.fields)
+                and self._encode_sequence(values) == key
+            ):
                 return values
             for part, piece in zip(self.parts, pieces, strict=True):
-                verify(self, part, piece, values)
-        except Refused as refusal:
+                verify_part(self, part, piece, values)
+        except InvalidArgument as refusal:
             mistake = refusal.mistake
-            raise RowError(f"key {key.hex()}", mistake.what, mistake.allowed) from None
+            raise RowError(f"key {key.hex()}", mistake.problem, mistake.expected) from None
         return values
 
-    def require_decodable(self) -> None:
-        """Refuse where no key can be taken apart.
+    def check_decodable(self) -> None:
+        """Raise an error if no key of this design can be decoded.
 
         Raises:
             DesignRefused: a part before the last has no end.
         """
         if self.is_decodable:
             return
-        at = next(i for i, part in enumerate(self.parts) if not part.framing.closed)
+        at = next(i for i, part in enumerate(self.parts) if not part.framing.is_self_delimiting)
         what = f"{self.terms[at]} has no end but is not last, so no key can be taken apart"
         raise DesignRefused(f"key[{at}]", what, remedy="Use an encoding with an end.")
 
-    def _read(self, pieces: list[bytes]) -> dict[str, Value]:
+    def _decode_pieces(self, pieces: list[bytes]) -> dict[str, Value]:
         values: dict[str, Value] = {}
         for part, piece in zip(self.parts, pieces, strict=True):
-            values |= part.read(piece or (NULL if part.takes_nulls else b""))
+            values |= part.decode(piece or (NULL_MARKER if part.has_null_encoding else b""))
         return values
 
-    @explains_shortage
+    @explain_shortage
     def encode_batch(
-        self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
+        self, batch: pa.RecordBatch | pa.Table, *, salts: IntArray | None = None
     ) -> pa.Array:
-        """The row keys of many rows: the same bytes as `encode` gives.
+        """Return the row keys of many rows: the same bytes as `encode` gives for each.
 
         Args:
             batch: Arrow columns named as the fields; text may be dictionary-encoded.
-            salts: the number a random salt takes, one per row; drawn if absent.
+            salts: the number that the random salt takes in each row; needed where the key has one.
 
         Returns:
             An Arrow binary array, one key per row, in order.
 
         Raises:
             RowError: as `encode`, for the first row found.
+            InvalidArgument: the key has a random salt, and no numbers for it are given, or not one
+                a row.
 
         Cost: 10 to 80 ns a row.
         """
@@ -232,96 +279,95 @@ class Key:
         return self.encode_valid_batch(batch, salts=salts)
 
     def encode_valid_batch(
-        self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
+        self, batch: pa.RecordBatch | pa.Table, *, salts: IntArray | None = None
     ) -> pa.Array:
         """Return the row keys of many rows that are known to be valid.
 
         Args:
             batch: the rows.
-            salts: the number a random salt takes, one per row; drawn if absent.
+            salts: the number that the random salt takes in each row; needed where the key has one.
 
         Raises:
             RowError: as `encode_batch`, where no column is damaged.
+            InvalidArgument: as `encode_batch`.
         """
-        from rowkey.keys.batches.assembly import keys_of
+        from rowkey.keys.batches.key_assembly import assemble_keys
 
-        columns = self.columns(batch, salts=salts)
-        if self.is_coded:
+        columns = self.build_columns(batch, salts=salts)
+        if self.has_coded_fields:
             assert self.dictionary is not None
-            columns.trial = trial = Trial(self.dictionary)
-            keys = keys_of(self, columns)
-            if not trial.settle():
+            columns.tentative_dictionary = trial = TentativeDictionary(self.dictionary)
+            keys = assemble_keys(self, columns)
+            if not trial.commit_ids():
                 return keys
-            columns.trial = None
-        return keys_of(self, columns)
+            columns.tentative_dictionary = None
+        return assemble_keys(self, columns)
 
-    def columns(
+    def build_columns(
         self,
         batch: pa.RecordBatch | pa.Table,
         *,
-        salts: np.ndarray[Any, Any] | None = None,
-        before: Columns | None = None,
-    ) -> Columns:
-        """The fields of the key as columns ready to be encoded.
+        salts: IntArray | None = None,
+        previous: ColumnBatch | None = None,
+    ) -> ColumnBatch:
+        """Return the fields of the key as columns that are ready to be encoded.
 
         Args:
             batch: the rows.
-            salts: the random salt of each, or None to draw them.
-            before: columns of an earlier batch, as `Columns.of` takes them.
+            salts: the number that the random salt takes in each row; needed where the key has one.
+            previous: columns of an earlier batch, as `ColumnBatch.from_batch` takes them.
 
         Raises:
             RowError: the batch lacks a column, or a value is none of its field.
+            InvalidArgument: the key has a random salt, and no numbers for it are given, or not one
+                a row.
         """
-        from rowkey.keys.batches.columns import Columns
+        from rowkey.keys.batches.columns import ColumnBatch
 
-        columns = Columns.of(batch, list(self.fields.values()), before)
+        columns = ColumnBatch.from_batch(batch, list(self.fields.values()), previous)
         if self.is_salted:
             if salts is None:
-                salts = self._drawn(len(columns))
+                raise self._build_missing_salt_error()
+            if len(salts) != len(columns):
+                raise InvalidArgument("salts", f"{len(salts):,} are given", f"{len(columns):,}")
             columns.salts = salts
         return columns
 
-    def _drawn(self, count: int) -> np.ndarray[Any, Any]:
-        import numpy as np
-
-        drawn = np.random.default_rng(self._salts.getrandbits(64))
-        return drawn.integers(0, self.salt_count, count)
-
-    @explains_shortage
+    @explain_shortage
     def decode_batch(self, keys: pa.Array) -> pa.RecordBatch:
-        """The fields that many row keys hold, as Arrow columns in the types of the fields.
+        """Return the fields that many row keys hold, as Arrow columns in the types of the fields.
 
         Raises:
             RowError: as `decode`, for the first key found.
         """
-        from rowkey.keys.batches.decoding import rows_of
+        from rowkey.keys.batches.key_decoding import decode_keys
         from rowkey.keys.batches.validation import validate_column
 
         validate_column("keys", keys)
-        return rows_of(self, keys)
+        return decode_keys(self, keys)
 
-    def pieces(self, columns: Columns, parts: tuple[Part, ...]) -> Pieces:
-        """The bytes of some of the parts, side by side, for many rows."""
-        return Sequence(parts).batch(columns)
+    def encode_parts(self, columns: ColumnBatch, parts: tuple[Part, ...]) -> ByteColumn:
+        """Return the joined bytes of some parts, for many rows."""
+        return SequencePart(parts).encode_batch(columns)
 
-    def cut(self, key: bytes) -> list[bytes]:
-        """The bytes of each part.
+    def split_pieces(self, key: bytes) -> list[bytes]:
+        """Return the bytes of each part of a key.
 
         Raises:
-            Refused: the bytes are no key of this design.
+            InvalidArgument: the bytes are no key of this design.
         """
-        return self.body.cut(key)
+        return self.part_sequence.split_pieces(key)
 
-    def domain(self, name: str) -> Domain:
-        """The values of a field that its encodings in the key have room for."""
+    def find_domain(self, name: str) -> Domain:
+        """Return the values of a field that every encoding of it in the key has room for."""
         domain = self.fields[name].type.domain
         for part in self.parts:
-            for one in nested(part):
-                domain = one.room(name, domain)
+            for one in walk_parts(part):
+                domain = one.restrict_domain(name, domain)
         return domain
 
-    def examples(self, count: int) -> list[dict[str, Value]]:
-        """Rows with different values of every field; nulls among them where they may be.
+    def generate_rows(self, count: int) -> list[dict[str, Value]]:
+        """Return rows with different values of every field, and nulls where a field allows them.
 
         Args:
             count: how many rows.
@@ -330,14 +376,18 @@ class Key:
         for number in range(count):
             row: dict[str, Value] = {}
             for place, (name, field) in enumerate(self.fields.items()):
-                domain = self.domain(name)
+                domain = self.find_domain(name)
                 index = number * (place + 1) % max(domain.size, 1)
                 absent = field.nullable and number % (place + 2) == 1
-                row[name] = None if absent else domain.nth(index)
+                row[name] = None if absent else domain.generate_value(index)
+            if self.part_sequence.framing.min_bytes == 0 and set(row.values()) == {None}:
+                name = next(iter(row))  # a row of nulls alone would have an empty key
+                domain = self.find_domain(name)
+                row[name] = domain.generate_value(number % domain.size)
             rows.append(row)
         return rows
 
-    def show(self, start: bytes) -> str:
+    def format_prefix(self, start: bytes) -> str:
         """The beginning of a key as a person would name it: `host web-1, ts 2021-01-01T00:00:00Z`.
 
         What does not print is escaped: a stored value reaches no terminal as it is.
@@ -351,44 +401,46 @@ class Key:
             if at >= len(start):
                 break
             try:
-                end = part.measure(start, at)
+                end = part.find_end(start, at)
                 name = "" if part.cardinality == 1 else f"{', '.join(part.fields)} "
-                piece = part.show(start[at:end])
+                piece = part.format_piece(start[at:end])
                 shown.append(piece if part.title in piece else f"{name}{piece}")
-            except Refused:
+            except InvalidArgument:
                 break
             at = end
         if at < len(start):
             shown.append(f"{start[at:].hex()}…")
-        return escaped(", ".join(shown))
+        return escape_text(", ".join(shown))
 
-    def rests(self) -> list[Part]:
-        """The parts that leave a rest of their time to the qualifier."""
-        return [part for part in self.parts if part.rest is not None]
+    def list_sliced_parts(self) -> list[Part]:
+        """Return the parts that leave a remainder of their time to the qualifier."""
+        return [part for part in self.parts if part.time_remainder is not None]
 
-    def evolves(self, new: Key) -> Change:
-        """What becomes of stored rows when the key is declared as `new` instead."""
-        return self.body.evolves(new.body)
-
-
-def salts_of(part: Part) -> list[Transform]:
-    """What draws a number in a part: by chance, and not because something inside is."""
-    made = [inner for inner in nested(part) if isinstance(inner, Transform) and not inner.inputs]
-    return [inner for inner in made if inner.source is Source.CHANCE]
+    def check_compatibility(self, new: Key) -> Compatibility:
+        """Return what happens to stored rows when the key is declared as `new` instead."""
+        return self.part_sequence.check_compatibility(new.part_sequence)
 
 
-def _bytes_of(given: object) -> bytes:
-    """The bytes of a view or an array of bytes.
+def find_salts(part: Part) -> list[Transform]:
+    """Return the transforms in a part that take a random number themselves."""
+    made = [
+        inner for inner in walk_parts(part) if isinstance(inner, Transform) and not inner.inputs
+    ]
+    return [inner for inner in made if inner.determined_by is Determinant.CHANCE]
+
+
+def _to_bytes(value: object) -> bytes:
+    """Return the bytes of a memory view or a byte array.
 
     Raises:
         RowError: it is neither.
     """
-    if not isinstance(given, bytes | bytearray | memoryview):
-        raise RowError("key", f"{shown(given)} is a {type(given).__name__}", "bytes")
-    return bytes(given)
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise RowError("key", f"{format_value(value)} is a {type(value).__name__}", "bytes")
+    return bytes(value)
 
 
-def _bad_length(key: bytes) -> RowError:
+def _build_length_error(key: bytes) -> RowError:
     if not key:
         return RowError("key", "every part is left out, so the key is empty", "1 byte or more")
-    return RowError("key", f"{len(key):,} bytes are too long", f"at most {LONGEST:,} bytes")
+    return RowError("key", f"{len(key):,} bytes are too long", f"at most {MAX_KEY_BYTES:,} bytes")

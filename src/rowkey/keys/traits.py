@@ -1,4 +1,4 @@
-"""The answers a part of a key gives about itself; the laws in the tests hold it to each."""
+"""The traits that describe a part of a key; property tests check each of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from rowkey.messages import Message
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
     from rowkey.schema import Bounds, Value
 
-MOST_IMAGES = 65_536
-"""More byte strings than any prefix of ours can take are not listed but left open."""
+MAX_LISTED_IMAGES = 65_536
+"""The most byte strings that are listed; with more, images are intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,47 +23,52 @@ class Framing:
     """How the end of a part's bytes is found.
 
     Args:
-        least: fewest bytes.
-        most: most bytes, or None if the declaration sets no limit.
-        closed: whether the bytes alone tell where the part ends. Closed encodings are free of
-            prefixes: none begins with another.
+        min_bytes: fewest bytes.
+        max_bytes: most bytes, or None if the declaration sets no limit.
+        is_self_delimiting: whether the bytes alone show where the part ends: no encoding begins
+            with another one.
     """
 
-    least: int
-    most: int | None
-    closed: bool
+    min_bytes: int
+    max_bytes: int | None
+    is_self_delimiting: bool
 
     @classmethod
-    def fixed(cls, width: int) -> Framing:
-        """Always `width` bytes."""
-        return cls(width, width, closed=True)
+    def from_width(cls, width: int) -> Framing:
+        """Return the framing of bytes with a fixed width."""
+        return cls(width, width, is_self_delimiting=True)
 
     @classmethod
-    def delimited(cls, least: int, most: int | None) -> Framing:
-        """Bytes that carry their own end."""
-        return cls(least, most, closed=True)
+    def build_delimited(cls, min_bytes: int, max_bytes: int | None) -> Framing:
+        """Return the framing of bytes that contain their own end."""
+        return cls(min_bytes, max_bytes, is_self_delimiting=True)
 
     @classmethod
-    def open(cls, least: int, most: int | None) -> Framing:
-        """Bytes whose end only the end of the key tells."""
-        return cls(least, most, closed=False)
+    def build_open(cls, min_bytes: int, max_bytes: int | None) -> Framing:
+        """Return the framing of bytes without an end of their own."""
+        return cls(min_bytes, max_bytes, is_self_delimiting=False)
 
     @property
     def width(self) -> int | None:
-        """The number of bytes where it is always the same."""
-        return self.least if self.closed and self.least == self.most else None
+        """The number of bytes if it is fixed, else None."""
+        return (
+            self.min_bytes if self.is_self_delimiting and self.min_bytes == self.max_bytes else None
+        )
 
     def __str__(self) -> str:
         if self.width is not None:
             return f"{self.width} byte{'s' * (self.width != 1)}"
-        most = f"{self.most}" if self.most is not None else "…"
-        return f"{self.least}–{most} bytes, {'delimited' if self.closed else 'without an end'}"
+        most = f"{self.max_bytes}" if self.max_bytes is not None else "…"
+        return (
+            f"{self.min_bytes}–{most} bytes, "
+            f"{'delimited' if self.is_self_delimiting else 'without an end'}"
+        )
 
 
 class Order(Enum):
     """How the order of the bytes follows the order of a field's values.
 
-    Weak: values never come in the wrong order, but different values may give equal bytes.
+    Weak: values are never in the wrong order, but different values can have equal bytes.
     """
 
     STRICT = "strict"
@@ -71,21 +77,21 @@ class Order(Enum):
     WEAK_REVERSED = "weak-reversed"
     NONE = "none"
 
-    def reversed(self) -> Order:
-        """The order of the complemented bytes."""
-        return _REVERSED.get(self, self)
+    def reverse(self) -> Order:
+        """Return the order of the complemented bytes."""
+        return _REVERSED_ORDERS.get(self, self)
 
-    def weakened(self) -> Order:
-        """The order once different values may give equal bytes."""
-        return _WEAKENED.get(self, self)
+    def weaken(self) -> Order:
+        """Return the same order, where different values can have equal bytes."""
+        return _WEAKENED_ORDERS.get(self, self)
 
     @property
-    def ascends(self) -> bool:
+    def is_ascending(self) -> bool:
         """Whether larger values never sort before smaller ones."""
         return self in (Order.STRICT, Order.WEAK)
 
     @property
-    def descends(self) -> bool:
+    def is_descending(self) -> bool:
         """Whether larger values never sort after smaller ones."""
         return self in (Order.REVERSED, Order.WEAK_REVERSED)
 
@@ -95,16 +101,16 @@ class Order(Enum):
         return self in (Order.STRICT, Order.REVERSED)
 
 
-_REVERSED = {
+_REVERSED_ORDERS = {
     Order.STRICT: Order.REVERSED,
     Order.REVERSED: Order.STRICT,
     Order.WEAK: Order.WEAK_REVERSED,
     Order.WEAK_REVERSED: Order.WEAK,
 }
-_WEAKENED = {Order.STRICT: Order.WEAK, Order.REVERSED: Order.WEAK_REVERSED}
+_WEAKENED_ORDERS = {Order.STRICT: Order.WEAK, Order.REVERSED: Order.WEAK_REVERSED}
 
 
-class Source(Enum):
+class Determinant(Enum):
     """What decides a part's bytes."""
 
     FIELDS = "fields"
@@ -114,126 +120,126 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """What a part's bytes lose of a field.
+    """What a part's bytes lose of a field's value.
 
     Args:
-        what: the part of the value that is lost, as a noun; empty if nothing is.
-        everything: whether no value can be told from the bytes alone.
+        description: what is lost of the value, as a noun; empty if nothing is.
+        is_total: whether nothing of the value can be read back from the bytes.
     """
 
-    what: str = ""
-    everything: bool = False
+    description: str = ""
+    is_total: bool = False
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the value can be read back whole."""
-        return not self.what and not self.everything
+        return not self.description and not self.is_total
 
 
-NOTHING = Residue()
-EVERYTHING = Residue("the value", everything=True)
+NO_RESIDUE = Residue()
+TOTAL_RESIDUE = Residue(Message("residue.value", "the value"), is_total=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Byte strings between two prefixes, both included with all that begins with them.
+class PrefixInterval:
+    """Byte strings between two prefixes, including all strings that begin with either.
 
-    An empty prefix leaves its side open. This form survives complementing, where half-open ranges
-    do not: what begins with `high` is below it afterwards.
+    An empty prefix leaves its side open. Such an interval can be complemented, which a half-open
+    range cannot: strings that begin with `high` are above it before and below it afterwards.
 
-    >>> Interval(b"a", b"b").complement()
-    Interval(low=b'\\x9d', high=b'\\x9e')
+    >>> PrefixInterval(b"a", b"b").complement()
+    PrefixInterval(low=b'\\x9d', high=b'\\x9e')
     """
 
     low: bytes = b""
     high: bytes = b""
 
-    def complement(self) -> Interval:
-        """The interval of the complemented byte strings."""
-        return Interval(complement(self.high), complement(self.low))
+    def complement(self) -> PrefixInterval:
+        """Return the interval of the complemented byte strings."""
+        return PrefixInterval(complement_bytes(self.high), complement_bytes(self.low))
 
-    def within(self, prefix: bytes) -> Interval:
-        """The same interval behind a constant prefix."""
-        return Interval(prefix + self.low, prefix + self.high)
+    def add_prefix(self, prefix: bytes) -> PrefixInterval:
+        """Return the interval of the same byte strings after a prefix."""
+        return PrefixInterval(prefix + self.low, prefix + self.high)
 
-    def holds(self, piece: bytes) -> bool:
-        """Whether a byte string lies in the interval."""
+    def contains(self, piece: bytes) -> bool:
+        """Return whether a byte string lies in the interval."""
         return piece >= self.low and piece[: len(self.high)] <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """The byte strings a part can take under what a read asks of its fields.
+    """The byte strings that a part can have in the rows of a read.
 
     Args:
-        points: every possible encoding, ascending and distinct; None if there are too many.
-        intervals: where the encodings lie, if they are not listed.
-        exact: whether bytes found there also satisfy what was asked; if not, rows are filtered.
+        points: all possible encodings, ascending and distinct; None if they are not listed.
+        intervals: the intervals that contain the encodings, if they are not listed.
+        exact: whether all rows with these bytes satisfy the bounds; if not, rows are filtered.
     """
 
     points: tuple[bytes, ...] | None
-    intervals: tuple[Interval, ...] = ()
+    intervals: tuple[PrefixInterval, ...] = ()
     exact: bool = False
 
     @classmethod
-    def listed(cls, points: Iterable[bytes], *, exact: bool) -> Images:
-        """The images of a part of which each is known."""
+    def from_points(cls, points: Iterable[bytes], *, exact: bool) -> Images:
+        """Return images that are listed."""
         return cls(tuple(sorted(set(points))), exact=exact)
 
     @classmethod
-    def between(cls, low: bytes, high: bytes, *, exact: bool) -> Images:
-        """The images between two prefixes, both included."""
-        return cls(None, (Interval(low, high),), exact)
+    def from_prefixes(cls, low: bytes, high: bytes, *, exact: bool) -> Images:
+        """Return the images between two prefixes, both included."""
+        return cls(None, (PrefixInterval(low, high),), exact)
 
     @classmethod
-    def anything(cls, *, exact: bool) -> Images:
-        """No bound at all."""
-        return cls(None, (Interval(),), exact)
+    def build_unbounded(cls, *, exact: bool) -> Images:
+        """Return images without any limit."""
+        return cls(None, (PrefixInterval(),), exact)
 
     @classmethod
-    def nowhere(cls) -> Images:
-        """Nothing satisfies what was asked."""
+    def build_empty(cls) -> Images:
+        """Return no images, for bounds that no row satisfies."""
         return cls((), exact=True)
 
     @property
-    def bounded(self) -> bool:
-        """Whether anything is excluded."""
-        return self.points is not None or self.intervals != (Interval(),)
+    def is_bounded(self) -> bool:
+        """Whether some byte string is excluded."""
+        return self.points is not None or self.intervals != (PrefixInterval(),)
 
-    def inexact(self) -> Images:
-        """The same places, where rows must still be filtered."""
+    def to_inexact(self) -> Images:
+        """Return the same images, for rows that must be filtered."""
         return Images(self.points, self.intervals, exact=False)
 
     def complement(self) -> Images:
-        """The images of the complemented part."""
+        """Return the images of the complemented part."""
         if self.points is not None:
-            return Images.listed(map(complement, self.points), exact=self.exact)
+            return Images.from_points(map(complement_bytes, self.points), exact=self.exact)
         flipped = tuple(interval.complement() for interval in reversed(self.intervals))
         return Images(None, flipped, self.exact)
 
-    def within(self, prefix: bytes) -> Images:
-        """The same images behind a constant prefix."""
+    def add_prefix(self, prefix: bytes) -> Images:
+        """Return the same images after a prefix."""
         if self.points is not None:
             return Images(tuple(prefix + point for point in self.points), exact=self.exact)
-        return Images(None, tuple(i.within(prefix) for i in self.intervals), self.exact)
+        return Images(None, tuple(i.add_prefix(prefix) for i in self.intervals), self.exact)
 
-    def holds(self, piece: bytes) -> bool:
-        """Whether an encoding is among the images."""
+    def contains(self, piece: bytes) -> bool:
+        """Return whether an encoding is among the images."""
         if self.points is not None:
             return piece in self.points
-        return any(interval.holds(piece) for interval in self.intervals)
+        return any(interval.contains(piece) for interval in self.intervals)
 
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The byte values that occur in a part, ascending, and whether they come about equally often.
+    """The byte values of a part, ascending, and whether they are about equally frequent.
 
-    `low` and `high` are what split algorithms must meet: hex digits under splits made for decimal
-    digits leave regions empty.
+    Split keys must lie between `low` and `high`: splits for hexadecimal digits leave regions empty
+    if the key has decimal digits.
     """
 
     values: bytes
-    even: bool = False
+    is_uniform: bool = False
 
     @property
     def low(self) -> int:
@@ -246,49 +252,51 @@ class Alphabet:
         return self.values[-1]
 
     def complement(self) -> Alphabet:
-        """The alphabet of the complemented bytes."""
-        return Alphabet(bytes(sorted(complement(self.values))), self.even)
+        """Return the alphabet of the complemented bytes."""
+        return Alphabet(bytes(sorted(complement_bytes(self.values))), self.is_uniform)
 
     def union(self, other: Alphabet) -> Alphabet:
-        """The byte values of either."""
-        return Alphabet(bytes(sorted({*self.values, *other.values})), self.even and other.even)
+        """Return the byte values of both alphabets."""
+        return Alphabet(
+            bytes(sorted({*self.values, *other.values})), self.is_uniform and other.is_uniform
+        )
 
 
 ALL_BYTES = Alphabet(bytes(range(256)))
 DIGITS = Alphabet(b"0123456789")
 HEX_DIGITS = Alphabet(b"0123456789abcdef")
 
-_COMPLEMENT = bytes(255 - byte for byte in range(256))
+_COMPLEMENT_TABLE = bytes(255 - byte for byte in range(256))
 
 
-def complement(piece: bytes) -> bytes:
-    """Every bit inverted.
+def complement_bytes(piece: bytes) -> bytes:
+    """Return the bytes with every bit inverted.
 
-    >>> complement(b"\\x00\\x0f").hex()
+    >>> complement_bytes(b"\\x00\\x0f").hex()
     'fff0'
     """
-    return piece.translate(_COMPLEMENT)
+    return piece.translate(_COMPLEMENT_TABLE)
 
 
-class Change(Enum):
-    """What becomes of stored rows when a part is declared anew."""
+class Compatibility(Enum):
+    """What happens to stored rows when the declaration of a part changes."""
 
     SAME = "same"
     WIDER = "wider"
     BREAKS = "breaks"
 
     @classmethod
-    def worst(cls, changes: Iterable[Change]) -> Change:
-        """What becomes of rows when several things change at once.
+    def find_worst(cls, changes: Iterable[Compatibility]) -> Compatibility:
+        """Return what happens to rows when several parts change at once.
 
-        >>> Change.worst([Change.SAME, Change.WIDER])
-        <Change.WIDER: 'wider'>
+        >>> Compatibility.find_worst([Compatibility.SAME, Compatibility.WIDER])
+        <Compatibility.WIDER: 'wider'>
         """
         return max(changes, key=list(cls).index, default=cls.SAME)
 
 
-def pinned_values(bounds: Bounds, name: str) -> tuple[Value, ...] | None:
-    """The values a bound leaves to a field, if it lists them."""
+def find_pinned_values(bounds: Bounds, name: str) -> tuple[Value, ...] | None:
+    """Return the values that the bounds list for a field; None if they list none."""
     match bounds.get(name):
         case Equal(value):
             return (value,)

@@ -1,32 +1,32 @@
-"""Is it well designed? What experience knows of table designs, said of one."""
+"""Rules for table designs: what they find, and which findings they can fix."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.lint.allowances import Allowance
-    from rowkey.lint.contract import Rule, Sections, spoken
+    from rowkey.lint.checker import AllowedFinding, LintResult, check_design, select_rules
+    from rowkey.lint.contract import Rule, RuleDoc, format_rule_name
     from rowkey.lint.finding import SEVERITIES, Finding, Severity
-    from rowkey.lint.fixing import Mended, mended
-    from rowkey.lint.rewriting import rewritten
-    from rowkey.lint.rules import KINDS as RULES
-    from rowkey.lint.run import Allowed, Findings, check, chosen
-    from rowkey.lint.seen import Seen, look
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.fixes import FixedDesign, apply_fixes
+    from rowkey.lint.rules import RULES as RULES
+    from rowkey.lint.sample_summary import summarize_sample
+    from rowkey.lint.subject import LintSubject, PlannedRead
+    from rowkey.lint.toml_edit import edit_toml
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "allowances": "Allowance",
-            "contract": "Rule Sections spoken",
+            "contract": "Rule RuleDoc format_rule_name",
             "finding": "SEVERITIES Finding Severity",
-            "fixing": "Mended mended",
-            "rewriting": "rewritten",
-            "rules": "KINDS=RULES",
-            "run": "Allowed Findings check chosen",
-            "seen": "Seen look",
-            "subject": "PlannedRead Subject",
+            "fixes": "FixedDesign apply_fixes",
+            "toml_edit": "edit_toml",
+            "rules": "RULES",
+            "checker": "AllowedFinding LintResult check_design select_rules",
+            "sample_summary": "summarize_sample",
+            "subject": "PlannedRead LintSubject",
         },
     )
 
@@ -34,20 +34,19 @@ __all__ = [
     "RULES",
     "SEVERITIES",
     "Allowance",
-    "Allowed",
+    "AllowedFinding",
     "Finding",
-    "Findings",
-    "Mended",
+    "FixedDesign",
+    "LintResult",
+    "LintSubject",
     "PlannedRead",
     "Rule",
-    "Sections",
-    "Seen",
+    "RuleDoc",
     "Severity",
-    "Subject",
-    "check",
-    "chosen",
-    "look",
-    "mended",
-    "rewritten",
-    "spoken",
+    "apply_fixes",
+    "check_design",
+    "edit_toml",
+    "format_rule_name",
+    "select_rules",
+    "summarize_sample",
 ]

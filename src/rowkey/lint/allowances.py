@@ -1,4 +1,4 @@
-"""What a design file allows: `# rowkey: allow monotone-lead - one writer, 10 rows a day`.
+"""Comments that allow findings: `# rowkey: allow monotone-lead - one writer, 10 rows a day`.
 
 It stands on the line of a finding, or on comment lines right above it, and gives its reason.
 """
@@ -18,9 +18,9 @@ _COMMENTS = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' r"'''.*?'''|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'|" r"#([^\n]*)",
     re.DOTALL,
 )
-_NAME = r"(?:\w++|-++(?!\s))++"
-_ALLOW = re.compile(
-    rf"\s*+rowkey:\s*+allow\s++(?P<names>{_NAME}(?:\s*+,\s*+(?!because\s){_NAME})*+)"
+_RULE_NAME = r"(?:\w++|-++(?!\s))++"
+_ALLOW_COMMENT = re.compile(
+    rf"\s*+rowkey:\s*+allow\s++(?P<names>{_RULE_NAME}(?:\s*+,\s*+(?!because\s){_RULE_NAME})*+)"
     r"(?:\s*+(?:[-–—:]++|,?\s*+because)\s++(?P<why>\S.*+))?+\s*+",
     re.IGNORECASE,
 )
@@ -29,64 +29,64 @@ _ALLOW = re.compile(
 
 @dataclass(slots=True)
 class Allowance:
-    """One comment that allows something.
+    """One comment that allows findings.
 
     Args:
         line: its line, from 1.
-        covers: the line it speaks of: its own, or the first below it that is no comment.
-        names: names or codes of rules, as they are written.
-        why: the reason; empty if none is given.
-        used: the names among them that had something to allow, once the rules have run.
+        covered_line: the line it speaks of: its own, or the first below it that is no comment.
+        rule_names: names or codes of rules, as they are written.
+        reason: the reason; empty if none is given.
+        used_names: the names among them that had something to allow, once the rules have run.
     """
 
     line: int
-    covers: int
-    names: tuple[str, ...]
-    why: str
-    used: set[str] = field(default_factory=set)
+    covered_line: int
+    rule_names: tuple[str, ...]
+    reason: str
+    used_names: set[str] = field(default_factory=set)
 
-    def allows(self, finding: Finding) -> bool:
-        """Whether it is meant for a finding; notes that it was needed."""
-        if finding.line != self.covers:
+    def match_finding(self, finding: Finding) -> bool:
+        """Return whether the comment allows a finding, and record that it was needed."""
+        if finding.line != self.covered_line:
             return False
-        meant = [name for name in self.names if is_named(finding, name)]
-        self.used.update(meant)
+        meant = [name for name in self.rule_names if has_rule_name(finding, name)]
+        self.used_names.update(meant)
         return bool(meant)
 
 
-def is_named(finding: Finding, name: str) -> bool:
-    """Whether a name, with hyphens or underscores, or a code is that of a finding's rule."""
+def has_rule_name(finding: Finding, name: str) -> bool:
+    """Return whether a name, with hyphens or underscores, or a code names a finding's rule."""
     return name.replace("_", "-").lower() == finding.name or name.upper() == finding.code
 
 
-def allowances_in(text: str) -> Iterator[Allowance]:
-    """The allowances of a design file, in its order.
+def parse_allowances(text: str) -> Iterator[Allowance]:
+    """Yield the allow comments of a design file in its order.
 
     Args:
         text: the file, which is TOML.
 
     Cost: one pass over the text.
 
-    >>> [one] = allowances_in("# rowkey: allow short-ttl - a test\\nkey = '[a]'")
-    >>> one.covers, one.names, one.why
+    >>> [one] = parse_allowances("# rowkey: allow short-ttl - a test\\nkey = '[a]'")
+    >>> one.covered_line, one.rule_names, one.reason
     (2, ('short-ttl',), 'a test')
     """
     found = []
     line = at = 1
     for match in _COMMENTS.finditer(text):
-        said = _ALLOW.fullmatch(match[1]) if match[1] else None
+        said = _ALLOW_COMMENT.fullmatch(match[1]) if match[1] else None
         if said is not None:
             line += text.count("\n", at - 1, match.start())
             at = match.start() + 1
             found.append((line, said))
-    covered = _covered(text) if found else {}
+    covered = _map_covered_lines(text) if found else {}
     for line, said in found:
         names = tuple(name.strip() for name in said["names"].split(","))
         yield Allowance(line, covered[line], names, (said["why"] or "").strip())
 
 
-def _covered(text: str) -> dict[int, int]:
-    """For each line, the one that a comment on it speaks of."""
+def _map_covered_lines(text: str) -> dict[int, int]:
+    """Return, for each line, the line that a comment on it refers to."""
     lines = text.split("\n")
     found = {len(lines): len(lines)}
     for line in range(len(lines) - 1, 0, -1):

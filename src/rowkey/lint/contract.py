@@ -1,4 +1,4 @@
-"""What a rule answers: what it finds in a design, and what its page says."""
+"""The interface of a rule."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from rowkey.lint.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 @dataclass(frozen=True, slots=True)
-class Sections:
-    """What the docstring of a rule says.
+class RuleDoc:
+    """The sections of a rule's docstring.
 
     Args:
         summary: its first sentence.
-        what: what the rule looks for.
-        why: why that hurts.
-        instead: what to write instead.
+        description: what the rule looks for.
+        reason: why that hurts.
+        remedy: what to write instead.
         source: where the rule and its figures are from.
     """
 
     summary: str
-    what: str
-    why: str
-    instead: str
+    description: str
+    reason: str
+    remedy: str
     source: str
 
 
 class Rule(ABC):
-    """One thing that experience knows of table designs.
+    """One rule about table designs.
 
     Its docstring has a first sentence and the sections `What it does:`, `Why it hurts:`,
-    `Use instead:` and `Source:`. `bad` and `good` are whole design files: the tests run them, the
-    reference prints them.
+    `Use instead:` and `Source:`. `bad_design` and `good_design` are whole design files: the tests
+    run them, the reference prints them.
     """
 
     name: ClassVar[str]
@@ -53,27 +54,28 @@ class Rule(ABC):
     """Numbers of the claims of the sources that it answers."""
     cause: ClassVar[str] = ""
     """The cause of heat that it foresees, if it does; `check` then tells it once."""
-    after_others: ClassVar[bool] = False
+    runs_last: ClassVar[bool] = False
     """Whether it looks at what the other rules found; such a rule cannot be allowed away."""
-    bad: ClassVar[str]
+    bad_design: ClassVar[str]
     """A design file in which it finds something."""
-    good: ClassVar[str]
+    good_design: ClassVar[str]
     """The same, mended: no rule finds anything in it."""
-    data: ClassVar[str] = ""
+    sample_csv: ClassVar[str] = ""
     """Rows of a CSV sample under which both are judged; empty for none."""
-    also: ClassVar[tuple[str, ...]] = ()
-    """Codes of other rules that find something in `bad` and must, for it is bad in several ways."""
+    other_codes: ClassVar[tuple[str, ...]] = ()
+    """Codes of other rules that find something in `bad_design` and must, for it is bad in several
+    ways."""
 
     @abstractmethod
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        """What the rule finds.
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield what the rule finds in a design.
 
         Args:
             subject: the design, and what is known of it.
         """
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
-        """The words to write instead, by their steps; nothing where no fix is safe.
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the options to change, by path; empty if no fix is safe.
 
         Safe is what changes no stored byte and answers every read as before: attributes of
         families, never the key. `("families", "d", "ttl"): None` takes a word away.
@@ -84,10 +86,10 @@ class Rule(ABC):
         """
         return {}
 
-    def finding(
+    def build_finding(
         self,
         path: str,
-        what: str,
+        message: str,
         remedy: str = "",
         *,
         value: Any = None,
@@ -96,11 +98,11 @@ class Rule(ABC):
         line: int = 0,
         **evidence: Any,
     ) -> Finding:
-        """A finding of this rule.
+        """Return a finding of this rule.
 
         Args:
-            path: where, as `Subject.at` prints it.
-            what: what is the case, with its figures, without a full stop at its end.
+            path: where, as `LintSubject.format_path` prints it.
+            message: what is the case, with its figures, without a full stop at its end.
             remedy: what to write instead, as a sentence.
             value: the value it is about.
             severity: how much it matters, where that is not the same for all.
@@ -110,10 +112,10 @@ class Rule(ABC):
         """
         return Finding(
             self.code,
-            spoken(self.name),
+            format_rule_name(self.name),
             severity or self.severity,
             path,
-            what,
+            message,
             remedy,
             value,
             evidence,
@@ -122,36 +124,38 @@ class Rule(ABC):
         )
 
     @classmethod
-    def told(cls) -> Sections:
-        """What its docstring says, section by section.
+    def parse_docstring(cls) -> RuleDoc:
+        """Return the sections of the rule's docstring.
 
         Raises:
             AssertionError: a section is missing.
         """
-        return sections_of(cleandoc(cls.__doc__ or ""))
+        return parse_rule_doc(cleandoc(cls.__doc__ or ""))
 
 
-_TITLES = ("What it does", "Why it hurts", "Use instead", "Source")
-_HEADING = re.compile(rf"^({'|'.join(_TITLES)}):\s*", re.MULTILINE)
+_SECTION_TITLES = ("What it does", "Why it hurts", "Use instead", "Source")
+_HEADING = re.compile(rf"^({'|'.join(_SECTION_TITLES)}):\s*", re.MULTILINE)
 
 
-def sections_of(text: str) -> Sections:
-    """The sections of a rule's docstring.
+def parse_rule_doc(text: str) -> RuleDoc:
+    """Return the sections of a rule's docstring.
 
-    >>> sections_of("It.\\n\\nWhat it does: a\\n\\nWhy it hurts: b\\n\\nUse instead: c\\n\\n"
-    ...     "Source: d").instead
+    >>> parse_rule_doc("It.\\n\\nWhat it does: a\\n\\nWhy it hurts: b\\n\\nUse instead: c\\n\\n"
+    ...     "Source: d").remedy
     'c'
     """
     summary, *rest = _HEADING.split(text)
     found = {title: body.strip() for title, body in zip(rest[::2], rest[1::2], strict=True)}
-    assert tuple(found) == _TITLES, f"a rule's sections are {', '.join(_TITLES)}: {summary}"
-    return Sections(" ".join(summary.split()), *found.values())
+    assert tuple(found) == _SECTION_TITLES, (
+        f"a rule's sections are {', '.join(_SECTION_TITLES)}: {summary}"
+    )
+    return RuleDoc(" ".join(summary.split()), *found.values())
 
 
-def spoken(name: str) -> str:
-    """A rule's name as it is written in a comment and on the command line.
+def format_rule_name(name: str) -> str:
+    """Return a rule's name as it is written in comments and on the command line.
 
-    >>> spoken("moving_front")
+    >>> format_rule_name("moving_front")
     'moving-front'
     """
     return name.replace("_", "-")

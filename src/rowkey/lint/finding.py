@@ -1,11 +1,11 @@
-"""What a rule says of a design: where, what, how it is known, and what to write instead."""
+"""A finding: where it is, what is wrong, and how to fix it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from rowkey.errors import printable
+from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,14 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a rule says of a design.
+    """One finding of a rule in a design.
 
     Args:
         code: the rule's code.
         name: the rule's name, as it reads after "allow".
         severity: how much it matters.
         path: where in the design, as dotted names and indexes: `families.d.ttl`.
-        what: what is the case, with its figures, as a sentence without its full stop.
+        message: what is the case, with its figures, as a sentence without its full stop.
         remedy: what to write instead, as a sentence; empty if nothing is better.
         value: the value it is about, as the file has it; None if it is about none.
         evidence: the figures by name.
@@ -37,7 +37,7 @@ class Finding:
     name: str
     severity: Severity
     path: str
-    what: str
+    message: str
     remedy: str = ""
     value: Any = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -45,20 +45,20 @@ class Finding:
     line: int = 0
 
     def __post_init__(self) -> None:
-        for piece in ("path", "what", "remedy", "verdict"):
-            object.__setattr__(self, piece, printable(getattr(self, piece)))
+        for piece in ("path", "message", "remedy", "verdict"):
+            object.__setattr__(self, piece, shorten_text(getattr(self, piece)))
 
     @property
     def rank(self) -> int:
-        """How much it matters, as a number: 0 for info, 2 for error."""
+        """Return the severity as a number: 0 for info, 2 for error."""
         return SEVERITIES.index(self.severity)
 
     @property
     def sentence(self) -> str:
-        """What is the case, what would help, and where today's HBase differs."""
-        stop = "" if self.what.endswith((".", "…")) else "."
-        return " ".join(filter(None, (f"{self.what}{stop}", self.remedy, self.verdict)))
+        """Return the message, the fix, and where the sources are wrong, as sentences."""
+        stop = "" if self.message.endswith((".", "…")) else "."
+        return " ".join(filter(None, (f"{self.message}{stop}", self.remedy, self.verdict)))
 
     def __str__(self) -> str:
-        """The finding on one line: its path, code, name, what is the case, and what would help."""
+        """Return the finding on one line: path, code, name, message and fix."""
         return ": ".join(filter(None, (self.path, f"{self.code} {self.name}", self.sentence)))

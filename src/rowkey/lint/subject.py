@@ -1,4 +1,4 @@
-"""What a rule may look at: the design, what is known of it, and what follows, computed once."""
+"""What rules look at: a design with its facts, and what is derived from them, computed once."""
 
 from __future__ import annotations
 
@@ -6,33 +6,52 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import cut_regions, example_values, path_text, properties_of, toml_value
-from rowkey.errors import DeclarationError, Mistakes, ReadError
-from rowkey.heat import Spreading, declared_facts, foreseen, leading_part, values_together
-from rowkey.keys import Transform, bound_key, nested
-from rowkey.lint.allowances import Allowance, allowances_in
-from rowkey.plan import plan_read, proposed_key, spreading
-from rowkey.regions import size_regions
-from rowkey.schema import Call, Equal, Facts, FieldRef, fields_of, parse, print_key
+from rowkey.design import (
+    choose_example_values,
+    compute_regions,
+    derive_properties,
+    format_path,
+    format_toml_value,
+)
+from rowkey.errors import InvalidDesign, Mistakes, ReadError
+from rowkey.hotspots import (
+    SpreadProposal,
+    build_declared_facts,
+    count_combined_values,
+    find_leading_part,
+    predict_causes,
+)
+from rowkey.keys import Transform, build_key, walk_parts
+from rowkey.lint.allowances import Allowance, parse_allowances
+from rowkey.plan import count_spreading_parts, plan_read, propose_key
+from rowkey.regions import choose_region_count
+from rowkey.schema import (
+    Equal,
+    FieldFacts,
+    FieldRef,
+    FunctionCall,
+    find_field_refs,
+    format_key,
+    parse_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.cells import Family
-    from rowkey.design import Design, Properties
-    from rowkey.heat import Came
-    from rowkey.heat import Finding as Foreseen
+    from rowkey.design import Design, DesignProperties
+    from rowkey.hotspots import CauseFinding as Foreseen
     from rowkey.keys import Key, Part
-    from rowkey.lint.seen import Seen
-    from rowkey.plan import Plan, Read
-    from rowkey.regions import Boundaries, Demand, Sizing
-    from rowkey.rows import CellShape
+    from rowkey.plan import DeclaredRead, Plan
+    from rowkey.regions import Boundaries, Sizing, TableDemand
+    from rowkey.rows import CellEstimate
     from rowkey.schema import Bounds, Cluster, RowCounts
+    from rowkey.workload import KeyedEvents, SampleSummary
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRead:
-    """A declared read, asked with example values.
+    """A declared read, planned with example values.
 
     Args:
         path: where it stands: `reads[0]`.
@@ -42,245 +61,266 @@ class PlannedRead:
     """
 
     path: str
-    read: Read
+    read: DeclaredRead
     bounds: Bounds
     plan: Plan | None
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A design under judgement.
+class LintSubject:
+    """A design that is being checked.
 
     Args:
         design: the design, bound.
-        seen: what a sample shows; None where there is none.
-        given: what is known of the fields besides, by name.
+        sample: what a sample shows; None where there is none.
+        extra_facts: what is known of the fields besides, by name.
     """
 
     design: Design
-    seen: Seen | None = None
-    given: Mapping[str, Facts] = field(default_factory=dict)
+    sample: SampleSummary | None = None
+    extra_facts: Mapping[str, FieldFacts] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
-        """The bound row key; `parts[i]` is what `terms[i]` declares, at the path `key`."""
+        """Return the bound row key; `terms[i]` is the notation of `parts[i]`."""
         return self.design.key
 
     @property
     def cluster(self) -> Cluster:
-        """What the table runs on."""
+        """Return the declared cluster."""
         return self.design.cluster
 
     @property
     def families(self) -> Mapping[str, Family]:
-        """The families, by name, in the order of the file."""
+        """Return the families by name, in the order of the file."""
         return self.design.families
 
     @cached_property
-    def facts(self) -> dict[str, Facts]:
-        """What is known of the fields: from the sample, else as the file declares it.
+    def facts(self) -> dict[str, FieldFacts]:
+        """Return the facts of fields by name, from the sample or else the declaration.
 
         A field of which nothing is known is missing.
         """
-        facts = declared_facts(self.design)
+        facts = build_declared_facts(self.design)
         for name, declared in self.design.fields.items():
-            mean = declared.words.mean_bytes
+            mean = declared.declaration.mean_bytes
             if mean is not None:
-                facts[name] = replace(facts.get(name, Facts()), bytes_mean=mean)
-        return {**facts, **self.given, **(self.seen.facts if self.seen is not None else {})}
+                facts[name] = replace(facts.get(name, FieldFacts()), mean_bytes=mean)
+        return {
+            **facts,
+            **self.extra_facts,
+            **(self.sample.facts if self.sample is not None else {}),
+        }
 
-    def fact(self, name: str) -> Facts:
-        """What is known of one field; of an unknown one, facts that say nothing."""
-        return self.facts.get(name, Facts())
+    def find_facts(self, name: str) -> FieldFacts:
+        """Return the facts of a field; empty facts if nothing is known."""
+        return self.facts.get(name, FieldFacts())
 
-    def distinct(self, name: str) -> int | None:
-        """How many values a field has, if the sample, the file or its type tells."""
-        return values_together(self.design, self.facts, [name])
+    def count_distinct(self, name: str) -> int | None:
+        """Return how many values a field has, or None if nobody declares or measures it."""
+        return count_combined_values(self.design, self.facts, [name])
 
-    def values(self, name: str) -> list[Any]:
-        """Different values of a field that the sample shows; none without one."""
-        if self.seen is None or name not in self.seen.rows.schema.names:
+    def list_values(self, name: str) -> list[Any]:
+        """Return the distinct values of a field in the sample; empty without a sample."""
+        if self.sample is None or name not in self.sample.rows.schema.names:
             return []
-        from rowkey.keys import batch_column
+        from rowkey.keys import build_field_column
 
-        column = self.seen.rows.column(name).unique().drop_null()
+        column = self.sample.rows.column(name).unique().drop_null()
         field = self.design.fields[name]
         # Python's own times know no nanoseconds.
-        return batch_column(field, column).listed() if field.type.counts else column.to_pylist()
+        return (
+            build_field_column(field, column).to_list()
+            if field.type.has_integer_form
+            else column.to_pylist()
+        )
 
     # The key
 
-    def parts(self) -> Iterator[tuple[str, Part]]:
-        """Each part of the key with its notation."""
+    def iter_parts(self) -> Iterator[tuple[str, Part]]:
+        """Yield each part of the key with its notation."""
         for term, part in zip(self.key.terms, self.key.parts, strict=True):
             yield f"[{term}]", part
 
-    def inner(self) -> Iterator[tuple[str, Part]]:
-        """Each part of the key, and every part it is made of, with the notation it stands in."""
-        for notation, part in self.parts():
-            for one in nested(part):
-                yield notation, one
-
-    def transforms(self) -> Iterator[tuple[str, Transform]]:
-        """Every transform of the key with the notation it stands in."""
-        return ((shown, one) for shown, one in self.inner() if isinstance(one, Transform))
+    def iter_transforms(self) -> Iterator[tuple[str, Transform]]:
+        """Yield every transform of the key, nested ones too, with the notation of its part."""
+        for notation, part in self.iter_parts():
+            for nested in walk_parts(part):
+                if isinstance(nested, Transform):
+                    yield notation, nested
 
     @cached_property
-    def properties(self) -> Properties:
-        """What follows from the key: whether it decodes, what it loses, the order of its rows."""
-        return properties_of(self.design, self.facts)
+    def unordered_fields(self) -> Mapping[str, str]:
+        """Return the fields that the key holds whole but in no order, each with its notation."""
+        fields = {}
+        for notation, part in self.iter_parts():
+            if len(part.fields) != 1 or not part.residue(part.fields[0]).is_empty:
+                continue
+            same_field = [other for other in self.key.parts if other.fields == part.fields]
+            if not any(one.order.is_ascending or one.order.is_descending for one in same_field):
+                fields[part.fields[0]] = notation
+        return fields
 
     @cached_property
-    def leading(self) -> Part | None:
-        """The first part of the key that is not the same in all keys."""
-        return leading_part(self.design, self.facts)
+    def properties(self) -> DesignProperties:
+        """Return the derived properties: decodability, losses, order."""
+        return derive_properties(self.design, self.facts)
 
     @cached_property
-    def buckets(self) -> int | None:
-        """How many numbers the parts take that only spread rows; None where no part does."""
-        count, found = spreading(self.key), 1
+    def leading_part(self) -> Part | None:
+        """Return the first part of the key that is not the same in all keys."""
+        return find_leading_part(self.design, self.facts)
+
+    @cached_property
+    def bucket_count(self) -> int | None:
+        """Return how many values the bucket and salt parts take together; None without any."""
+        count, found = count_spreading_parts(self.key), 1
         for part in self.key.parts[:count]:
             found *= part.cardinality or 1
         return found if count and found > 1 else None
 
     @cached_property
     def key_bytes(self) -> float:
-        """Mean bytes of a row key; of a field of which nothing is known, a guess from its type."""
-        return self.design.key_bytes(self.facts)
+        """Return the mean bytes of a row key, guessed from types where nothing is known."""
+        return self.design.estimate_key_bytes(self.facts)
 
     @cached_property
     def known_key_bytes(self) -> float | None:
-        """Mean bytes of a row key; None where neither the sample nor the file tells its fields'."""
+        """Return the mean bytes of a row key; None if that would be a guess."""
         for part in self.key.parts:
             framing = part.framing
-            is_told = any(self.fact(name).bytes_mean is not None for name in part.fields)
-            if framing.least != framing.most and not is_told:
+            is_told = any(self.find_facts(name).mean_bytes is not None for name in part.fields)
+            if framing.min_bytes != framing.max_bytes and not is_told:
                 return None
         return self.key_bytes
 
     # Rows and bytes
 
     @cached_property
-    def cells(self) -> tuple[CellShape, ...]:
-        """The cells that an event writes: family, qualifier, mean bytes of the value, share."""
-        return self.design.layout.cells(self.facts)
+    def cells(self) -> tuple[CellEstimate, ...]:
+        """Return the cells that an event writes."""
+        return self.design.layout.estimate_cells(self.facts)
 
     @cached_property
     def event_bytes(self) -> float:
-        """Bytes that one event adds to a store before encoding and compression."""
-        return self.design.layout.event_bytes(self.key_bytes, self.facts)
+        """Return the bytes of one event in a store, before encoding and compression."""
+        return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
 
     # Regions
 
     @cached_property
-    def demand(self) -> Demand:
-        """What the table will hold and stand; a size of 0 where nobody knows it."""
-        return self.design.demand(self.facts, counts=self._counts)
+    def demand(self) -> TableDemand:
+        """Return the expected size and load of the table; a size of 0 if unknown."""
+        return self.design.estimate_demand(self.facts, counts=self._row_counts)
 
     @cached_property
     def sizing(self) -> Sizing:
-        """How many regions there should be, and why."""
-        return size_regions(self.demand)
+        """Return the recommended region count with its reasons."""
+        return choose_region_count(self.demand)
 
     @cached_property
     def boundaries(self) -> Boundaries | None:
-        """Where regions begin; None where that follows from a sample and there is none."""
-        cut = self.design.cut
-        keys = self.seen.keys if self.seen is not None else None
+        """Return the region boundaries; None if they need a sample that is missing."""
+        cut = self.design.splits
+        keys = self.sample.keys if self.sample is not None else None
         if cut.needs_sample and not keys:
             return None
         try:
-            return cut_regions(self.design, self.facts, keys, self._counts).boundaries
-        except DeclarationError:
+            return compute_regions(self.design, self.facts, keys, self._row_counts).boundaries
+        except InvalidDesign:
             return None
 
     @property
-    def _counts(self) -> RowCounts | None:
-        """How many rows the events of the sample are; None where nobody counted."""
-        return None if self.seen is None else self.seen.counts
+    def _row_counts(self) -> RowCounts | None:
+        """Return how many rows the events of the sample are; None if nobody counted."""
+        return None if self.sample is None else self.sample.row_counts
 
     @property
-    def came(self) -> Came | None:
-        """Events that came, with their keys; None where they are too few, or keys are salted."""
-        if self.seen is None or self.seen.is_thin or self.key.is_salted:
+    def keyed_events(self) -> KeyedEvents | None:
+        """Return the sample's events with their keys; None if few, or if the key is salted."""
+        if self.sample is None or self.sample.is_thin or self.key.is_salted:
             return None
-        return self.seen.came
+        return self.sample.keyed_events
 
     @cached_property
     def causes(self) -> Mapping[str, Foreseen]:
-        """The causes of heat that the design shows by itself, by name."""
-        found = foreseen(self.design, self.facts, self.boundaries, self.came)
+        """Return the predicted causes of hot spots by code."""
+        found = predict_causes(self.design, self.facts, self.boundaries, self.keyed_events)
         return {cause.code: cause for cause in found}
 
     # Reads
 
     @cached_property
     def reads(self) -> tuple[PlannedRead, ...]:
-        """The declared reads, each planned once."""
-        return tuple(self._planned(n, read) for n, read in enumerate(self.design.reads))
+        """Return the declared reads with their plans."""
+        return tuple(self._plan_declared_read(n, read) for n, read in enumerate(self.design.reads))
 
-    def _planned(self, index: int, read: Read) -> PlannedRead:
-        path = self.at("reads", index)
+    def _plan_declared_read(self, index: int, read: DeclaredRead) -> PlannedRead:
+        """Plan a declared read with example values."""
+        path = self.format_path("reads", index)
         try:
-            bounds = read.bounds(example_values(read, self.facts))
+            bounds = read.build_bounds(choose_example_values(read, self.facts))
             return PlannedRead(path, read, bounds, plan_read(self.key, bounds, read.order))
         except ReadError:
             return PlannedRead(path, read, {}, None)
 
-    def asked_then(self, buckets: int) -> str:
-        """Which reads ask as many ranges as there are buckets, if those become so many."""
-        now = self.buckets or 1
+    def format_fan_out_change(self, bucket_count: int) -> str:
+        """Return a phrase that names the reads with more ranges under a new bucket count."""
+        now = self.bucket_count or 1
         names = [
             one.read.name
             for one in self.reads
             if one.plan is not None and not one.plan.is_full_scan and one.plan.fan_out >= now > 1
         ]
-        if not names or buckets <= now:
+        if not names or bucket_count <= now:
             return ""
         asks = "asks" if len(names) == 1 else "ask"
-        return f"; {' and '.join(names)} then {asks} {buckets:,} ranges for {now:,}"
+        return f"; {' and '.join(names)} then {asks} {bucket_count:,} ranges for {now:,}"
 
-    def cut_for_bytes(self, part: Part) -> str:
-        """What is said of the splits where a part that is spelled in digits becomes plain bytes.
+    def format_split_advice(self, part: Part) -> str:
+        """Return a phrase with new splits for a part that changes from digits to bytes.
 
         Nothing where it does not lead the key, or the splits are quantiles, which follow it.
         """
-        cut = self.design.cut
-        if part is not self.leading or self.boundaries is None or cut.algorithm == "sample":
+        cut = self.design.splits
+        if part is not self.leading_part or self.boundaries is None or cut.algorithm == "sample":
             return ""
         evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
-        return f", and cut with splits = {toml_value(evenly)}"
+        return f", and cut with splits = {format_toml_value(evenly)}"
 
-    def serving_key(self, one: PlannedRead) -> Spreading | None:
-        """A key of another table that serves a read, and its splits; None if none is known.
+    def find_serving_key(self, planned_read: PlannedRead) -> SpreadProposal | None:
+        """Return a key, with splits, for a second table that serves a read; None if none is known.
 
         What spreads is a bucket of what the read gives, where that differs between events of one
         moment; else what spreads the rows of this table.
         """
-        found = proposed_key(self.key, one.bounds, one.read.order)
+        found = propose_key(self.key, planned_read.bounds, planned_read.read.order)
         if found is None:
             return None
-        terms = tuple(parse(found.key))
-        given = [n for n, bound in one.bounds.items() if isinstance(bound, Equal)]
-        if not self.key.is_salted and not all(map(self._is_time, given)):
-            made = bound_key(terms, self.design.fields, Mistakes())
-            bucket = Call("bucket", tuple(map(FieldRef, given)), (2 * self.cluster.servers,))
-            behind = terms[spreading(made) :] if made is not None else terms
-            whole = print_key((bucket, *behind))
-            return Spreading(f"[{bucket}]", whole, 'splits = "per_bucket"', "")
-        if all(self._is_time(ref.name) for ref in fields_of(terms[0])):
+        terms = tuple(parse_key(found.key))
+        given = [n for n, bound in planned_read.bounds.items() if isinstance(bound, Equal)]
+        if not self.key.is_salted and not all(map(self._is_time_field, given)):
+            made = build_key(terms, self.design.fields, Mistakes())
+            bucket = FunctionCall(
+                "bucket", tuple(map(FieldRef, given)), (2 * self.cluster.servers,)
+            )
+            behind = terms[count_spreading_parts(made) :] if made is not None else terms
+            whole = format_key((bucket, *behind))
+            return SpreadProposal(f"[{bucket}]", whole, 'splits = "per_bucket"', "")
+        if all(self._is_time_field(ref.name) for ref in find_field_refs(terms[0])):
             return None
-        return Spreading("", found.key, "", "")
+        return SpreadProposal("", found.key, "", "")
 
-    def _is_time(self, name: str) -> bool:
-        return self.design.fields[name].type.tick is not None
+    def _is_time_field(self, name: str) -> bool:
+        """Return whether a field is a time."""
+        return self.design.fields[name].type.unit_ns is not None
 
-    def pinned_bytes(self, one: PlannedRead) -> int:
-        """Bytes that each of a read's ranges begins with, as far as all its rows have as many."""
-        pinned = one.plan.pinned if one.plan is not None else 0
+    def count_pinned_bytes(self, planned_read: PlannedRead) -> int:
+        """Return how many leading bytes all rows of each of a read's ranges share."""
+        pinned = planned_read.plan.pinned_count if planned_read.plan is not None else 0
         total = 0
         for part in self.key.parts[:pinned]:
-            total += part.framing.least
+            total += part.framing.min_bytes
             if part.framing.width is None:
                 break
         return total
@@ -288,17 +328,17 @@ class Subject:
     # The file
 
     @staticmethod
-    def at(*steps: str | int) -> str:
-        """A path as findings print it.
+    def format_path(*steps: str | int) -> str:
+        """Return a path as findings show it.
 
-        >>> Subject.at("families", "d", "ttl"), Subject.at("reads", 0)
+        >>> LintSubject.format_path("families", "d", "ttl"), LintSubject.format_path("reads", 0)
         ('families.d.ttl', 'reads[0]')
         """
-        return path_text(steps)
+        return format_path(steps)
 
-    def says(self, *steps: str | int) -> bool:
-        """Whether the design has a word itself, so that no default stands in for it."""
-        here: Any = self.words
+    def is_declared(self, *steps: str | int) -> bool:
+        """Return whether the file itself has an option."""
+        here: Any = self.declared_tree
         for step in steps:
             try:
                 here = here[step]
@@ -306,54 +346,54 @@ class Subject:
                 return False
         return True
 
-    def nearest(self, *steps: str | int) -> str:
-        """The path of a word if the design has it; else of the nearest word above it."""
-        while len(steps) > 1 and not self.says(*steps):
+    def find_nearest_path(self, *steps: str | int) -> str:
+        """Return the path of an option, or of its nearest parent in the file."""
+        while len(steps) > 1 and not self.is_declared(*steps):
             steps = steps[:-1]
-        return path_text(steps)
+        return format_path(steps)
 
     @cached_property
-    def words(self) -> dict[str, Any]:
-        """The declaration as a tree of what stands in the file."""
+    def declared_tree(self) -> dict[str, Any]:
+        """Return the options that the file declares, as a tree."""
         return self.design.declaration.model_dump(by_alias=True, exclude_unset=True)
 
-    def family_path(self, name: str) -> str:
-        """Where a family stands: its own words, else the first field that names it.
+    def find_family_path(self, name: str) -> str:
+        """Return where the file mentions a family: its table, else the first field in it.
 
         Nothing of the file names the family `d` where no field is said to be in it; then it is
         the path of the families as a whole, or of the fields.
         """
-        if self.says("families", name):
-            return path_text(("families", name))
-        named = (n for n, field in self.design.fields.items() if field.words.family == name)
+        if self.is_declared("families", name):
+            return format_path(("families", name))
+        named = (n for n, field in self.design.fields.items() if field.declaration.family == name)
         first = next(named, None)
         if first is not None:
-            return path_text(("fields", first))
-        return "families" if self.says("families") else "fields"
+            return format_path(("fields", first))
+        return "families" if self.is_declared("families") else "fields"
 
-    def line_of(self, path: str) -> int:
-        """The line of a word, or of the nearest one above it; 0 if there is no file."""
-        written = self.design.written
-        return 0 if written is None else written.places.line_of(path)
+    def find_line(self, path: str) -> int:
+        """Return the line of a path or of its nearest parent; 0 without a file."""
+        written = self.design.source
+        return 0 if written is None else written.source_map.find_line(path)
 
-    def path_at(self, line: int) -> str:
-        """The first word on a line of the file; empty if none begins there."""
-        written = self.design.written
-        return "" if written is None else written.places.path_at(line)
+    def find_path_at(self, line: int) -> str:
+        """Return the path of the first key on a line, or an empty string."""
+        written = self.design.source
+        return "" if written is None else written.source_map.find_path_at(line)
 
     @cached_property
     def allowances(self) -> tuple[Allowance, ...]:
-        """The findings that the file allows, each with its reason."""
-        written = self.design.written
-        return () if written is None else tuple(allowances_in(written.text))
+        """Return the allow comments of the file."""
+        written = self.design.source
+        return () if written is None else tuple(parse_allowances(written.text))
 
-    def allowances_of(self, line: int) -> Sequence[Allowance]:
-        """Those of them that speak of a line."""
+    def find_allowances(self, line: int) -> Sequence[Allowance]:
+        """Return the allow comments that refer to a line."""
         return self._allowances_by_line.get(line, ())
 
     @cached_property
     def _allowances_by_line(self) -> dict[int, list[Allowance]]:
         found: dict[int, list[Allowance]] = {}
         for one in self.allowances:
-            found.setdefault(one.covers, []).append(one)
+            found.setdefault(one.covered_line, []).append(one)
         return found

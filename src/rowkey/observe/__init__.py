@@ -1,54 +1,59 @@
-"""What a running table counts: its heat now, its design as it stands, predicted against counted."""
+"""Observe running tables: their load now, their design as it stands, predicted against counted."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.observe.counting import Counted, Interval, RegionRate, between
-    from rowkey.observe.describing import Description, describe
-    from rowkey.observe.judging import Standing, standing
-    from rowkey.observe.looking import Look, look
-    from rowkey.observe.proving import (
+    from rowkey.observe.description import TableDescription, describe_table
+    from rowkey.observe.load_balance import LoadBalance, judge_balance
+    from rowkey.observe.proof import (
         PhaseProof,
         Proof,
         ReadProof,
         RegionProof,
-        Sized,
-        prove,
+        SizeProof,
+        prove_design,
     )
-    from rowkey.observe.watching import Live, Watch, watch
+    from rowkey.observe.region_deltas import (
+        CounterSnapshot,
+        LoadInterval,
+        RegionDelta,
+        compute_interval,
+    )
+    from rowkey.observe.table_watch import LiveLoad, TableWatch, watch_table
+    from rowkey.observe.write_sample import WriteSample, sample_writes
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "counting": "Counted Interval RegionRate between",
-            "describing": "Description describe",
-            "judging": "Standing standing",
-            "looking": "Look look",
-            "proving": "PhaseProof Proof ReadProof RegionProof Sized prove",
-            "watching": "Live Watch watch",
+            "region_deltas": "CounterSnapshot LoadInterval RegionDelta compute_interval",
+            "description": "TableDescription describe_table",
+            "load_balance": "LoadBalance judge_balance",
+            "write_sample": "WriteSample sample_writes",
+            "proof": "PhaseProof Proof ReadProof RegionProof SizeProof prove_design",
+            "table_watch": "LiveLoad TableWatch watch_table",
         },
     )
 
 __all__ = [
-    "Counted",
-    "Description",
-    "Interval",
-    "Live",
-    "Look",
+    "CounterSnapshot",
+    "LiveLoad",
+    "LoadBalance",
+    "LoadInterval",
     "PhaseProof",
     "Proof",
     "ReadProof",
+    "RegionDelta",
     "RegionProof",
-    "RegionRate",
-    "Sized",
-    "Standing",
-    "Watch",
-    "between",
-    "describe",
-    "look",
-    "prove",
-    "standing",
-    "watch",
+    "SizeProof",
+    "TableDescription",
+    "TableWatch",
+    "WriteSample",
+    "compute_interval",
+    "describe_table",
+    "judge_balance",
+    "prove_design",
+    "sample_writes",
+    "watch_table",
 ]

@@ -1,56 +1,67 @@
-"""Which ranges of keys answer a read; no data is touched."""
+"""Read plans: the ranges of row keys that answer a read, computed without access to data."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.plan.asking import EXAMPLES, Asked, ask, example_of, listed_examples, stretch_end
-    from rowkey.plan.explanation import Explanation, RangeShown, explain
-    from rowkey.plan.merging import merge_key, sorted_rows
-    from rowkey.plan.narration import lines_of
-    from rowkey.plan.ordering import orders_behind
-    from rowkey.plan.proposal import Proposal, proposed_key
-    from rowkey.plan.ranges import KeyRange, Plan, plan_read, spreading
-    from rowkey.plan.read import Read, bind_reads
-    from rowkey.plan.residual import Residual
+    from rowkey.plan.declared_read import DeclaredRead, bind_declared_reads
+    from rowkey.plan.explanation import Explanation, FormattedRange, explain_read
+    from rowkey.plan.explanation_text import format_explanation
+    from rowkey.plan.key_proposal import KeyProposal, propose_key
+    from rowkey.plan.ranges import KeyRange, Plan, ReadPlanner, count_spreading_parts, plan_read
+    from rowkey.plan.read_binding import (
+        MAX_EXAMPLE_VALUES,
+        BoundRead,
+        bind_example,
+        bind_read,
+        choose_list_values,
+        compute_span_end,
+    )
+    from rowkey.plan.residual_filter import ResidualFilter
+    from rowkey.plan.row_merge import extract_merge_key, sort_rows
+    from rowkey.plan.row_order import compute_merged_order
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "asking": "EXAMPLES Asked ask example_of listed_examples stretch_end",
-            "explanation": "Explanation RangeShown explain",
-            "merging": "merge_key sorted_rows",
-            "narration": "lines_of",
-            "ordering": "orders_behind",
-            "proposal": "Proposal proposed_key",
-            "ranges": "KeyRange Plan plan_read spreading",
-            "read": "Read bind_reads",
-            "residual": "Residual",
+            "read_binding": (
+                "MAX_EXAMPLE_VALUES BoundRead bind_read bind_example choose_list_values "
+                "compute_span_end"
+            ),
+            "explanation": "Explanation FormattedRange explain_read",
+            "row_merge": "extract_merge_key sort_rows",
+            "explanation_text": "format_explanation",
+            "row_order": "compute_merged_order",
+            "key_proposal": "KeyProposal propose_key",
+            "ranges": "KeyRange Plan ReadPlanner plan_read count_spreading_parts",
+            "declared_read": "DeclaredRead bind_declared_reads",
+            "residual_filter": "ResidualFilter",
         },
     )
 
 __all__ = [
-    "EXAMPLES",
-    "Asked",
+    "MAX_EXAMPLE_VALUES",
+    "BoundRead",
+    "DeclaredRead",
     "Explanation",
+    "FormattedRange",
+    "KeyProposal",
     "KeyRange",
     "Plan",
-    "Proposal",
-    "RangeShown",
-    "Read",
-    "Residual",
-    "ask",
-    "bind_reads",
-    "example_of",
-    "explain",
-    "lines_of",
-    "listed_examples",
-    "merge_key",
-    "orders_behind",
+    "ReadPlanner",
+    "ResidualFilter",
+    "bind_declared_reads",
+    "bind_example",
+    "bind_read",
+    "choose_list_values",
+    "compute_merged_order",
+    "compute_span_end",
+    "count_spreading_parts",
+    "explain_read",
+    "extract_merge_key",
+    "format_explanation",
     "plan_read",
-    "proposed_key",
-    "sorted_rows",
-    "spreading",
-    "stretch_end",
+    "propose_key",
+    "sort_rows",
 ]

@@ -1,4 +1,4 @@
-"""How a read runs and what it costs, told before it is run."""
+"""Explanations of reads: how a read runs and what it costs."""
 
 from __future__ import annotations
 
@@ -6,136 +6,149 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused
-from rowkey.plan.narration import lines_of
-from rowkey.plan.proposal import Proposal, proposed_key, serving_key
+from rowkey.errors import InvalidArgument
+from rowkey.messages import Message
+from rowkey.plan.explanation_text import format_explanation
+from rowkey.plan.key_proposal import KeyProposal, find_serving_key, propose_key
 from rowkey.plan.ranges import KeyRange, Plan, plan_read
-from rowkey.plan.selectivity import share_of
+from rowkey.plan.selectivity import estimate_selectivity
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey.keys import Field, Key
-    from rowkey.plan.asking import Asked
-    from rowkey.schema import Bound, Bounds, Facts, Value
+    from rowkey.plan.read_binding import BoundRead
+    from rowkey.schema import Bound, Bounds, FieldFacts, Value
 
-SHOWN = 3
-"""Ranges that are named; the others are counted."""
-LISTED = 5
-"""Values of a list that are named."""
+MAX_SHOWN_RANGES = 3
+"""Maximum number of ranges that are described."""
+MAX_LISTED_VALUES = 5
+"""Maximum number of values of a list that are shown."""
 
-FULL_SCAN = "nothing in the key narrows it: every row of the table is read"
-SORTED = (
-    "the key gives this order neither way: all rows of the answer are read and sorted in memory "
-    "before the first is returned"
+FULL_SCAN_WARNING = "nothing in the key narrows it: every row of the table is read"
+SORT_WARNING = (
+    "the key gives this order in neither direction: all rows of the answer are read and sorted in "
+    "memory before the first is returned"
 )
-NO_KEY = "no one key both narrows this read and gives its order"
+NO_KEY_WARNING = "no single key both narrows this read and gives its order"
 
 
 @dataclass(frozen=True, slots=True)
-class RangeShown:
-    """One range of row keys, named.
+class FormattedRange:
+    """One range of row keys with a readable description.
 
     Args:
         start: the first possible key.
-        stop: the first key behind it, or b"".
-        words: what its keys hold, as a person would name it.
+        stop: the first key after the range, or b"" for the end of the table.
+        description: the fields of its keys in words.
     """
 
     start: bytes
     stop: bytes
-    words: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a read runs.
+    """How a read runs and what it costs.
 
     Args:
         key: the row key in bracket notation.
-        conditions: what is asked, a condition each.
-        order: the order asked for.
-        limit: rows wanted, or None for all.
-        runs: `nothing`, `get`, `scan` or `full scan`.
+        conditions: the conditions of the read.
+        order: the requested order.
+        limit: the maximum number of rows, or None for all.
+        access_type: `nothing`, `get`, `scan` or `full scan`.
         fan_out: ranges read for one answer.
-        ranges: the first of them.
-        pinned: the parts of the key that have constant bytes in each range.
-        narrowed: the part behind them of which a stretch is read, or an empty string.
-        residual: fields whose conditions are tested row by row after reading.
-        served: how rows come in the order asked for: `forwards`, `backwards`, `sorted`, or `free`
-            if none was asked for.
-        comes_in: the order in which merged rows come by themselves.
-        rows_read: rows read for each row of the answer; None where too little is known.
-        warnings: what it costs, as sentences.
-        proposal: a key that would serve it, where this one does not.
+        ranges: the first few of these ranges.
+        pinned_parts: the parts of the key that have constant bytes in each range.
+        narrowed_part: the next part of the key if the read limits it to a range, or empty.
+        residual_fields: fields whose conditions are tested row by row after reading.
+        order_method: how the requested order is produced: `forwards`, `backwards`, `sorted`, or
+            `free` if none was requested.
+        natural_order: the order of the merged rows without a sort.
+        rows_read: rows read for each row of the answer; None if too little is known.
+        warnings: sentences about the costs.
+        proposal: a key that would serve the read, if the current key does not.
     """
 
     key: str
     conditions: tuple[str, ...]
     order: tuple[str, ...]
     limit: int | None
-    runs: str
+    access_type: str
     fan_out: int
-    ranges: tuple[RangeShown, ...]
-    pinned: tuple[str, ...]
-    narrowed: str
-    residual: tuple[str, ...]
-    served: str
-    comes_in: tuple[str, ...]
+    ranges: tuple[FormattedRange, ...]
+    pinned_parts: tuple[str, ...]
+    narrowed_part: str
+    residual_fields: tuple[str, ...]
+    order_method: str
+    natural_order: tuple[str, ...]
     rows_read: float | None
     warnings: tuple[str, ...]
-    proposal: Proposal | None
+    proposal: KeyProposal | None
 
     def __str__(self) -> str:
-        """The explanation as text, a dozen lines or so."""
-        return "\n".join(lines_of(self))
+        """Return the explanation as about a dozen lines of text."""
+        return "\n".join(format_explanation(self))
 
 
-def explain(
-    key: Key, asked: Asked, *, limit: int | None = None, facts: Mapping[str, Facts] | None = None
+def explain_read(
+    key: Key,
+    read: BoundRead,
+    *,
+    limit: int | None = None,
+    facts: Mapping[str, FieldFacts] | None = None,
 ) -> Explanation:
-    """How a read runs, what it costs, and which key would serve it where this one does not.
+    """Explain how a read runs, what it costs, and which key would serve it better.
 
     Args:
         key: the bound row key.
-        asked: what is asked, and the order wanted.
-        limit: rows wanted, or None for all.
-        facts: what is known of the fields, for the rows read.
+        read: the bounds and the requested order.
+        limit: the maximum number of rows, or None for all.
+        facts: statistics of the fields, to estimate the rows read.
 
-    Cost: that of one plan, and of another for a proposed key.
+    Cost: one plan, and another one for a proposed key.
 
     >>> from rowkey.keys import bind_key
-    >>> from rowkey.plan import Asked
+    >>> from rowkey.plan import BoundRead
     >>> key = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"})
-    >>> found = explain(key, Asked({"host": Equal("web-1")}))
-    >>> found.runs, found.fan_out, found.pinned
+    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}))
+    >>> found.access_type, found.fan_out, found.pinned_parts
     ('scan', 1, ('bucket(host, 16)', 'host'))
     """
-    plan = plan_read(key, asked.bounds, asked.order)
-    runs = _runs(plan)
-    served = _served(plan, asked)
-    proposal = _proposal(key, plan, asked) if runs != "nothing" else None
+    plan = plan_read(key, read.bounds, read.order)
+    access_type = _find_access_type(plan)
+    order_method = _find_order_method(plan, read)
+    proposal = _propose_key(key, plan, read) if access_type != "nothing" else None
     return Explanation(
         key=str(key),
-        conditions=tuple(_said(key.all_fields[n], bound) for n, bound in asked.bounds.items()),
-        order=tuple(map(str, asked.order)),
+        conditions=tuple(
+            _format_condition(key.declared_fields[n], bound) for n, bound in read.bounds.items()
+        ),
+        order=tuple(map(str, read.order)),
         limit=limit,
-        runs=runs,
+        access_type=access_type,
         fan_out=plan.fan_out,
-        ranges=tuple(_shown(key, plan, one) for one in islice(plan.ranges, SHOWN)),
-        pinned=tuple(map(str, key.terms[: plan.pinned])) if runs != "nothing" else (),
-        narrowed=_narrowed(key, plan),
-        residual=plan.residual,
-        served=served,
-        comes_in=tuple(map(str, plan.orders)),
-        rows_read=_rows_read(key, plan, asked.bounds, facts or {}),
-        warnings=tuple(_warnings(key, plan, asked, runs, served, limit)),
+        ranges=tuple(
+            _format_range(key, plan, key_range)
+            for key_range in islice(plan.ranges, MAX_SHOWN_RANGES)
+        ),
+        pinned_parts=(
+            tuple(map(str, key.terms[: plan.pinned_count])) if access_type != "nothing" else ()
+        ),
+        narrowed_part=_find_narrowed_part(key, plan),
+        residual_fields=plan.residual_fields,
+        order_method=order_method,
+        natural_order=tuple(map(str, plan.row_order)),
+        rows_read=_estimate_rows_read(key, plan, read.bounds, facts or {}),
+        warnings=tuple(_build_warnings(key, plan, read, access_type, order_method, limit)),
         proposal=proposal,
     )
 
 
-def _runs(plan: Plan) -> str:
+def _find_access_type(plan: Plan) -> str:
+    """Return `nothing`, `get`, `scan` or `full scan`."""
     if not plan.fan_out:
         return "nothing"
     if plan.is_full_scan:
@@ -143,131 +156,150 @@ def _runs(plan: Plan) -> str:
     return "get" if plan.is_point else "scan"
 
 
-def _served(plan: Plan, asked: Asked) -> str:
-    if not asked.order:
+def _find_order_method(plan: Plan, read: BoundRead) -> str:
+    """Return `free`, `sorted`, `forwards` or `backwards`."""
+    if not read.order:
         return "free"
     if plan.needs_sort:
         return "sorted"
     return "backwards" if plan.is_backwards else "forwards"
 
 
-def _proposal(key: Key, plan: Plan, asked: Asked) -> Proposal | None:
-    """A key that serves what this one does not; nothing else was asked of a scan of all rows."""
-    is_slow = plan.is_full_scan and asked.bounds
+def _propose_key(key: Key, plan: Plan, read: BoundRead) -> KeyProposal | None:
+    """Return a better key for a full scan or a sort; None if the read needs none."""
+    is_slow = plan.is_full_scan and read.bounds
     if not (is_slow or plan.needs_sort) or plan.is_point:
         return None
-    return proposed_key(key, asked.bounds, asked.order)
+    return propose_key(key, read.bounds, read.order)
 
 
-def _narrowed(key: Key, plan: Plan) -> str:
-    """The part of which a stretch is read, if one is."""
+def _find_narrowed_part(key: Key, plan: Plan) -> str:
+    """Return the part of the key that is limited to a range; empty if there is none."""
     is_whole = all(not one.low and not one.high for one in plan.intervals)
-    if is_whole or not plan.fan_out or plan.pinned == len(key.terms):
+    if is_whole or not plan.fan_out or plan.pinned_count == len(key.terms):
         return ""
-    return str(key.terms[plan.pinned])
+    return str(key.terms[plan.pinned_count])
 
 
-def _warnings(
-    key: Key, plan: Plan, asked: Asked, runs: str, served: str, limit: int | None
+def _build_warnings(
+    key: Key, plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
 ) -> Iterator[str]:
-    if runs == "nothing":
+    """Yield sentences about the costs of a read."""
+    if access_type == "nothing":
         return
-    is_slow = bool(plan.is_full_scan and asked.bounds)
+    is_slow = bool(plan.is_full_scan and read.bounds)
     if is_slow:
-        yield FULL_SCAN
-    if served == "sorted" and not plan.is_point:
-        saved = "" if limit is None else f"; the limit of {limit:,} spares none of them"
-        yield f"{SORTED}{saved}"
-    is_hard = is_slow or (served == "sorted" and not plan.is_point)
-    if is_hard and serving_key(key, asked.bounds, asked.order) is None:
-        yield NO_KEY
+        yield FULL_SCAN_WARNING
+    if order_method == "sorted" and not plan.is_point:
+        saved = "" if limit is None else f"; the limit of {limit:,} does not reduce them"
+        yield f"{SORT_WARNING}{saved}"
+    is_hard = is_slow or (order_method == "sorted" and not plan.is_point)
+    if is_hard and find_serving_key(key, read.bounds, read.order) is None:
+        yield NO_KEY_WARNING
 
 
-def _shown(key: Key, plan: Plan, one: KeyRange) -> RangeShown:
-    """A range as a person would name it: what its keys share, and the stretch behind that."""
-    front = _front(plan, one)
-    shared = key.show(front)
+def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:
+    """Return a range with a description: its keys' common prefix, then its ends."""
+    front = _find_pinned_bytes(plan, key_range)
+    shared = key.format_prefix(front)
     if plan.is_point:
-        return RangeShown(one.start, one.stop, shared)
-    low = _past(key, shared, one.start) if one.start != front else ""
-    is_inside = one.stop.startswith(front) and one.stop
-    high = _past(key, shared, one.stop) if is_inside else ""
-    ends = [f"from {low}"] if low else []
-    ends += [f"up to {high}"] if high else []
-    words = ", ".join(filter(None, (shared, " ".join(ends))))
-    return RangeShown(one.start, one.stop, words or "every row")
+        return FormattedRange(key_range.start, key_range.stop, shared)
+    low = _format_range_end(key, shared, key_range.start) if key_range.start != front else ""
+    is_inside = key_range.stop.startswith(front) and key_range.stop
+    high = _format_range_end(key, shared, key_range.stop) if is_inside else ""
+    return FormattedRange(key_range.start, key_range.stop, _describe_range(shared, low, high))
 
 
-def _front(plan: Plan, one: KeyRange) -> bytes:
-    """The bytes of the pinned parts in a range; those it is merged without are their beginning."""
-    if plan.is_point or plan.merged == plan.pinned:
-        return one.start if plan.is_point else one.prefix
-    fronts = map(b"".join, product(*plan.pieces))
-    return max((front for front in fronts if one.start.startswith(front)), key=len)
+def _describe_range(shared: str, low: str, high: str) -> str:
+    """Return a range in words: the prefix its keys share, and its ends after that prefix."""
+    ends = ""
+    if low and high:
+        ends = Message("range.from_to", "from {low} up to {high}", low=low, high=high)
+    elif low:
+        ends = Message("range.from", "from {low}", low=low)
+    elif high:
+        ends = Message("range.to", "up to {high}", high=high)
+    if shared and ends:
+        return Message("range.within", "{shared}, {ends}", shared=shared, ends=ends)
+    return shared or ends or Message("range.all", "every row")
 
 
-def _past(key: Key, shared: str, end: bytes) -> str:
-    """What an end of a range says besides what all its keys share."""
-    return key.show(_whole(key, end)).removeprefix(f"{shared}, ")
+def _find_pinned_bytes(plan: Plan, key_range: KeyRange) -> bytes:
+    """Return the bytes of the pinned parts at the start of a range."""
+    if plan.is_point or plan.merge_prefix_count == plan.pinned_count:
+        return key_range.start if plan.is_point else key_range.prefix
+    fronts = map(b"".join, product(*plan.pinned_values))
+    return max((front for front in fronts if key_range.start.startswith(front)), key=len)
 
 
-def _whole(key: Key, end: bytes) -> bytes:
-    """An end of a range with the zeros that its last part lacks: no key lies between the two."""
+def _format_range_end(key: Key, shared: str, end: bytes) -> str:
+    """Return the end of a range in words, without the prefix that all its keys share."""
+    return key.format_prefix(_pad_range_end(key, end)).removeprefix(f"{shared}, ")
+
+
+def _pad_range_end(key: Key, end: bytes) -> bytes:
+    """Return a range end whose last part is padded with zeros; no key lies between the two."""
     at = 0
     for part in key.parts:
         width = part.framing.width
         if at < len(end) and width is not None and len(end) < at + width:
             return end.ljust(at + width, b"\0")
         try:
-            at = part.measure(end, at)
-        except Refused:
+            at = part.find_end(end, at)
+        except InvalidArgument:
             break
     return end
 
 
-def _said(field: Field, bound: Bound) -> str:
-    """A condition in words, with its values as people write them."""
+def _format_condition(field: Field, bound: Bound) -> str:
+    """Return a condition as it is written in a design file, with its values."""
     name = field.name
     match bound:
         case Equal(value):
-            return f"{name} = {_value(field, value)}"
+            return f"{name} = {_format_value(field, value)}"
         case OneOf(values):
-            more = [f"… {len(values):,} in all"] if len(values) > LISTED else []
-            return f"{name} in ({', '.join([_value(field, v) for v in values[:LISTED]] + more)})"
+            listed = [_format_value(field, one) for one in values[:MAX_LISTED_VALUES]]
+            more = [f"… {len(values):,} in all"] if len(values) > MAX_LISTED_VALUES else []
+            return f"{name} in ({', '.join(listed + more)})"
         case StartsWith(prefix):
-            return f"{name} starts with {_quoted(prefix)}"
+            return f"{name} starts with {_quote_value(prefix)}"
     assert isinstance(bound, Range)
-    low = f"{name} {'>=' if bound.with_low else '>'} {_value(field, bound.low)}"
-    high = f"{name} {'<=' if bound.with_high else '<'} {_value(field, bound.high)}"
+    low = f"{name} {'>=' if bound.includes_low else '>'} {_format_value(field, bound.low)}"
+    high = f"{name} {'<=' if bound.includes_high else '<'} {_format_value(field, bound.high)}"
     ends = [text for end, text in ((bound.low, low), (bound.high, high)) if end is not None]
     return " and ".join(ends)
 
 
-def _value(field: Field, value: Value) -> str:
+def _format_value(field: Field, value: Value) -> str:
+    """Return a field's value for a message."""
     if value is None:
         return "null"
-    return _quoted(value) if isinstance(value, str | bytes) else field.type.show(value)
+    return _quote_value(value) if isinstance(value, str | bytes) else field.type.format_value(value)
 
 
-def _quoted(value: str | bytes) -> str:
-    """Text and bytes between quotes, bytes in hexadecimal."""
+def _quote_value(value: str | bytes) -> str:
+    """Return text or bytes in quotes; bytes in hexadecimal."""
     text = value if isinstance(value, str) else value.hex()
     return "'" + text.replace("'", "''") + "'"
 
 
-def _rows_read(key: Key, plan: Plan, bounds: Bounds, facts: Mapping[str, Facts]) -> float | None:
-    """Rows read for each that meets what is tested of it, if the conditions are independent.
+def _estimate_rows_read(
+    key: Key, plan: Plan, bounds: Bounds, facts: Mapping[str, FieldFacts]
+) -> float | None:
+    """Return the rows read for each row of the answer, if conditions are independent.
 
     A field that the ranges narrow without deciding it tells nothing of the rows left in them.
     """
     if not plan.fan_out:
         return None
-    reached = key.parts[: plan.pinned + 1] if not plan.is_full_scan else ()
+    reached = key.parts[: plan.pinned_count + 1] if not plan.is_full_scan else ()
     touched = {name for part in reached for name in part.fields}
     share = 1.0
-    for name in plan.residual:
+    for name in plan.residual_fields:
         known: Any = facts.get(name)
-        one = share_of(key.all_fields[name], bounds[name], known) if known else None
+        one = (
+            estimate_selectivity(key.declared_fields[name], bounds[name], known) if known else None
+        )
         if one is None or name in touched:
             return None
         share *= one

@@ -1,7 +1,7 @@
-"""Which stretches of the key space answer a read: ranges, each with a constant prefix.
+"""Planning of reads: the ranges of row keys that answer a read, each with a constant prefix.
 
-Rows of different ranges are merged by what follows the prefix, so salts, buckets, short lists of
-values and stretches of time are one mechanism.
+Rows of different ranges are merged by the bytes after the prefix. Salts, buckets, short lists of
+values and time ranges therefore share one mechanism.
 """
 
 from __future__ import annotations
@@ -13,61 +13,61 @@ from math import prod
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rowkey.keys import Images, Interval, Key, Part, Source, asks_for_null
-from rowkey.plan.asked import is_empty
-from rowkey.plan.ordering import once_each, orders_from, tells_order
+from rowkey.keys import Determinant, Images, Key, Part, PrefixInterval, is_null_requested
+from rowkey.plan.bounds import include_range_ends, is_empty_bound
+from rowkey.plan.row_order import compute_row_order, drop_repeated_orderings, has_field_order
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_RANGES = 65_536
-"""Ranges of one read; a read that would need more is left as fewer, wider ones."""
+MAX_RANGES = 65_536
+"""Maximum number of ranges of one read; a read that needs more gets fewer, wider ranges."""
 
 
 class KeyRange(NamedTuple):
-    """Row keys from `start` up to but without `stop`; an empty `stop` is the end of the table.
+    """Row keys from `start`, inclusive, to `stop`, exclusive; an empty `stop` is the table's end.
 
     Args:
         start: the first possible key.
-        stop: the first key behind the range, or b"".
-        prefix: the bytes all keys of the range begin with; they are merged by what follows.
+        stop: the first key after the range, or b"".
+        prefix: the common prefix of all keys; rows are merged by the bytes after it.
     """
 
     start: bytes
     stop: bytes
     prefix: bytes
 
-    def holds(self, key: bytes) -> bool:
-        """Whether a row key lies in the range."""
+    def has_key(self, key: bytes) -> bool:
+        """Return whether a row key lies in the range."""
         return self.start <= key and (not self.stop or key < self.stop)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a read runs.
+    """The plan of a read: its ranges, the conditions left to test, and the order of its rows.
 
     Args:
-        pieces: for each pinned part, the byte strings it has in the ranges, ascending.
-        intervals: what the ranges hold behind those bytes, ascending, apart from each other.
-        pinned: how many leading parts of the key have constant bytes in each range.
-        merged: how many of them are the prefix that rows are merged without; the others are left
-            in where the order asked for goes by them.
-        residual: fields whose conditions are tested row by row after reading.
-        orders: the order in which merged rows come: field and whether it descends.
-        serves_order: whether the order asked for is that order, forwards.
-        serves_backwards: whether it is that order, backwards.
-        is_full_scan: whether nothing in the key narrows the read; without an order asked for, its
-            ranges then part the table by what only spreads, and pin nothing else.
+        pinned_values: for each pinned part, the byte strings it has in the ranges, ascending.
+        intervals: the byte intervals after the pinned parts, ascending and disjoint.
+        pinned_count: number of leading parts of the key with constant bytes in each range.
+        merge_prefix_count: number of pinned parts in the prefix that is ignored when rows are
+            merged; the other pinned parts take part in the requested order.
+        residual_fields: fields whose conditions are tested row by row after reading.
+        row_order: the order of the merged rows.
+        serves_order: whether that is the requested order.
+        serves_backwards: whether its reverse is the requested order.
+        is_full_scan: whether nothing in the key narrows the read. Without a requested order, the
+            ranges then divide the table by the parts that only spread rows.
         is_point: whether every range is one row.
     """
 
-    pieces: tuple[tuple[bytes, ...], ...]
-    intervals: tuple[Interval, ...]
-    pinned: int
-    merged: int
-    residual: tuple[str, ...]
-    orders: tuple[Ordering, ...]
+    pinned_values: tuple[tuple[bytes, ...], ...]
+    intervals: tuple[PrefixInterval, ...]
+    pinned_count: int
+    merge_prefix_count: int
+    residual_fields: tuple[str, ...]
+    row_order: tuple[Ordering, ...]
     serves_order: bool
     serves_backwards: bool
     is_full_scan: bool
@@ -75,27 +75,27 @@ class Plan:
 
     @property
     def fan_out(self) -> int:
-        """How many ranges are read for one answer."""
-        return prod(map(len, self.pieces)) * len(self.intervals)
+        """The number of ranges that are read for one answer."""
+        return prod(map(len, self.pinned_values)) * len(self.intervals)
 
     @property
     def is_backwards(self) -> bool:
-        """Whether the ranges are read from their ends, so that rows come in the order asked for."""
+        """Whether the ranges are scanned in reverse to give the requested order."""
         return self.serves_backwards and not self.serves_order
 
     @property
     def needs_sort(self) -> bool:
-        """Whether rows come in the order asked for neither way: all of them are read and sorted."""
+        """Whether all rows must be sorted in memory to give the requested order."""
         return not (self.serves_order or self.serves_backwards)
 
     @cached_property
     def ranges(self) -> tuple[KeyRange, ...]:
-        """Where its rows lie, ascending, apart from each other.
+        """The ranges of row keys, ascending and disjoint.
 
-        Cost: a range takes about 1 µs; until they are asked for, they are not listed.
+        Cost: about 1 µs per range, at the first access.
         """
-        fronts = list(map(b"".join, product(*self.pieces[: self.merged])))
-        backs = list(map(b"".join, product(*self.pieces[self.merged :])))
+        fronts = list(map(b"".join, product(*self.pinned_values[: self.merge_prefix_count])))
+        backs = list(map(b"".join, product(*self.pinned_values[self.merge_prefix_count :])))
         if self.is_point:
             found = [
                 KeyRange(front + back, front + back + b"\0", front)
@@ -104,49 +104,109 @@ class Plan:
             ]
         else:
             found = [
-                KeyRange(front + back + one.low, _stop(front + back + one.high), front)
+                KeyRange(
+                    front + back + one.low, _compute_prefix_stop(front + back + one.high), front
+                )
                 for front in fronts
                 for back in backs
                 for one in self.intervals
             ]
         return tuple(sorted(found, key=attrgetter("start")))
 
-    def holds(self, key: bytes) -> bool:
-        """Whether a row key lies in any of the ranges."""
-        return any(one.holds(key) for one in self.ranges)
+    def has_key(self, key: bytes) -> bool:
+        """Return whether a row key lies in any of the ranges."""
+        return any(one.has_key(key) for one in self.ranges)
 
 
-@dataclass(slots=True)
-class _Walk:
-    """The state of a walk over the parts of a key."""
-
-    pieces: list[tuple[bytes, ...]] = field(default_factory=list)
-    intervals: tuple[Interval, ...] = (Interval(),)
-    narrowed: bool = False
-    decided: set[str] = field(default_factory=set)
-
-    def has_room(self, count: int) -> bool:
-        """Whether the ranges stay few enough if each is divided into so many."""
-        return prod(map(len, self.pieces)) * count <= MOST_RANGES
-
-    def exclude_all(self, bounds: Bounds) -> None:
-        """Leave no range: no row can meet the bounds, whatever the key says of their fields."""
-        self.intervals, self.narrowed, self.decided = (), True, set(bounds)
-        if self.pieces:
-            self.pieces[-1] = ()
-
-
-def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
-    """The plan of a read.
+class ReadPlanner:
+    """Plans reads of one key, and computes what depends only on the key once.
 
     Args:
         key: the bound row key.
-        bounds: what is asked of each field, in normal values.
-        order: the order asked for, most significant first.
+    """
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.trailing_fields = [
+            {name for part in key.parts[index:] for name in part.fields}
+            for index in range(len(key.parts))
+        ]
+        """For each part of the key, the fields of it and of the parts after it."""
+        self._row_orders: dict[tuple[int, frozenset[int]], tuple[Ordering, ...]] = {}
+        self._unbounded_images: dict[int, Images] = {}
+
+    @cached_property
+    def spreading_part_count(self) -> int:
+        """The number of leading parts of the key that only spread rows."""
+        return count_spreading_parts(self.key)
+
+    def find_row_order(self, merged_count: int, constant: frozenset[int]) -> tuple[Ordering, ...]:
+        """Return the order of rows merged without some leading parts; see `compute_row_order`."""
+        arguments = merged_count, constant
+        if arguments not in self._row_orders:
+            self._row_orders[arguments] = compute_row_order(self.key, *arguments)
+        return self._row_orders[arguments]
+
+    def find_images(self, index: int, bounds: Bounds) -> Images:
+        """Return the images of a part under bounds, as far as they bound whole keys."""
+        part, is_last = self.key.parts[index], index == len(self.key.parts) - 1
+        if not bounds.keys().isdisjoint(part.fields):
+            return _find_usable_images(part, bounds, is_last=is_last)
+        if index not in self._unbounded_images:
+            self._unbounded_images[index] = _find_usable_images(part, {}, is_last=is_last)
+        return self._unbounded_images[index]
+
+    def plan(self, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
+        """Return the plan of a read; see `plan_read`."""
+        key = self.key
+        bounds = {
+            name: include_range_ends(key.declared_fields[name], bound)
+            for name, bound in bounds.items()
+        }
+        wanted_order = [
+            one
+            for one in drop_repeated_orderings(order)
+            if not _has_single_value(bounds, one.field)
+        ]
+        walk = _walk_key(self, bounds, set(bounds) | {ordering.field for ordering in order})
+        if not walk.is_narrowed and not wanted_order:
+            walk = _walk_spreading_parts(self, bounds, walk.decided_fields)
+        if any(is_empty_bound(key.declared_fields[name], bound) for name, bound in bounds.items()):
+            walk.exclude_all_rows(bounds)
+        return _build_plan(self, walk, bounds, wanted_order)
+
+
+@dataclass(slots=True)
+class _KeyWalk:
+    """The state of planning: the parts of the key that were processed so far."""
+
+    pinned_values: list[tuple[bytes, ...]] = field(default_factory=list)
+    intervals: tuple[PrefixInterval, ...] = (PrefixInterval(),)
+    is_narrowed: bool = False
+    decided_fields: set[str] = field(default_factory=set)
+
+    def can_divide(self, count: int) -> bool:
+        """Return whether dividing each range by `count` keeps the number of ranges allowed."""
+        return prod(map(len, self.pinned_values)) * count <= MAX_RANGES
+
+    def exclude_all_rows(self, bounds: Bounds) -> None:
+        """Remove all ranges: no row can meet the bounds."""
+        self.intervals, self.is_narrowed, self.decided_fields = (), True, set(bounds)
+        if self.pinned_values:
+            self.pinned_values[-1] = ()
+
+
+def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
+    """Return the plan of one read; a `ReadPlanner` plans many reads of one key.
+
+    Args:
+        key: the bound row key.
+        bounds: the bound of each field, in normalized values.
+        order: the requested order, most significant field first.
 
     Returns:
-        Ranges that hold every row within the bounds; rows of them that are not are told by the
-        residual fields alone.
+        A plan whose ranges hold every row within the bounds. Rows in the ranges that are not within
+        the bounds fail a condition on a residual field.
 
     Cost: one set of images per part of the key.
 
@@ -156,92 +216,93 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
     >>> plan_read(key, {"host": Equal("web-1")}).fan_out
     1
     """
-    asked = [one for one in once_each(order) if not _is_single(bounds, one.field)]
-    walk = _walked(key, bounds, set(bounds) | {ordering.field for ordering in order})
-    if not walk.narrowed and not asked:
-        walk = _whole(key, bounds, walk.decided)
-    if any(is_empty(key.all_fields[name], bound) for name, bound in bounds.items()):
-        walk.exclude_all(bounds)
-    return _planned(key, walk, bounds, asked)
+    return ReadPlanner(key).plan(bounds, order)
 
 
-def _walked(key: Key, bounds: Bounds, wanted: set[str]) -> _Walk:
-    """A walk from the first part on, as far as the parts are pinned and anything wanted is left."""
-    walk = _Walk()
-    for index, part in enumerate(key.parts):
-        is_last = index == len(key.parts) - 1
-        images = _usable(part, bounds, is_last=is_last)
-        whole = _usable(part, {}, is_last=is_last)
-        later = {name for after in key.parts[index:] for name in after.fields}
-        if not wanted & later or not _enumerate(walk, part, images, bounds):
-            _finish(walk, part, images, whole, bounds)
+def _walk_key(planner: ReadPlanner, bounds: Bounds, wanted: set[str]) -> _KeyWalk:
+    """Process the parts of the key while they are pinned and later parts can narrow the read."""
+    walk = _KeyWalk()
+    for index, part in enumerate(planner.key.parts):
+        images, whole = planner.find_images(index, bounds), planner.find_images(index, {})
+        if wanted.isdisjoint(planner.trailing_fields[index]) or not _enumerate_points(
+            walk, part, images, bounds
+        ):
+            _apply_intervals(walk, part, images, whole, bounds)
             break
-        walk.narrowed |= images.points != whole.points
+        walk.is_narrowed |= images.points != whole.points
     return walk
 
 
-def _whole(key: Key, bounds: Bounds, decided: set[str]) -> _Walk:
-    """A walk over all that only spreads: the ranges of a scan of all rows.
+def _walk_spreading_parts(
+    planner: ReadPlanner, bounds: Bounds, decided_fields: set[str]
+) -> _KeyWalk:
+    """Process the parts that only spread rows: they give the ranges of a full scan.
 
     A condition that the whole key space satisfies stays decided.
     """
-    walk = _Walk()
-    for part in key.parts[: spreading(key)]:
-        if not _enumerate(walk, part, part.images({}), {}):
+    walk = _KeyWalk()
+    for part in planner.key.parts[: planner.spreading_part_count]:
+        if not _enumerate_points(walk, part, part.images({}), {}):
             break
-    walk.decided = decided & set(bounds)
+    walk.decided_fields = decided_fields & set(bounds)
     return walk
 
 
-def spreading(key: Key) -> int:
-    """How many leading parts only spread rows.
+def count_spreading_parts(key: Key) -> int:
+    """Return how many leading parts only spread rows.
 
-    They are chance, or computed from fields that stand whole behind them, or in stretches whose
-    rest is in the qualifiers; constants among them count as well.
+    Such a part is random, or computed from fields that later parts hold in full, or from a time of
+    which a later part holds the slice and the qualifier the remainder. Constants in between count.
 
     >>> from rowkey.keys import bind_key
-    >>> spreading(bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"}))
+    >>> fields = {"host": "text", "ts": "timestamp_ms"}
+    >>> count_spreading_parts(bind_key("[bucket(host, 16)][host][ts]", fields))
     1
     """
     count = 0
     for index, part in enumerate(key.parts):
         if part.cardinality == 1:
             continue
-        if not _only_spreads(part, key.parts[index + 1 :]):
+        if not _is_only_spreading(part, key.parts[index + 1 :]):
             break
         count = index + 1
     return count
 
 
-def _only_spreads(part: Part, behind: Sequence[Part]) -> bool:
-    """Whether a part has listed values that tell nothing the parts behind it do not."""
-    whole = {name for one in behind for name in one.fields if one.residue(name).nothing}
-    # What a stretch of time leaves of its field stands in the qualifiers of the row.
-    whole |= {one.rest.field for one in behind if one.rest is not None}
-    told = part.source is Source.CHANCE or set(part.fields) <= whole
-    return told and not tells_order(part) and part.images({}).points is not None
+def _is_only_spreading(part: Part, later_parts: Sequence[Part]) -> bool:
+    """Return whether a part has a list of values that add nothing to the later parts."""
+    held_fields = {
+        name for later in later_parts for name in later.fields if later.residue(name).is_empty
+    }
+    # The qualifiers of the row hold the remainder of a time slice.
+    held_fields |= {
+        later.time_remainder.field for later in later_parts if later.time_remainder is not None
+    }
+    is_redundant = part.determined_by is Determinant.CHANCE or set(part.fields) <= held_fields
+    return is_redundant and not has_field_order(part) and part.images({}).points is not None
 
 
-def _usable(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
-    """The part's images, as far as they bound whole keys.
+def _find_usable_images(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
+    """Return the images of a part, as far as they bound whole keys.
 
-    Bytes without an end run into the next part: an upper bound of theirs is none of the key.
+    The bytes of a part without a terminator run into the next part, so that their upper bound is no
+    upper bound of the key.
     """
     images = part.images(bounds)
-    if part.framing.closed or is_last:
+    if part.framing.is_self_delimiting or is_last:
         return images
     if any(isinstance(bounds.get(name), Range) for name in part.fields):
-        return Images.anything(exact=False)
-    roots = _roots(images.points or ())
+        return Images.build_unbounded(exact=False)
+    roots = _keep_shortest_prefixes(images.points or ())
     if images.points is None or len(roots) == len(images.points):
-        return images.inexact()
-    return Images(None, tuple(Interval(root, root) for root in roots), exact=False)
+        return images.to_inexact()
+    return Images(None, tuple(PrefixInterval(root, root) for root in roots), exact=False)
 
 
-def _roots(points: Sequence[bytes]) -> list[bytes]:
-    """The byte strings, ascending, that begin with no other: what begins with them covers all.
+def _keep_shortest_prefixes(points: Sequence[bytes]) -> list[bytes]:
+    """Return the byte strings, ascending, that do not start with another one.
 
-    >>> _roots([b"a", b"ab", b"b"])
+    >>> _keep_shortest_prefixes([b"a", b"ab", b"b"])
     [b'a', b'b']
     """
     roots: list[bytes] = []
@@ -251,121 +312,142 @@ def _roots(points: Sequence[bytes]) -> list[bytes]:
     return roots
 
 
-def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> bool:
-    """Divide every range by the part's points, if it has points and not too many."""
-    if images.points is None or not walk.has_room(len(images.points)):
+def _enumerate_points(walk: _KeyWalk, part: Part, images: Images, bounds: Bounds) -> bool:
+    """Divide each range by the part's points, unless it has none or too many; return whether."""
+    if images.points is None or not walk.can_divide(len(images.points)):
         return False
-    walk.pieces.append(images.points)
-    _decide(walk, part, images, bounds)
+    walk.pinned_values.append(images.points)
+    _mark_decided(walk, part, images, bounds)
     return True
 
 
-def _finish(walk: _Walk, part: Part, images: Images, whole: Images, bounds: Bounds) -> None:
-    """Turn the first part that is not pinned into ranges behind the prefixes.
+def _apply_intervals(
+    walk: _KeyWalk, part: Part, images: Images, unbounded_images: Images, bounds: Bounds
+) -> None:
+    """Narrow the ranges by the intervals of the first part that is not pinned.
 
     Args:
         walk: how far the key was walked.
         part: the first part that is not pinned.
         images: what it can take under the bounds.
-        whole: what it can take at all.
+        unbounded_images: what it can take at all.
         bounds: what is asked of each field.
     """
-    if images.points is not None or not images.bounded:
+    if images.points and images.points != unbounded_images.points:
+        # They are too many to divide each range by; what lies between them is filtered.
+        images = Images.from_prefixes(images.points[0], images.points[-1], exact=False)
+    if images.points is not None or not images.is_bounded:
         return
-    walk.narrowed |= images.intervals != whole.intervals
-    walk.intervals = _apart(images.intervals)
-    if walk.has_room(len(walk.intervals)):
-        _decide(walk, part, images, bounds)
+    walk.is_narrowed |= images.intervals != unbounded_images.intervals
+    walk.intervals = _drop_covered_intervals(images.intervals)
+    if walk.can_divide(len(walk.intervals)):
+        _mark_decided(walk, part, images, bounds)
     else:
-        walk.intervals = (Interval(walk.intervals[0].low, walk.intervals[-1].high),)
+        walk.intervals = (PrefixInterval(walk.intervals[0].low, walk.intervals[-1].high),)
 
 
-def _apart(intervals: Sequence[Interval]) -> tuple[Interval, ...]:
-    """The intervals that hold anything and do not begin with what another begins with.
+def _drop_covered_intervals(intervals: Sequence[PrefixInterval]) -> tuple[PrefixInterval, ...]:
+    """Return the intervals that are not empty and not within another one.
 
-    >>> _apart([Interval(b"a", b"a"), Interval(b"ab", b"ab"), Interval(b"c", b"b")])
-    (Interval(low=b'a', high=b'a'),)
+    >>> texts = [(b"a", b"a"), (b"ab", b"ab"), (b"c", b"b")]
+    >>> _drop_covered_intervals([PrefixInterval(low, high) for low, high in texts])
+    (PrefixInterval(low=b'a', high=b'a'),)
     """
-    roots = set(_roots(sorted({one.low for one in intervals if one.low == one.high})))
+    roots = set(
+        _keep_shortest_prefixes(sorted({one.low for one in intervals if one.low == one.high}))
+    )
     kept = [one for one in intervals if one.low != one.high or one.low in roots]
-    return tuple(one for one in kept if not (stop := _stop(one.high)) or one.low < stop)
+    return tuple(
+        one for one in kept if not (stop := _compute_prefix_stop(one.high)) or one.low < stop
+    )
 
 
-def _decide(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
-    """Note the conditions that the ranges already imply."""
+def _mark_decided(walk: _KeyWalk, part: Part, images: Images, bounds: Bounds) -> None:
+    """Mark the conditions that the ranges already imply as decided."""
     if images.exact:
-        walk.decided.update(name for name in part.fields if name in bounds)
+        walk.decided_fields.update(name for name in part.fields if name in bounds)
 
 
-def _stop(prefix: bytes) -> bytes:
-    """The first key behind all that begin with a prefix; empty if there is none."""
+def _compute_prefix_stop(prefix: bytes) -> bytes:
+    """Return the first key after all keys with a prefix; empty if there is none."""
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""
 
 
-def _planned(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> Plan:
-    pinned = len(walk.pieces)
-    merged = _merged(key, walk, bounds, asked)
-    orders = orders_from(key, merged, _constant(walk))
-    natural = _natural(orders, bounds, asked)
+def _build_plan(
+    planner: ReadPlanner, walk: _KeyWalk, bounds: Bounds, order: Sequence[Ordering]
+) -> Plan:
+    """Return the plan after all parts of the key are processed."""
+    key, pinned = planner.key, len(walk.pinned_values)
+    merged = _count_merge_prefix(planner, walk, bounds, order)
+    orders = planner.find_row_order(merged, _find_constant_parts(walk))
+    natural = _trim_row_order(orders, bounds, order)
     return Plan(
-        pieces=tuple(walk.pieces),
+        pinned_values=tuple(walk.pinned_values),
         intervals=walk.intervals,
-        pinned=pinned,
-        merged=merged,
-        residual=tuple(name for name in bounds if name not in walk.decided),
-        orders=orders,
-        serves_order=natural == list(asked),
-        serves_backwards=_serves_backwards(key, natural, bounds, asked),
-        is_full_scan=not walk.narrowed,
+        pinned_count=pinned,
+        merge_prefix_count=merged,
+        residual_fields=tuple(name for name in bounds if name not in walk.decided_fields),
+        row_order=orders,
+        serves_order=natural == list(order),
+        serves_backwards=_is_served_backwards(key, natural, bounds, order),
+        is_full_scan=not walk.is_narrowed,
         is_point=pinned == len(key.parts),
     )
 
 
-def _merged(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> int:
-    """How many pinned parts to merge without: the most that leave the order asked for.
+def _count_merge_prefix(
+    planner: ReadPlanner, walk: _KeyWalk, bounds: Bounds, order: Sequence[Ordering]
+) -> int:
+    """Return how many pinned parts to merge without: the most that give the order asked for.
 
-    All of them, where none do; where none is asked for, those that only spread, or are the same in
-    all ranges: rows then come in the order of the key.
+    All of them, if no number gives it. If no order is asked for, those that only spread, or are the
+    same in all ranges: rows then come in the order of the key.
     """
-    if not asked:
-        moot = (n < spreading(key) or len(points) < 2 for n, points in enumerate(walk.pieces))
+    if not order:
+        moot = (
+            n < planner.spreading_part_count or len(points) < 2
+            for n, points in enumerate(walk.pinned_values)
+        )
         return sum(1 for _ in takewhile(bool, moot))
-    for count in range(len(walk.pieces), -1, -1):
-        natural = _natural(orders_from(key, count, _constant(walk)), bounds, asked)
-        if natural == list(asked) or _serves_backwards(key, natural, bounds, asked):
+    for count in range(len(walk.pinned_values), -1, -1):
+        natural = _trim_row_order(
+            planner.find_row_order(count, _find_constant_parts(walk)), bounds, order
+        )
+        if natural == list(order) or _is_served_backwards(planner.key, natural, bounds, order):
             return count
-    return len(walk.pieces)
+    return len(walk.pinned_values)
 
 
-def _constant(walk: _Walk) -> frozenset[int]:
-    """The pinned parts that have the same bytes in all ranges, by their places in the key."""
-    return frozenset(place for place, points in enumerate(walk.pieces) if len(points) < 2)
+def _find_constant_parts(walk: _KeyWalk) -> frozenset[int]:
+    """Return the positions of pinned parts with the same bytes in all ranges."""
+    return frozenset(place for place, points in enumerate(walk.pinned_values) if len(points) < 2)
 
 
-def _natural(
-    orders: Sequence[Ordering], bounds: Bounds, asked: Sequence[Ordering]
+def _trim_row_order(
+    row_order: Sequence[Ordering], bounds: Bounds, order: Sequence[Ordering]
 ) -> list[Ordering]:
-    """As much of the order in which rows come as was asked for, without what has one value."""
-    return [one for one in orders if not _is_single(bounds, one.field)][: len(asked)]
+    """Return the rows' order, without fields of one value, as long as the requested order."""
+    return [one for one in row_order if not _has_single_value(bounds, one.field)][: len(order)]
 
 
-def _serves_backwards(
-    key: Key, natural: list[Ordering], bounds: Bounds, asked: Sequence[Ordering]
+def _is_served_backwards(
+    key: Key, row_order: list[Ordering], bounds: Bounds, order: Sequence[Ordering]
 ) -> bool:
-    flipped = [Ordering(one.field, not one.descending) for one in asked]
-    return bool(asked) and natural == flipped and not _has_nulls(key, bounds, asked)
+    """Return whether reverse scans give the requested order."""
+    flipped = [Ordering(one.field, not one.descending) for one in order]
+    return bool(order) and row_order == flipped and not _has_nulls(key, bounds, order)
 
 
-def _is_single(bounds: Bounds, name: str) -> bool:
-    """Whether a field has one value in every row of the answer, so that ordering by it is moot."""
+def _has_single_value(bounds: Bounds, name: str) -> bool:
+    """Return whether a field has one value in every row of the answer."""
     return isinstance(bounds.get(name), Equal)
 
 
 def _has_nulls(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> bool:
-    """Whether rows of the answer may lack a field of the order: nulls come first both ways."""
-    nullable = [one.field for one in order if key.all_fields[one.field].nullable]
+    """Return whether a field of the order may be null: nulls come first in both directions."""
+    nullable = [one.field for one in order if key.declared_fields[one.field].nullable]
     return any(
-        name not in bounds or (isinstance(bounds[name], OneOf) and asks_for_null(bounds, name))
+        name not in bounds or (isinstance(bounds[name], OneOf) and is_null_requested(bounds, name))
         for name in nullable
     )

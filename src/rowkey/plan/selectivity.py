@@ -1,19 +1,19 @@
-"""Which share of rows meets a condition, from what is known of a field."""
+"""Selectivity of conditions: the share of rows that meet them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.schema import Equal, OneOf, Range
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.schema import Bound, Facts, Value
+    from rowkey.schema import Bound, FieldFacts, Value
 
 
-def share_of(field: Field, bound: Bound, facts: Facts) -> float | None:
-    """The share of rows that meet a condition, 0..1; None where too little is known.
+def estimate_selectivity(field: Field, bound: Bound, facts: FieldFacts) -> float | None:
+    """Return the share of rows that meet a condition, 0..1; None if too little is known.
 
     The heaviest values have the share that was seen, the others the same part each of what is
     left; a range has its part of the stretch from the least value to the greatest.
@@ -24,46 +24,51 @@ def share_of(field: Field, bound: Bound, facts: Facts) -> float | None:
         facts: what is known of it.
 
     >>> from rowkey.keys import bind_key
-    >>> from rowkey.schema import Facts
+    >>> from rowkey.schema import FieldFacts
     >>> host = bind_key("[host]", {"host": "text"}).fields["host"]
-    >>> share_of(host, Equal("b"), Facts(distinct=5, heaviest=(("a", 0.6),)))
+    >>> facts = FieldFacts(distinct_count=5, heaviest_values=(("a", 0.6),))
+    >>> estimate_selectivity(host, Equal("b"), facts)
     0.1
     """
     match bound:
         case Equal(value):
-            return _share_of_value(value, facts)
+            return _estimate_value_share(value, facts)
         case OneOf(values):
-            shares = [_share_of_value(value, facts) for value in values]
+            shares = [_estimate_value_share(value, facts) for value in values]
             return min(sum(share or 0 for share in shares), 1.0) if None not in shares else None
         case Range():
-            return _share_of_range(field, bound, facts)
+            return _estimate_range_share(field, bound, facts)
     return None
 
 
-def _share_of_value(value: Value, facts: Facts) -> float | None:
+def _estimate_value_share(value: Value, facts: FieldFacts) -> float | None:
+    """Return the share of rows with one value."""
     if value is None:
-        return facts.nulls
-    heaviest = dict(facts.heaviest)
+        return facts.null_share
+    heaviest = dict(facts.heaviest_values)
     if value in heaviest:
         return float(heaviest[value])
-    if not facts.distinct:
+    if not facts.distinct_count:
         return None
-    others = facts.distinct - len(heaviest)
-    left = 1 - facts.nulls - sum(heaviest.values())
+    others = facts.distinct_count - len(heaviest)
+    left = 1 - facts.null_share - sum(heaviest.values())
     return max(left, 0.0) / others if others > 0 else 0.0
 
 
-def _share_of_range(field: Field, bound: Range, facts: Facts) -> float | None:
-    """The part of the stretch of values that a range covers; of whole numbers both ends count."""
-    if not field.type.counts or facts.least is None or facts.greatest is None:
+def _estimate_range_share(field: Field, bound: Range, facts: FieldFacts) -> float | None:
+    """Return the share of the value range that a bound covers."""
+    if not field.type.has_integer_form or facts.minimum is None or facts.maximum is None:
         return None
     try:
-        least, greatest = field.type.hold(facts.least), field.type.hold(facts.greatest)
-        low = least if bound.low is None else field.type.hold(bound.low)
-        high = greatest if bound.high is None else field.type.hold(bound.high)
-    except Refused:
+        least, greatest = (
+            field.type.to_internal(facts.minimum),
+            field.type.to_internal(facts.maximum),
+        )
+        low = least if bound.low is None else field.type.to_internal(bound.low)
+        high = greatest if bound.high is None else field.type.to_internal(bound.high)
+    except InvalidArgument:
         return None
-    low += bound.low is not None and not bound.with_low
-    high -= bound.high is not None and not bound.with_high
+    low += bound.low is not None and not bound.includes_low
+    high -= bound.high is not None and not bound.includes_high
     inside = min(high, greatest) - max(low, least) + 1
-    return float(max(inside, 0) / (greatest - least + 1) * (1 - facts.nulls))
+    return float(max(inside, 0) / (greatest - least + 1) * (1 - facts.null_share))

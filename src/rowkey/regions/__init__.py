@@ -2,85 +2,101 @@
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.regions.algorithm import (
-        ARGUMENTS,
-        MOST_REGIONS,
-        CutRequest,
-        SplitAlgorithm,
-        Vector,
+    from rowkey.regions.boundaries import MAX_SPLIT_BYTES, Boundaries, compute_prefix_stop
+    from rowkey.regions.growth import RegionGrowth, SimulatedSplit, simulate_growth
+    from rowkey.regions.locator import locate_fixed_keys, locate_key_array, locate_keys
+    from rowkey.regions.placement import (
+        compute_server_imbalance,
+        draw_balanced_placements,
+        place_round_robin,
     )
-    from rowkey.regions.binary import from_binary, to_binary
-    from rowkey.regions.boundaries import SPLIT_BYTES_MOST, Boundaries, next_prefix
-    from rowkey.regions.growth import Growth, Split, grow
-    from rowkey.regions.locator import locate, locate_array, locate_fixed
-    from rowkey.regions.opinions import ARTICLE, Demand, Opinion, memstore_regions, opinions_on
-    from rowkey.regions.placement import balanced_placements, integer_bound, round_robin
-    from rowkey.regions.policy import (
+    from rowkey.regions.range_splits import NumberStringSplit, split_byte_range, split_prefix
+    from rowkey.regions.sizing import Sizing, choose_region_count, compute_min_servers
+    from rowkey.regions.sizing_opinions import (
+        ARTICLE_NAME,
+        SizingOpinion,
+        TableDemand,
+        collect_opinions,
+        compute_memstore_regions,
+    )
+    from rowkey.regions.split_algorithm import (
+        DESIGN_ARGUMENTS,
+        MAX_REGIONS,
+        SplitAlgorithm,
+        SplitRequest,
+        SplitVector,
+    )
+    from rowkey.regions.split_policy import (
         DEFAULT_POLICY,
         FLUSH_SIZE,
         MAX_FILE_SIZE,
         SplitPolicy,
-        threshold,
+        compute_split_threshold,
     )
-    from rowkey.regions.ranges import NumberStringSplit, bytes_split, steps_below
-    from rowkey.regions.sizing import Sizing, servers_for, size_regions
-    from rowkey.regions.splits import SPLITS
+    from rowkey.regions.splits import SPLIT_ALGORITHMS
+    from rowkey.regions.string_binary import from_string_binary, to_string_binary
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "algorithm": "ARGUMENTS MOST_REGIONS CutRequest SplitAlgorithm Vector",
-            "binary": "from_binary to_binary",
-            "boundaries": "SPLIT_BYTES_MOST Boundaries next_prefix",
-            "growth": "Growth Split grow",
-            "locator": "locate locate_array locate_fixed",
-            "opinions": "ARTICLE Demand Opinion memstore_regions opinions_on",
-            "placement": "balanced_placements integer_bound round_robin",
-            "policy": "DEFAULT_POLICY FLUSH_SIZE MAX_FILE_SIZE SplitPolicy threshold",
-            "ranges": "NumberStringSplit bytes_split steps_below",
-            "sizing": "Sizing servers_for size_regions",
-            "splits": "SPLITS",
+            "split_algorithm": (
+                "DESIGN_ARGUMENTS MAX_REGIONS SplitRequest SplitAlgorithm SplitVector"
+            ),
+            "string_binary": "from_string_binary to_string_binary",
+            "boundaries": "MAX_SPLIT_BYTES Boundaries compute_prefix_stop",
+            "growth": "RegionGrowth SimulatedSplit simulate_growth",
+            "locator": "locate_keys locate_key_array locate_fixed_keys",
+            "sizing_opinions": (
+                "ARTICLE_NAME TableDemand SizingOpinion compute_memstore_regions collect_opinions"
+            ),
+            "placement": "draw_balanced_placements compute_server_imbalance place_round_robin",
+            "split_policy": (
+                "DEFAULT_POLICY FLUSH_SIZE MAX_FILE_SIZE SplitPolicy compute_split_threshold"
+            ),
+            "range_splits": "NumberStringSplit split_byte_range split_prefix",
+            "sizing": "Sizing compute_min_servers choose_region_count",
+            "splits": "SPLIT_ALGORITHMS",
         },
     )
 
 __all__ = [
-    "ARGUMENTS",
-    "ARTICLE",
+    "ARTICLE_NAME",
     "DEFAULT_POLICY",
+    "DESIGN_ARGUMENTS",
     "FLUSH_SIZE",
     "MAX_FILE_SIZE",
-    "MOST_REGIONS",
-    "SPLITS",
-    "SPLIT_BYTES_MOST",
+    "MAX_REGIONS",
+    "MAX_SPLIT_BYTES",
+    "SPLIT_ALGORITHMS",
     "Boundaries",
-    "CutRequest",
-    "Demand",
-    "Growth",
     "NumberStringSplit",
-    "Opinion",
+    "RegionGrowth",
+    "SimulatedSplit",
     "Sizing",
-    "Split",
+    "SizingOpinion",
     "SplitAlgorithm",
     "SplitPolicy",
-    "Vector",
-    "balanced_placements",
-    "bytes_split",
-    "from_binary",
-    "grow",
-    "integer_bound",
-    "locate",
-    "locate_array",
-    "locate_fixed",
-    "memstore_regions",
-    "next_prefix",
-    "opinions_on",
-    "round_robin",
-    "servers_for",
-    "size_regions",
-    "steps_below",
-    "threshold",
-    "to_binary",
+    "SplitRequest",
+    "SplitVector",
+    "TableDemand",
+    "choose_region_count",
+    "collect_opinions",
+    "compute_memstore_regions",
+    "compute_min_servers",
+    "compute_prefix_stop",
+    "compute_server_imbalance",
+    "compute_split_threshold",
+    "draw_balanced_placements",
+    "from_string_binary",
+    "locate_fixed_keys",
+    "locate_key_array",
+    "locate_keys",
+    "place_round_robin",
+    "simulate_growth",
+    "split_byte_range",
+    "split_prefix",
+    "to_string_binary",
 ]

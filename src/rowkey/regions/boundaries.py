@@ -1,4 +1,4 @@
-"""Where one region ends and the next begins: bytes only."""
+"""The boundaries of regions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rowkey.errors import Mistakes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-SPLIT_BYTES_MOST = 32_767
+MAX_SPLIT_BYTES = 32_767
 """Longest start key of a region, as of any row. Source: HConstants.MAX_ROW_LENGTH."""
 
 
@@ -27,7 +27,7 @@ class Boundaries:
         splits: keys in ascending order, distinct, none empty; no keys make one region.
 
     Raises:
-        DeclarationError: with every key that is out of order, repeated, empty or too long.
+        InvalidDesign: with every key that is out of order, repeated, empty or too long.
 
     Cost: O(splits).
 
@@ -37,7 +37,7 @@ class Boundaries:
 
     def __init__(self, splits: Iterable[bytes] = ()) -> None:
         self.splits = tuple(splits)
-        _check(self.splits)
+        _check_splits(self.splits)
 
     @property
     def regions(self) -> list[tuple[bytes, bytes]]:
@@ -45,22 +45,22 @@ class Boundaries:
         return list(zip((b"", *self.splits), (*self.splits, b""), strict=True))
 
     @cached_property
-    def depth(self) -> int:
-        """Bytes of the longest split: what lies behind them in a key decides nothing."""
+    def longest_split_bytes(self) -> int:
+        """Bytes of the longest split key; further bytes of a row key do not decide its region."""
         return max(map(len, self.splits), default=0)
 
-    def locate_one(self, key: bytes) -> int:
-        """The index of the region that holds a key.
+    def locate_key(self, key: bytes) -> int:
+        """Return the index of the region that holds a key.
 
         Cost: O(log regions).
 
-        >>> Boundaries([b"g", b"p"]).locate_one(b"g")
+        >>> Boundaries([b"g", b"p"]).locate_key(b"g")
         1
         """
         return bisect_right(self.splits, key)
 
-    def between(self, start: bytes, stop: bytes) -> range:
-        """The regions that the keys from `start` up to but without `stop` lie in.
+    def find_regions(self, start: bytes, stop: bytes) -> range:
+        """Return the regions that hold the keys from `start`, inclusive, to `stop`, exclusive.
 
         Args:
             start: the first key; b"" is before every key.
@@ -68,14 +68,14 @@ class Boundaries:
 
         Cost: O(log regions).
 
-        >>> Boundaries([b"g", b"p"]).between(b"g", b"p")
+        >>> Boundaries([b"g", b"p"]).find_regions(b"g", b"p")
         range(1, 2)
         """
         end = bisect_left(self.splits, stop) if stop else len(self.splits)
-        return range(self.locate_one(start), end + 1)
+        return range(self.locate_key(start), end + 1)
 
     def __len__(self) -> int:
-        """The number of regions."""
+        """Return the number of regions."""
         return len(self.splits) + 1
 
     def __eq__(self, other: object) -> bool:
@@ -93,11 +93,11 @@ class Boundaries:
         return f"Boundaries([{shown}{', …' if len(self.splits) > 4 else ''}])"
 
 
-def _check(splits: Sequence[bytes]) -> None:
+def _check_splits(splits: Sequence[bytes]) -> None:
     """Raise with everything that is wrong with the keys."""
     # Nearly all lists are right, and may be long.
     rises = all(map(lt, splits, islice(splits, 1, None)))
-    if not splits or (rises and splits[0] and max(map(len, splits)) <= SPLIT_BYTES_MOST):
+    if not splits or (rises and splits[0] and max(map(len, splits)) <= MAX_SPLIT_BYTES):
         return
     mistakes = Mistakes()
     before = b""
@@ -106,9 +106,9 @@ def _check(splits: Sequence[bytes]) -> None:
         if not split:
             what = "the key is empty"
             mistakes.add(path, what, "1 byte or more", "The first region starts there by itself.")
-        elif len(split) > SPLIT_BYTES_MOST:
+        elif len(split) > MAX_SPLIT_BYTES:
             what = f"{shown} is {len(split):,} bytes long"
-            mistakes.add(path, what, f"1..{SPLIT_BYTES_MOST:,} bytes")
+            mistakes.add(path, what, f"1..{MAX_SPLIT_BYTES:,} bytes")
         elif split == before:
             mistakes.add(path, f"{shown} is repeated", "each key once", "Drop one of the two.")
         elif split < before:
@@ -118,16 +118,18 @@ def _check(splits: Sequence[bytes]) -> None:
     mistakes.raise_any()
 
 
-def next_prefix(prefix: bytes) -> bytes | None:
-    r"""The first key after all keys that begin with a prefix.
+def compute_prefix_stop(prefix: bytes) -> bytes | None:
+    r"""Return the first key after all keys that start with a prefix.
 
     Returns:
         The exclusive stop of the prefix's range; None for an open end: an empty prefix, or FF only.
 
     Source: ClientUtil.calculateTheClosestNextRowKeyForPrefix: trailing FF dropped, last byte + 1.
 
-    >>> next_prefix(b"uid1~"), next_prefix(bytes.fromhex("01ff")).hex(), next_prefix(b"")
-    (b'uid1\x7f', '02', None)
+    >>> compute_prefix_stop(b"uid1~"), compute_prefix_stop(b"")
+    (b'uid1\x7f', None)
+    >>> compute_prefix_stop(bytes.fromhex("01ff")).hex()
+    '02'
     """
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else None

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
-from rowkey.regions.policy import DEFAULT_POLICY, FLUSH_SIZE, MAX_FILE_SIZE, SplitPolicy, threshold
+from rowkey.errors import InvalidArgument
+from rowkey.regions.split_policy import (
+    DEFAULT_POLICY,
+    FLUSH_SIZE,
+    MAX_FILE_SIZE,
+    SplitPolicy,
+    compute_split_threshold,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,61 +22,61 @@ if TYPE_CHECKING:
 
     Ranks = npt.NDArray[np.int64]
 
-MOST_RANKS = 2_000_000
+MAX_RANKS = 2_000_000
 """Keys one simulation takes: each may stand for many."""
 
-_CHUNK = 8_192
+_MAX_CHUNK_KEYS = 8_192
 """Keys counted at once; a chunk is cut short where a region passes its threshold."""
 
-_LEAST = 64
+_MIN_CHUNK_KEYS = 64
 """Keys counted at once where a region has just been filled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SimulatedSplit:
     """One split: after how many keys, where, and how large the region had become."""
 
-    after: int
+    key_count: int
     rank: int
-    size: int
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class RegionGrowth:
     """What became of a table.
 
     Args:
         boundaries: ranks at which regions start, the first region's excepted.
-        sizes: bytes of each region, in the order of the keys.
+        sizes_bytes: bytes of each region, in the order of the keys.
         splits: every split, in the order of time.
-        fill: mean size of a region ÷ max_file_size.
-        idle: share of regions that got none of the last writes.
+        mean_fill: mean size of a region ÷ max_file_size.
+        idle_share: share of regions that got none of the last writes.
     """
 
     boundaries: tuple[int, ...]
-    sizes: tuple[int, ...]
-    splits: tuple[Split, ...]
-    fill: float
-    idle: float
+    sizes_bytes: tuple[int, ...]
+    splits: tuple[SimulatedSplit, ...]
+    mean_fill: float
+    idle_share: float
 
     @property
-    def regions(self) -> int:
+    def region_count(self) -> int:
         """How many regions there are in the end."""
-        return len(self.sizes)
+        return len(self.sizes_bytes)
 
 
-def grow(
+def simulate_growth(
     ranks: npt.NDArray[np.integer],
-    bytes_each: int,
+    bytes_per_key: int,
     *,
     boundaries: Sequence[int] = (),
     servers: int = 1,
     policy: SplitPolicy = DEFAULT_POLICY,
     max_file_size: int = MAX_FILE_SIZE,
     flush_size: int = FLUSH_SIZE,
-    last: float = 0.1,
-) -> Growth:
-    """The regions of a table after keys have arrived, split as the policy splits them.
+    recent_share: float = 0.1,
+) -> RegionGrowth:
+    """Simulate the regions of a table that a policy splits while keys arrive.
 
     A region splits when its size passes the threshold, at the median of the keys it holds, unless
     these are one key. The balancer is taken to have evened the counts by then: region i of n is on
@@ -79,20 +85,21 @@ def grow(
 
     Args:
         ranks: the place of each key among all keys, in the order of arrival; at most 2,000,000.
-        bytes_each: bytes that each of them stands for.
+        bytes_per_key: bytes that each of them stands for.
         boundaries: ranks at which the table was split beforehand, ascending; between equal ones
             lies a region without keys.
         servers: region servers.
         policy: the split policy.
         max_file_size: MAX_FILESIZE of the table, bytes.
         flush_size: MEMSTORE_FLUSHSIZE of the table, bytes.
-        last: the share of arrivals, at the end, in which a region must be written not to be idle.
+        recent_share: the share of arrivals, at the end, in which a region must be written not to be
+            idle.
 
     Returns:
         The end state and all splits; the same for the same arguments.
 
     Raises:
-        Refused: more ranks than are taken, or a number out of its range.
+        InvalidArgument: more ranks than are taken, or a number out of its range.
 
     Cost: O(n), and per split O(regions + ranks of the region); 24 bytes a rank.
 
@@ -100,159 +107,173 @@ def grow(
     """
     import numpy as np
 
-    _check(len(ranks), bytes_each, servers, last)
-    limits = _Limits(policy, servers, max_file_size, flush_size, bytes_each)
-    table = _Table(np.asarray(ranks, np.int64), boundaries, limits)
-    splits: list[Split] = []
-    while table.arrived < len(ranks):
+    _check_arguments(len(ranks), bytes_per_key, servers, recent_share)
+    limits = _GrowthLimits(policy, servers, max_file_size, flush_size, bytes_per_key)
+    table = _GrowingTable(np.asarray(ranks, np.int64), boundaries, limits)
+    splits: list[SimulatedSplit] = []
+    while table.arrived_count < len(ranks):
         full = table.add_until_full()
         if full is not None:
-            splits += table.split(full)
-    return Growth(
-        boundaries=tuple(table.starts.tolist()),
-        sizes=tuple((table.keys * bytes_each).tolist()),
+            splits += table.split_region(full)
+    return RegionGrowth(
+        boundaries=tuple(table.region_starts.tolist()),
+        sizes_bytes=tuple((table.region_keys * bytes_per_key).tolist()),
         splits=tuple(splits),
-        fill=float(table.keys.mean()) * bytes_each / max_file_size,
-        idle=table.idle(max(1, round(len(ranks) * last))),
+        mean_fill=float(table.region_keys.mean()) * bytes_per_key / max_file_size,
+        idle_share=table.compute_idle_share(max(1, round(len(ranks) * recent_share))),
     )
 
 
-def _check(count: int, bytes_each: int, servers: int, last: float) -> None:
+def _check_arguments(count: int, bytes_per_key: int, servers: int, recent_share: float) -> None:
     """Raise if a number is out of its range."""
-    if count > MOST_RANKS:
+    if count > MAX_RANKS:
         remedy = "Let each key stand for more bytes."
-        raise Refused("ranks", f"{count:,} keys", f"at most {MOST_RANKS:,}", remedy)
-    for word, given in (("bytes_each", bytes_each), ("servers", servers)):
+        raise InvalidArgument("ranks", f"{count:,} keys", f"at most {MAX_RANKS:,}", remedy)
+    for word, given in (("bytes_each", bytes_per_key), ("servers", servers)):
         if given < 1:
-            raise Refused(word, f"{given} is too small", "1 or more")
-    if not 0 < last <= 1:
-        raise Refused("last", f"{last} is no share", "above 0, at most 1")
+            raise InvalidArgument(word, f"{given} is too small", "1 or more")
+    if not 0 < recent_share <= 1:
+        raise InvalidArgument("last", f"{recent_share} is no share", "above 0, at most 1")
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
+class _GrowthLimits:
     """The policy on these servers, counted in keys."""
 
     policy: SplitPolicy
     servers: int
     max_file_size: int
     flush_size: int
-    bytes_each: int
+    bytes_per_key: int
 
-    def most(self, regions: int) -> Ranks:
-        """How many keys each region may hold without splitting, the regions evenly placed."""
+    def compute_max_keys(self, regions: int) -> Ranks:
+        """Return the most keys of each region, with the regions placed evenly on the servers."""
         import numpy as np
 
         fewer, rest = divmod(regions, self.servers)
-        more, less = self._keys(fewer + 1), self._keys(fewer)
+        more, less = self._compute_key_limit(fewer + 1), self._compute_key_limit(fewer)
         if more == less:
             return np.full(regions, less)
         return np.where(np.arange(regions) % self.servers < rest, more, less)
 
-    def _keys(self, here: int) -> int:
-        size = threshold(self.policy, here, self.max_file_size, self.flush_size)
-        return 2**62 if size is None else size // self.bytes_each
+    def _compute_key_limit(self, regions_on_server: int) -> int:
+        size = compute_split_threshold(
+            self.policy, regions_on_server, self.max_file_size, self.flush_size
+        )
+        return 2**62 if size is None else size // self.bytes_per_key
 
 
-class _Table:
+class _GrowingTable:
     """The regions while keys arrive."""
 
-    def __init__(self, ranks: Ranks, boundaries: Sequence[int], limits: _Limits) -> None:
+    def __init__(self, ranks: Ranks, boundaries: Sequence[int], limits: _GrowthLimits) -> None:
         import numpy as np
 
-        self.ranks, self.limits, self.arrived, self.chunk = ranks, limits, 0, _CHUNK
-        self.distinct, self.places = np.unique(ranks, return_inverse=True)
-        self.counts: Ranks = np.zeros(len(self.distinct), np.int64)
+        self.ranks, self.limits, self.arrived_count, self.chunk_keys = (
+            ranks,
+            limits,
+            0,
+            _MAX_CHUNK_KEYS,
+        )
+        self.distinct_ranks, self.rank_indexes = np.unique(ranks, return_inverse=True)
+        self.rank_counts: Ranks = np.zeros(len(self.distinct_ranks), np.int64)
         """Keys that have arrived, for each of the distinct ranks."""
-        self.first, self.last = len(self.distinct), -1
-        self.starts: Ranks = np.array(boundaries, np.int64)
-        if (np.diff(self.starts) < 0).any():
-            raise Refused("boundaries", "they do not ascend", "ascending ranks")
-        self.keys: Ranks = np.zeros(len(self.starts) + 1, np.int64)
-        self.retry: Ranks = np.zeros_like(self.keys)
+        self.first_index, self.last_index = len(self.distinct_ranks), -1
+        self.region_starts: Ranks = np.array(boundaries, np.int64)
+        if (np.diff(self.region_starts) < 0).any():
+            raise InvalidArgument("boundaries", "they do not ascend", "ascending ranks")
+        self.region_keys: Ranks = np.zeros(len(self.region_starts) + 1, np.int64)
+        self.min_retry_keys: Ranks = np.zeros_like(self.region_keys)
         """Keys below which a region that could not be split is not tried again."""
-        self._relimit()
+        self._update_limits()
 
-    def _relimit(self) -> None:
+    def _update_limits(self) -> None:
         import numpy as np
 
-        self.most: Ranks = np.maximum(self.limits.most(len(self.keys)), self.retry)
+        self.max_region_keys: Ranks = np.maximum(
+            self.limits.compute_max_keys(len(self.region_keys)), self.min_retry_keys
+        )
 
-    def _regions_of(self, ranks: Ranks) -> npt.NDArray[np.intp]:
+    def _locate_ranks(self, ranks: Ranks) -> npt.NDArray[np.intp]:
         import numpy as np
 
-        return np.searchsorted(self.starts, ranks, side="right")
+        return np.searchsorted(self.region_starts, ranks, side="right")
 
     def add_until_full(self) -> int | None:
         """Take a chunk of keys, or fewer: up to the one that fills a region, which is returned."""
         import numpy as np
 
-        regions = self._regions_of(self.ranks[self.arrived : self.arrived + self.chunk])
-        first, full = self._first_filled(regions), None
+        regions = self._locate_ranks(
+            self.ranks[self.arrived_count : self.arrived_count + self.chunk_keys]
+        )
+        first, full = self._count_keys_until_full(regions), None
         if first is None:
             first = len(regions)
-            self.chunk = min(2 * self.chunk, _CHUNK)
+            self.chunk_keys = min(2 * self.chunk_keys, _MAX_CHUNK_KEYS)
         else:
             full = int(regions[first - 1])
             # Where regions are many and nearly full, the next one is not far.
-            self.chunk = min(max(2 * first, _LEAST), _CHUNK)
-        self.keys += np.bincount(regions[:first], minlength=len(self.keys))
-        came = self.places[self.arrived : self.arrived + first]
-        np.add.at(self.counts, came, 1)
-        self.first, self.last = min(self.first, int(came.min())), max(self.last, int(came.max()))
-        self.arrived += first
+            self.chunk_keys = min(max(2 * first, _MIN_CHUNK_KEYS), _MAX_CHUNK_KEYS)
+        self.region_keys += np.bincount(regions[:first], minlength=len(self.region_keys))
+        came = self.rank_indexes[self.arrived_count : self.arrived_count + first]
+        np.add.at(self.rank_counts, came, 1)
+        self.first_index, self.last_index = (
+            min(self.first_index, int(came.min())),
+            max(self.last_index, int(came.max())),
+        )
+        self.arrived_count += first
         return full
 
-    def _first_filled(self, regions: npt.NDArray[np.intp]) -> int | None:
-        """How many of some keys come until one region is full; None if none gets full."""
+    def _count_keys_until_full(self, regions: npt.NDArray[np.intp]) -> int | None:
+        """Return the number of keys until one region is full; None if no region gets full."""
         import numpy as np
 
-        counts = np.bincount(regions, minlength=len(self.keys))
-        places = np.flatnonzero((self.keys + counts > self.most)[regions])
+        counts = np.bincount(regions, minlength=len(self.region_keys))
+        places = np.flatnonzero((self.region_keys + counts > self.max_region_keys)[regions])
         if not len(places):
             return None
         ordered = places[np.argsort(regions[places], kind="stable")]
         held = regions[ordered]
         begins = np.flatnonzero(np.diff(held, prepend=-1))
         before = np.arange(len(held)) - np.repeat(begins, np.diff(begins, append=len(held)))
-        room = np.maximum(0, self.most[held] - self.keys[held])
+        room = np.maximum(0, self.max_region_keys[held] - self.region_keys[held])
         return int(ordered[before == room].min()) + 1
 
-    def split(self, region: int) -> list[Split]:
+    def split_region(self, region: int) -> list[SimulatedSplit]:
         """Split a region at the median of its keys; nothing if that is its first or last key."""
         import numpy as np
 
-        low, high = self.first, self.last + 1
+        low, high = self.first_index, self.last_index + 1
         if region:
-            low = int(np.searchsorted(self.distinct, self.starts[region - 1]))
-        if region < len(self.starts):
-            high = int(np.searchsorted(self.distinct, self.starts[region]))
-        upto = np.cumsum(self.counts[low:high])
+            low = int(np.searchsorted(self.distinct_ranks, self.region_starts[region - 1]))
+        if region < len(self.region_starts):
+            high = int(np.searchsorted(self.distinct_ranks, self.region_starts[region]))
+        upto = np.cumsum(self.rank_counts[low:high])
         held = int(upto[-1])
         place = int(np.searchsorted(upto, held // 2, "right"))
         if place in {int(np.searchsorted(upto, 0, "right")), int(np.searchsorted(upto, held))}:
-            self.retry[region] = 2 * held
-            self._relimit()
+            self.min_retry_keys[region] = 2 * held
+            self._update_limits()
             return []
-        middle, left = int(self.distinct[low + place]), int(upto[place - 1])
-        self.starts = _insert(self.starts, region, middle)
-        self.keys = _insert(self.keys, region, left)
-        self.keys[region + 1] = held - left
-        self.retry = _insert(self.retry, region, 0)
-        self.retry[region + 1] = 0
-        self._relimit()
-        return [Split(self.arrived, middle, held * self.limits.bytes_each)]
+        middle, left = int(self.distinct_ranks[low + place]), int(upto[place - 1])
+        self.region_starts = _insert_value(self.region_starts, region, middle)
+        self.region_keys = _insert_value(self.region_keys, region, left)
+        self.region_keys[region + 1] = held - left
+        self.min_retry_keys = _insert_value(self.min_retry_keys, region, 0)
+        self.min_retry_keys[region + 1] = 0
+        self._update_limits()
+        return [SimulatedSplit(self.arrived_count, middle, held * self.limits.bytes_per_key)]
 
-    def idle(self, last: int) -> float:
-        """The share of regions that hold none of the last keys."""
+    def compute_idle_share(self, recent_count: int) -> float:
+        """Return the share of regions that hold none of the last keys."""
         import numpy as np
 
-        written = np.unique(self._regions_of(self.ranks[-last:]))
-        return 1 - len(written) / len(self.keys)
+        written = np.unique(self._locate_ranks(self.ranks[-recent_count:]))
+        return 1 - len(written) / len(self.region_keys)
 
 
-def _insert(values: Ranks, place: int, value: int) -> Ranks:
+def _insert_value(values: Ranks, index: int, value: int) -> Ranks:
     """Return the values with one more in front of that at a place; 4 times as fast as NumPy's."""
     import numpy as np
 
-    return np.concatenate([values[:place], [value], values[place:]])
+    return np.concatenate([values[:index], [value], values[index:]])

@@ -1,203 +1,226 @@
-"""Results shown: as text for people, as JSON documents for machines."""
+"""Formats results as text for people and as JSON documents for machines."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.render.comparisons import (
-        COMPARE,
-        comparison_document,
-        comparison_lines,
+    from rowkey.render.comparison import (
+        COMPARISON_FIELDS,
+        build_comparison_document,
+        format_comparison,
         print_comparison,
     )
     from rowkey.render.damage import (
-        REPAIR,
-        VERIFY,
-        examination_lines,
-        lapse_document,
-        repair_document,
-        repair_line,
-        saved_lines,
-        verify_document,
+        REPAIR_FIELDS,
+        VERIFY_FIELDS,
+        build_mismatch_document,
+        build_repair_document,
+        build_verify_document,
+        format_examination,
+        format_repair,
+        format_saved_table,
     )
-    from rowkey.render.ddl import DIALECTS, Creation, creation_of
+    from rowkey.render.ddl import DIALECTS, CreateStatement, build_create_statement
+    from rowkey.render.document_fields import (
+        CHECK_FIELDS,
+        COUNT_FIELDS,
+        REGIONS_FIELDS,
+        SIMULATION_FIELDS,
+        SPLITS_FIELDS,
+        VECTORS_FIELDS,
+        list_paths,
+    )
     from rowkey.render.documents import (
-        FORMAT,
-        check_document,
-        mistakes_document,
-        plain,
-        row_document,
-        simulation_document,
-        splits_document,
-        vectors_document,
+        FORMAT_VERSION,
+        build_check_document,
+        build_mistakes_document,
+        build_row_document,
+        build_simulation_document,
+        build_splits_document,
+        build_vectors_document,
+        to_json_value,
     )
-    from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
-    from rowkey.render.findings import FINDINGS, finding_lines, findings_document
-    from rowkey.render.notices.checked import Checked
-    from rowkey.render.notices.github import github_lines
-    from rowkey.render.notices.junit import junit_lines
-    from rowkey.render.notices.sarif import sarif_document
-    from rowkey.render.observed import (
-        LIVE,
-        PROVE,
-        live_document,
+    from rowkey.render.explanation import (
+        EXPLANATION_FIELDS,
+        EXPLANATIONS_FIELDS,
+        build_explanation_document,
+        build_explanations_document,
+        format_explanation_text,
+    )
+    from rowkey.render.findings import FINDINGS_FIELDS, build_findings_document, format_findings
+    from rowkey.render.notices.github import format_github_commands
+    from rowkey.render.notices.junit import format_junit
+    from rowkey.render.notices.notice import CheckedFile
+    from rowkey.render.notices.sarif import build_sarif_document
+    from rowkey.render.page import LANGUAGES, NotebookResult, build_report_page, show
+    from rowkey.render.report import (
+        REDACTION_KEY_BYTES,
+        Redaction,
+        build_report_document,
+    )
+    from rowkey.render.rules import (
+        RULES_FIELDS,
+        build_rules_document,
+        format_rule,
+        format_rule_list,
+    )
+    from rowkey.render.running_tables import (
+        LIVE_FIELDS,
+        PROOF_FIELDS,
+        build_live_document,
+        build_proof_document,
         print_live,
         print_proof,
-        proof_document,
     )
-    from rowkey.render.page import LANGUAGES, Shown, report_page, show
-    from rowkey.render.plans import (
-        EXPLAIN,
-        EXPLANATIONS,
-        explanation_document,
-        explanation_lines,
-        explanations_document,
-    )
-    from rowkey.render.report import (
-        KEY_BYTES,
-        Judged,
-        Redaction,
-        judged,
-        judged_together,
-        report_document,
-    )
-    from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
-    from rowkey.render.standing import (
-        BUCKETS,
-        CHANGED,
-        HISTORY,
-        buckets_document,
-        buckets_lines,
-        changed_document,
-        changed_lines,
-        count_document,
-        history_document,
-        history_lines,
-        regions_document,
-        regions_lines,
+    from rowkey.render.table_status import (
+        BUCKET_CHANGE_FIELDS,
+        BUCKETS_FIELDS,
+        HISTORY_FIELDS,
+        build_bucket_change_document,
+        build_buckets_document,
+        build_count_document,
+        build_history_document,
+        build_regions_document,
+        format_bucket_change,
+        format_buckets,
+        format_history,
+        format_regions,
     )
     from rowkey.render.text import (
-        check_lines,
+        format_check,
+        format_reasons,
+        format_sizing,
+        format_vectors,
+        print_check,
         print_simulation,
-        reasons,
-        sizing_lines,
-        vector_lines,
     )
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "comparisons": "COMPARE comparison_document comparison_lines print_comparison",
-            "ddl": "DIALECTS Creation creation_of",
+            "comparison": (
+                "COMPARISON_FIELDS build_comparison_document format_comparison print_comparison"
+            ),
+            "ddl": "DIALECTS CreateStatement build_create_statement",
             "documents": (
-                "FORMAT check_document mistakes_document plain row_document "
-                "simulation_document splits_document vectors_document"
+                "FORMAT_VERSION build_check_document build_mistakes_document to_json_value "
+                "build_row_document build_simulation_document build_splits_document "
+                "build_vectors_document"
             ),
-            "fields": "CHECK COUNT REGIONS SIMULATE SPLITS VECTORS paths_of",
-            "findings": "FINDINGS finding_lines findings_document",
-            "notices.checked": "Checked",
-            "notices.github": "github_lines",
-            "notices.junit": "junit_lines",
-            "notices.sarif": "sarif_document",
-            "observed": "LIVE PROVE live_document print_live print_proof proof_document",
-            "page": "LANGUAGES Shown report_page show",
-            "plans": (
-                "EXPLAIN EXPLANATIONS explanation_document explanation_lines explanations_document"
+            "document_fields": (
+                "CHECK_FIELDS COUNT_FIELDS REGIONS_FIELDS SIMULATION_FIELDS SPLITS_FIELDS "
+                "VECTORS_FIELDS list_paths"
             ),
-            "report": "KEY_BYTES Judged Redaction judged judged_together report_document",
-            "rules": "RULES rule_lines rule_list rules_document",
+            "findings": "FINDINGS_FIELDS format_findings build_findings_document",
+            "notices.notice": "CheckedFile",
+            "notices.github": "format_github_commands",
+            "notices.junit": "format_junit",
+            "notices.sarif": "build_sarif_document",
+            "running_tables": (
+                "LIVE_FIELDS PROOF_FIELDS build_live_document print_live print_proof "
+                "build_proof_document"
+            ),
+            "page": "LANGUAGES NotebookResult build_report_page show",
+            "explanation": (
+                "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
+                "format_explanation_text build_explanations_document"
+            ),
+            "report": ("REDACTION_KEY_BYTES Redaction build_report_document"),
+            "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
-                "REPAIR VERIFY examination_lines lapse_document repair_document repair_line "
-                "saved_lines verify_document"
+                "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
+                "build_repair_document format_repair format_saved_table build_verify_document"
             ),
-            "standing": (
-                "BUCKETS CHANGED HISTORY buckets_document buckets_lines changed_document "
-                "changed_lines count_document history_document history_lines regions_document "
-                "regions_lines"
+            "table_status": (
+                "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
+                "format_buckets build_bucket_change_document format_bucket_change "
+                "build_count_document build_history_document format_history build_regions_document "
+                "format_regions"
             ),
-            "text": "check_lines print_simulation reasons sizing_lines vector_lines",
+            "text": (
+                "format_check format_reasons format_sizing format_vectors print_check "
+                "print_simulation"
+            ),
         },
     )
 
 __all__ = [
-    "BUCKETS",
-    "CHANGED",
-    "CHECK",
-    "COMPARE",
-    "COUNT",
+    "BUCKETS_FIELDS",
+    "BUCKET_CHANGE_FIELDS",
+    "CHECK_FIELDS",
+    "COMPARISON_FIELDS",
+    "COUNT_FIELDS",
     "DIALECTS",
-    "EXPLAIN",
-    "EXPLANATIONS",
-    "FINDINGS",
-    "FORMAT",
-    "HISTORY",
-    "KEY_BYTES",
+    "EXPLANATIONS_FIELDS",
+    "EXPLANATION_FIELDS",
+    "FINDINGS_FIELDS",
+    "FORMAT_VERSION",
+    "HISTORY_FIELDS",
     "LANGUAGES",
-    "LIVE",
-    "PROVE",
-    "REGIONS",
-    "REPAIR",
-    "RULES",
-    "SIMULATE",
-    "SPLITS",
-    "VECTORS",
-    "VERIFY",
-    "Checked",
-    "Creation",
-    "Judged",
+    "LIVE_FIELDS",
+    "PROOF_FIELDS",
+    "REDACTION_KEY_BYTES",
+    "REGIONS_FIELDS",
+    "REPAIR_FIELDS",
+    "RULES_FIELDS",
+    "SIMULATION_FIELDS",
+    "SPLITS_FIELDS",
+    "VECTORS_FIELDS",
+    "VERIFY_FIELDS",
+    "CheckedFile",
+    "CreateStatement",
+    "NotebookResult",
     "Redaction",
-    "Shown",
-    "buckets_document",
-    "buckets_lines",
-    "changed_document",
-    "changed_lines",
-    "check_document",
-    "check_lines",
-    "comparison_document",
-    "comparison_lines",
-    "count_document",
-    "creation_of",
-    "examination_lines",
-    "explanation_document",
-    "explanation_lines",
-    "explanations_document",
-    "finding_lines",
-    "findings_document",
-    "github_lines",
-    "history_document",
-    "history_lines",
-    "judged",
-    "judged_together",
-    "junit_lines",
-    "lapse_document",
-    "live_document",
-    "mistakes_document",
-    "paths_of",
-    "plain",
+    "build_bucket_change_document",
+    "build_buckets_document",
+    "build_check_document",
+    "build_comparison_document",
+    "build_count_document",
+    "build_create_statement",
+    "build_explanation_document",
+    "build_explanations_document",
+    "build_findings_document",
+    "build_history_document",
+    "build_live_document",
+    "build_mismatch_document",
+    "build_mistakes_document",
+    "build_proof_document",
+    "build_regions_document",
+    "build_repair_document",
+    "build_report_document",
+    "build_report_page",
+    "build_row_document",
+    "build_rules_document",
+    "build_sarif_document",
+    "build_simulation_document",
+    "build_splits_document",
+    "build_vectors_document",
+    "build_verify_document",
+    "format_bucket_change",
+    "format_buckets",
+    "format_check",
+    "format_comparison",
+    "format_examination",
+    "format_explanation_text",
+    "format_findings",
+    "format_github_commands",
+    "format_history",
+    "format_junit",
+    "format_reasons",
+    "format_regions",
+    "format_repair",
+    "format_rule",
+    "format_rule_list",
+    "format_saved_table",
+    "format_sizing",
+    "format_vectors",
+    "list_paths",
+    "print_check",
     "print_comparison",
     "print_live",
     "print_proof",
     "print_simulation",
-    "proof_document",
-    "reasons",
-    "regions_document",
-    "regions_lines",
-    "repair_document",
-    "repair_line",
-    "report_document",
-    "report_page",
-    "row_document",
-    "rule_lines",
-    "rule_list",
-    "rules_document",
-    "sarif_document",
-    "saved_lines",
     "show",
-    "simulation_document",
-    "sizing_lines",
-    "splits_document",
-    "vector_lines",
-    "vectors_document",
-    "verify_document",
+    "to_json_value",
 ]

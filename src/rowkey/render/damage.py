@@ -1,22 +1,22 @@
-"""Damage to tables and catalogs, and what was done about it, as lines and as JSON documents."""
+"""Damage to tables and catalogs, and the results of repairs, as text and as JSON documents."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import counted
-from rowkey.regions import to_binary
-from rowkey.render.documents import FORMAT
+from rowkey.messages import pluralize
+from rowkey.regions import to_string_binary
+from rowkey.render.documents import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rowkey.engines import Examination, Repair, Rows, Saved
+    from rowkey.engines import Examination, RepairResult, RowInterval, SalvageResult
 
-_RANGES = 20
+_MAX_RANGES_PRINTED = 20
 """Stretches of rows that are printed; a document lists them all."""
 
-_FOUND = {
+_EXAMINATION_FIELDS = {
     "tables[].table": "name of the table",
     "tables[].sound": "whether nothing of it is damaged or gone",
     "tables[].problems[].file": "the file that is damaged or gone",
@@ -24,7 +24,7 @@ _FOUND = {
     "tables[].problems[].remedy": "what to do about it",
     "tables[].lost_rows[]": "first and last row, both included, in hexadecimal, of each stretch "
     "whose rows lack cells; null for the beginning or the end of the table",
-    "tables[].repairable": "whether `rowkey repair` mends it where it lies",
+    "tables[].repairable": "whether `rowkey repair` can repair it in place",
     "tables[].readable": "whether anything of it can be read",
     "tables[].cells": "cells that were read",
     "tables[].files": "files that were read",
@@ -32,20 +32,20 @@ _FOUND = {
     "tables[].notes[]": "what is wrong, but takes nothing away, or is not known",
 }
 
-VERIFY = {
+VERIFY_FIELDS = {
     "format": "version of this document",
     "url": "the place that was read",
-    **_FOUND,
+    **_EXAMINATION_FIELDS,
 }
 
-REPAIR = {
-    **VERIFY,
-    "tables[].repaired": "whether it was mended where it lies",
+REPAIR_FIELDS = {
+    **VERIFY_FIELDS,
+    "tables[].repaired": "whether it was repaired in place",
     "tables[].log": "the log that was cut, or null",
     "tables[].offset": "the byte from which on it was cut, or null",
     "tables[].bytes_cut": "bytes that were set aside, or null",
     "tables[].changes_lost": "changes of single cells that were acknowledged and are gone; null if "
-    "that is not known, or nothing was mended",
+    "that is not known, or nothing was repaired",
     "tables[].batches_kept": "batches of changes that the table holds, from the first on; or null",
     "tables[].saved_into": "the new place that it was saved into, or null",
     "tables[].cells_saved": "cells that were saved there, or null",
@@ -56,141 +56,158 @@ REPAIR = {
     "catalog.table": "name of the table",
     "catalog.catalog": "the catalog",
     "catalog.what": "what it does not know, or knows of a table that is not there",
-    "catalog.broken": "why that cannot be mended, or null",
+    "catalog.broken": "why that cannot be repaired, or null",
     "catalog.mended": "whether it was",
     "catalog.words": "what it is to know: generation, counts and hash of the design; null where it "
-    "is to forget the table, or cannot be mended",
+    "is to forget the table, or cannot be repaired",
 }
 
 
-def verify_document(url: str, found: Iterable[Examination]) -> dict[str, Any]:
+def build_verify_document(url: str, examinations: Iterable[Examination]) -> dict[str, Any]:
     """Return what was found, as `rowkey verify -f json` prints it."""
-    return {"format": FORMAT, "url": url, "tables": [_describe_table(one) for one in found]}
+    return {
+        "format": FORMAT_VERSION,
+        "url": url,
+        "tables": [_describe_table(examination) for examination in examinations],
+    }
 
 
-def repair_document(
+def build_repair_document(
     url: str,
-    found: Iterable[Examination],
-    repairs: Iterable[Repair] = (),
-    saved: Iterable[Saved] = (),
-    into: str | None = None,
+    examinations: Iterable[Examination],
+    repairs: Iterable[RepairResult] = (),
+    saved_tables: Iterable[SalvageResult] = (),
+    target_url: str | None = None,
 ) -> dict[str, Any]:
     """Return what was found and done, as `rowkey repair -f json` prints it.
 
     Args:
         url: the place.
-        found: what was found, a table each.
-        repairs: what was mended there.
-        saved: what was saved elsewhere.
-        into: where that is.
+        examinations: what was found, a table each.
+        repairs: the results of repairing tables in place.
+        saved_tables: what was saved elsewhere.
+        target_url: where that is.
     """
     repaired = {one.table: one for one in repairs}
-    kept = {one.table: one for one in saved}
+    kept = {one.table: one for one in saved_tables}
     tables = []
-    for one in found:
+    for one in examinations:
         repair, save = repaired.get(one.table), kept.get(one.table)
         tables.append({
             **_describe_table(one),
             "repaired": repair is not None,
-            "log": None if repair is None else repair.log or None,
-            "offset": repair.offset if repair is not None and repair.log else None,
-            "bytes_cut": None if repair is None else repair.bytes_cut,
-            "changes_lost": None if repair is None else repair.changes_lost,
-            "batches_kept": None if repair is None else repair.batches,
-            "saved_into": None if save is None else into,
-            "cells_saved": None if save is None else save.cells,
-            "cells_left_out": None if save is None else save.cells_left_out,
+            "log": None if repair is None else repair.log_name or None,
+            "offset": repair.offset if repair is not None and repair.log_name else None,
+            "bytes_cut": None if repair is None else repair.truncated_bytes,
+            "changes_lost": None if repair is None else repair.lost_change_count,
+            "batches_kept": None if repair is None else repair.batch_count,
+            "saved_into": None if save is None else target_url,
+            "cells_saved": None if save is None else save.cell_count,
+            "cells_left_out": None if save is None else save.omitted_cell_count,
             "rows_not_saved": [] if save is None else _describe_rows(save.lost_rows),
             "save_notes": [] if save is None else list(save.notes),
         })  # fmt: skip
-    return {"format": FORMAT, "url": url, "tables": tables, "catalog": None}
+    return {"format": FORMAT_VERSION, "url": url, "tables": tables, "catalog": None}
 
 
-def _describe_table(found: Examination) -> dict[str, Any]:
+def _describe_table(examination: Examination) -> dict[str, Any]:
+    """Return the document of one examined table."""
     return {
-        "table": found.table,
-        "sound": found.is_sound,
+        "table": examination.table,
+        "sound": examination.is_sound,
         "problems": [
             {
-                "file": one.mistake.path,
-                "problem": one.mistake.what,
-                "remedy": one.mistake.remedy or None,
+                "file": problem.mistake.path,
+                "problem": problem.mistake.problem,
+                "remedy": problem.mistake.remedy or None,
             }
-            for one in found.problems
+            for problem in examination.problems
         ],
-        "lost_rows": _describe_rows(found.lost_rows),
-        "repairable": bool(found.problems) and not found.needs_saving,
-        "readable": found.is_readable,
-        "cells": found.cells,
-        "files": found.files,
-        "bytes": found.size_bytes,
-        "notes": found.notes,
+        "lost_rows": _describe_rows(examination.lost_rows),
+        "repairable": bool(examination.problems) and not examination.needs_saving,
+        "readable": examination.is_readable,
+        "cells": examination.cell_count,
+        "files": examination.file_count,
+        "bytes": examination.size_bytes,
+        "notes": examination.notes,
     }
 
 
-def _describe_rows(stretches: Iterable[Rows]) -> list[list[str | None]]:
-    return [[None if row is None else row.hex() for row in rows] for rows in stretches]
+def _describe_rows(row_ranges: Iterable[RowInterval]) -> list[list[str | None]]:
+    """Return each range of rows as its first and last row; None for an open end."""
+    return [[None if row is None else row.hex() for row in rows] for rows in row_ranges]
 
 
-def examination_lines(found: Examination) -> Iterator[str]:
+def format_examination(examination: Examination) -> Iterator[str]:
     """Yield what was found in a table as lines for people."""
-    read = f"{counted(found.cells, 'cell')} in {counted(found.files, 'file')} read"
-    yield f"{found.table}: {'sound' if found.is_sound else 'damaged'}; {read}"
-    for problem in found.problems:
+    read = (
+        f"{pluralize(examination.cell_count, 'cell')} in "
+        f"{pluralize(examination.file_count, 'file')} read"
+    )
+    yield f"{examination.table}: {'sound' if examination.is_sound else 'damaged'}; {read}"
+    for problem in examination.problems:
         yield f"  {problem}"
-    yield from _lost_lines(found.lost_rows)
-    for note in found.notes:
+    yield from _format_lost_rows(examination.lost_rows)
+    for note in examination.notes:
         yield f"  note: {note}"
 
 
-def _lost_lines(lost: Sequence[Rows]) -> Iterator[str]:
-    for first, last in lost[:_RANGES]:
-        begin = "the first" if first is None else to_binary(first)
-        end = "the last" if last is None else to_binary(last)
+def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:
+    """Yield a line for each range of rows that lacks cells."""
+    for first, last in row_ranges[:_MAX_RANGES_PRINTED]:
+        begin = "the first" if first is None else to_string_binary(first)
+        end = "the last" if last is None else to_string_binary(last)
         yield f"  lost: rows from {begin} to {end}, both included"
-    if len(lost) > _RANGES:
-        yield f"  and {counted(len(lost) - _RANGES, 'stretch')} more; -f json lists them all"
+    if len(row_ranges) > _MAX_RANGES_PRINTED:
+        yield (
+            f"  and {pluralize(len(row_ranges) - _MAX_RANGES_PRINTED, 'range')} more; -f json "
+            "lists them all"
+        )
 
 
-def repair_line(repair: Repair) -> str:
-    """Return what was mended where a table lies, as a line for people."""
-    kept = f"{repair.batches:,} batches of changes are kept"
-    if repair.changes_lost is None:
+def format_repair(repair: RepairResult) -> str:
+    """Return the result of a repair in place as a line for people."""
+    kept_batches = f"{repair.batch_count:,} batches of changes are kept"
+    if repair.lost_change_count is None:
         lost = "how many changes are lost is not known"
     else:
-        lost = f"{counted(repair.changes_lost, 'acknowledged change')} lost"
-    if not repair.log:
-        return f"{repair.table}: repaired; {kept}, {lost}"
+        lost = f"{pluralize(repair.lost_change_count, 'acknowledged change')} lost"
+    if not repair.log_name:
+        return f"{repair.table}: repaired; {kept_batches}, {lost}"
     return (
-        f"{repair.table}: {repair.log} was cut at byte {repair.offset:,}; {kept}, {lost}; "
-        f"{counted(repair.bytes_cut, 'byte')} moved to cut/"
+        f"{repair.table}: {repair.log_name} was truncated at byte {repair.offset:,}; "
+        f"{kept_batches}, {lost}; {pluralize(repair.truncated_bytes, 'byte')} moved to cut/"
     )
 
 
-def saved_lines(saved: Saved, into: str) -> Iterator[str]:
+def format_saved_table(saved_table: SalvageResult, target_url: str) -> Iterator[str]:
     """Yield what was saved of a table as lines for people."""
-    yield f"{saved.table}: {counted(saved.cells, 'cell')} saved into {into}"
-    if saved.cells_left_out:
-        left = counted(saved.cells_left_out, "readable cell")
+    yield (
+        f"{saved_table.table}: {pluralize(saved_table.cell_count, 'cell')} saved into {target_url}"
+    )
+    if saved_table.omitted_cell_count:
+        left = pluralize(saved_table.omitted_cell_count, "readable cell")
         yield f"  {left} of rows that lack others left out; --keep-incomplete saves them too"
-    yield from _lost_lines(saved.lost_rows)
-    for note in saved.notes:
+    yield from _format_lost_rows(saved_table.lost_rows)
+    for note in saved_table.notes:
         yield f"  note: {note}"
 
 
-def lapse_document(url: str, found: Any) -> dict[str, Any]:
+def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
     """Return what a catalog has lost, as `rowkey repair DESIGN -f json` prints it.
 
     Args:
         url: the place.
-        found: what is lost, mended or not; None if nothing is.
+        mismatch: what is lost, repaired or not; None if nothing is.
     """
-    told = found and {
-        "table": found.table,
-        "catalog": found.catalog,
-        "what": found.what,
-        "broken": found.broken or None,
-        "mended": found.is_mended,
-        "words": None if found.entry is None else found.entry.words,
+    document = mismatch and {
+        "table": mismatch.table,
+        "catalog": mismatch.catalog_url,
+        "what": mismatch.problem,
+        "broken": mismatch.obstacle or None,
+        "mended": mismatch.is_repaired,
+        "words": None
+        if mismatch.correct_entry is None
+        else mismatch.correct_entry.table_attributes,
     }
-    return {"format": FORMAT, "url": url, "tables": [], "catalog": told}
+    return {"format": FORMAT_VERSION, "url": url, "tables": [], "catalog": document}

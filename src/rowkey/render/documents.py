@@ -1,4 +1,4 @@
-"""Results as JSON documents, with every field's meaning beside it.
+"""Builds the JSON documents of results.
 
 The names are public: a field is added at any time, but never renamed or given another meaning
 without a new `format`.
@@ -9,42 +9,44 @@ from __future__ import annotations
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from rowkey.render.findings import findings_document
-from rowkey.render.packing import packing_document
+from rowkey.render.findings import build_findings_document
+from rowkey.render.packing import build_packing_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rowkey.design import Design, Properties
+    from rowkey.design import Design, DesignProperties
     from rowkey.errors import Mistake
-    from rowkey.heat import Finding, Shares, Skew
+    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
     from rowkey.keys import Key, Row
-    from rowkey.lint import Findings
+    from rowkey.lint import LintResult
     from rowkey.schema import Value
-    from rowkey.simulate import CutFound, Simulation
-    from rowkey.workload import Packing
+    from rowkey.simulate import Simulation, SplitReport
+    from rowkey.workload import PackingSavings
 
-FORMAT = 1
+FORMAT_VERSION = 1
 
 
-def simulation_document(found: Simulation, packing: Packing | None = None) -> dict[str, Any]:
-    """A simulation, as `rowkey simulate -f json` prints it; with what packed cells save."""
+def build_simulation_document(
+    simulation: Simulation, packing: PackingSavings | None = None
+) -> dict[str, Any]:
+    """Return a simulation as `rowkey simulate -f json` prints it."""
     return {
-        "format": FORMAT,
-        "table": found.design.table,
-        "key": str(found.design.key),
-        "seed": found.seed,
+        "format": FORMAT_VERSION,
+        "table": simulation.design.table,
+        "key": str(simulation.design.key),
+        "seed": simulation.seed,
         "source": {
-            "kind": found.source.kind,
-            "path": found.source.name or None,
-            "events": found.source.total,
-            "first": found.source.first,
-            "left_out": found.source.left_out.count,
-            "left_out_first": found.source.left_out.first or None,
-            "assumed": list(found.source.assumed),
+            "kind": simulation.source.origin,
+            "path": simulation.source.name or None,
+            "events": simulation.source.total_count,
+            "first": simulation.source.first_replayed,
+            "left_out": simulation.source.skipped_rows.count,
+            "left_out_first": simulation.source.skipped_rows.first_problem or None,
+            "assumed": list(simulation.source.assumptions),
         },
-        "operations": found.operations,
-        "servers": found.design.cluster.servers,
+        "operations": simulation.operation_count,
+        "servers": simulation.design.cluster.servers,
         "regions": [
             {
                 "start": region.start.hex(),
@@ -52,63 +54,65 @@ def simulation_document(found: Simulation, packing: Packing | None = None) -> di
                 "server": region.server,
                 "writes": region.writes,
             }
-            for region in found.regions
+            for region in simulation.regions
         ],
-        "remarks": list(found.remarks),
-        "dead_regions": found.dead,
-        "overwritten": {"rows": found.overwritten, "exact": found.overwritten_exact},
-        "bytes": {"key": found.key_bytes, "event": found.event_bytes},
-        "packing": packing_document(packing),
-        "skew": {f"{skew.width_s}s": _skew(skew) for skew in found.skews},
+        "remarks": list(simulation.remarks),
+        "dead_regions": simulation.empty_region_count,
+        "overwritten": {"rows": simulation.overwrite_count, "exact": simulation.is_overwrite_exact},
+        "bytes": {"key": simulation.key_bytes, "event": simulation.event_bytes},
+        "packing": build_packing_document(packing),
+        "skew": {f"{skew.width_s}s": _build_skew(skew) for skew in simulation.skews},
         "equal_count": {
-            "windows": found.windows,
-            "servers": _shares(found.server_shares),
-            "regions": _shares(found.region_shares),
+            "windows": simulation.window_count,
+            "servers": _build_shares(simulation.server_shares),
+            "regions": _build_shares(simulation.region_shares),
         },
-        "late": found.late,
-        "reads": [_read(found, index) for index in range(len(found.reads))],
-        "causes": [_cause(cause) for cause in found.causes],
-        "growth": _growth(found),
-        "scaled": _scaled(found),
-        "verdict": found.verdict.word,
-        "verdict_skew": found.verdict.skew,
-        "verdict_even": found.verdict.even,
-        "verdict_basis": found.verdict.basis,
+        "late": simulation.late_count,
+        "reads": [_build_read(simulation, index) for index in range(len(simulation.reads))],
+        "causes": [_build_cause(cause) for cause in simulation.causes],
+        "growth": _build_growth(simulation),
+        "scaled": _build_scaled(simulation),
+        "verdict": simulation.verdict.level,
+        "verdict_skew": simulation.verdict.skew,
+        "verdict_even": simulation.verdict.even_skew,
+        "verdict_basis": simulation.verdict.basis,
     }
 
 
-def _skew(skew: Skew) -> dict[str, Any]:
-    """One width of window; a thin one has its reason and no figures."""
+def _build_skew(skew: Skew) -> dict[str, Any]:
+    """Return the skew at one width of window; a thin one has a reason and no figures."""
     figures: dict[str, Any] = {
-        "servers": skew.servers,
-        "regions": skew.regions,
-        "even_servers": skew.even_servers,
-        "even_regions": skew.even_regions,
+        "servers": skew.server_skew,
+        "regions": skew.region_skew,
+        "even_servers": skew.even_server_skew,
+        "even_regions": skew.even_region_skew,
         "servers_other": None,
-        "one_more_server": skew.one_more,
-        "double_servers": skew.doubled,
-        "windows": skew.windows,
-        "covered": skew.covered,
+        "one_more_server": skew.one_more_server,
+        "double_servers": skew.double_servers,
+        "windows": skew.window_count,
+        "covered": skew.covered_share,
         "peak": None,
         "provisioning": skew.provisioning,
     }
     if skew.reason:
         return {**figures, "reason": skew.reason}
     figures["servers_other"] = {
-        "low": skew.other_low,
-        "median": skew.other_median,
-        "high": skew.other_high,
+        "low": skew.balanced_low,
+        "median": skew.balanced_median,
+        "high": skew.balanced_high,
     }
     if skew.peak is not None:
         figures["peak"] = {"start_ms": skew.peak[0], "skew": skew.peak[1]}
     return figures
 
 
-def _shares(shares: Shares) -> dict[str, float]:
+def _build_shares(shares: BusiestShares) -> dict[str, float]:
+    """Return the document of the shares that the busiest regions take."""
     return {"total": shares.total, "median": shares.median, "worst": shares.worst}
 
 
-def _cause(cause: Finding) -> dict[str, Any]:
+def _build_cause(cause: CauseFinding) -> dict[str, Any]:
+    """Return the document of one cause of a hot spot."""
     return {
         "code": cause.code,
         "message": cause.message,
@@ -118,47 +122,50 @@ def _cause(cause: Finding) -> dict[str, Any]:
     }
 
 
-def _read(found: Simulation, index: int) -> dict[str, Any]:
-    read = found.reads[index]
+def _build_read(simulation: Simulation, index: int) -> dict[str, Any]:
+    """Return the document of one declared read."""
+    read = simulation.reads[index]
     return {
         "name": read.name,
         "fan_out": {"mean": read.fan_out[0], "most": read.fan_out[1]},
         "regions": {"mean": read.regions[0], "most": read.regions[1]},
-        "rows_returned": read.returned,
-        "rows_read": read.read,
+        "rows_returned": read.returned_rows,
+        "rows_read": read.read_rows,
         "read_per_returned": read.amplification,
-        "residual": list(read.residual),
+        "residual": list(read.residual_fields),
         "full_scan": read.is_full_scan,
         "order_served": read.serves_order,
-        "assumed": read.assumed or None,
+        "assumed": read.assumption or None,
         "error": read.error or None,
     }
 
 
-def _growth(found: Simulation) -> dict[str, Any] | None:
-    growth = found.growth
+def _build_growth(simulation: Simulation) -> dict[str, Any] | None:
+    """Return how the table grows, or None without a declared rate."""
+    growth = simulation.growth
     if growth is None:
         return None
     return {
-        "regions": growth.regions,
+        "regions": growth.region_count,
         "splits": len(growth.splits),
-        "fill": growth.fill,
-        "idle": growth.idle,
+        "fill": growth.mean_fill,
+        "idle": growth.idle_share,
     }
 
 
-def _scaled(found: Simulation) -> dict[str, Any] | None:
-    scaled = found.scaled
+def _build_scaled(simulation: Simulation) -> dict[str, Any] | None:
+    """Return the load at the declared rate, or None without one."""
+    scaled = simulation.scaled_run
     if scaled is None:
         return None
-    skews = {f"{skew.width_s}s": _skew(skew) for skew in scaled.skews}
-    return {"rate": scaled.rate, "operations": scaled.operations, "skew": skews}
+    skews = {f"{skew.width_s}s": _build_skew(skew) for skew in scaled.skews}
+    return {"rate": scaled.rate, "operations": scaled.operation_count, "skew": skews}
 
 
-def mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
-    """A broken design file, as `rowkey check -f json` prints it."""
+def build_mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
+    """Return a broken design file as `rowkey check -f json` prints it."""
     return {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "file": path,
         "ok": False,
         "mistakes": [
@@ -166,8 +173,8 @@ def mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
                 "line": mistake.line or None,
                 "column": mistake.column or None,
                 "path": mistake.path,
-                "what": mistake.what,
-                "allowed": mistake.allowed or None,
+                "what": mistake.problem,
+                "allowed": mistake.expected or None,
                 "remedy": mistake.remedy or None,
             }
             for mistake in mistakes
@@ -175,16 +182,16 @@ def mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
     }
 
 
-def check_document(
+def build_check_document(
     path: str,
     design: Design,
-    found: Properties,
-    judged: Findings,
-    packing: Packing | None = None,
+    properties: DesignProperties,
+    lint_result: LintResult,
+    packing: PackingSavings | None = None,
 ) -> dict[str, Any]:
-    """A sound design file with what follows from it, as `rowkey check -f json` prints it."""
+    """Return a valid design with its properties and findings, as `rowkey check -f json` does."""
     return {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "file": path,
         "ok": True,
         "mistakes": [],
@@ -194,88 +201,95 @@ def check_document(
             {
                 "notation": part.notation,
                 "fields": list(part.fields),
-                "bytes": {"least": part.least, "most": part.most},
-                "closed": part.closed,
+                "bytes": {"least": part.min_bytes, "most": part.max_bytes},
+                "closed": part.is_closed,
                 "order": part.order,
-                "loses": dict(part.loses),
-                "words": part.words,
+                "loses": dict(part.losses),
+                "words": part.description,
             }
-            for part in found.parts
+            for part in properties.parts
         ],
-        "key_bytes": {"least": found.key_least, "most": found.key_most},
-        "packing": packing_document(packing),
-        "decodes": found.decodes,
-        "ambiguous": list(found.ambiguous),
-        "recovered": list(found.recovered),
-        "stored_as_columns": list(found.kept),
-        "unique": found.unique,
-        "lossy": dict(found.lossy),
-        "order": list(found.order),
-        "chance": found.chance,
-        "regions": found.regions,
+        "key_bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
+        "packing": build_packing_document(packing),
+        "decodes": properties.can_decode,
+        "ambiguous": list(properties.ambiguities),
+        "recovered": list(properties.recovered_fields),
+        "stored_as_columns": list(properties.stored_fields),
+        "unique": properties.is_unique,
+        "lossy": dict(properties.losses),
+        "order": list(properties.row_order),
+        "chance": properties.is_salted,
+        "regions": properties.region_count,
         "reads": [
             {
                 "name": read.name,
                 "fan_out": read.fan_out,
-                "residual": list(read.residual),
+                "residual": list(read.residual_fields),
                 "full_scan": read.is_full_scan,
                 "order_served": read.serves_order,
                 "error": read.error or None,
             }
-            for read in found.reads
+            for read in properties.reads
         ],
-        "foreseen": [_cause(cause) for cause in judged.causes],
-        **findings_document(judged),
-        "remarks": list(found.remarks),
+        "foreseen": [_build_cause(cause) for cause in lint_result.causes],
+        **build_findings_document(lint_result),
+        "remarks": list(properties.remarks),
     }
 
 
-def vectors_document(key: Key, rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows with the bytes of their keys, as `rowkey vectors -f json` prints them.
+def build_vectors_document(key: Key, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return rows and the bytes of their keys as `rowkey vectors -f json` prints them.
+
+    A random salt takes the numbers from 0 on, one row after the other.
 
     Raises:
         RowError: a row cannot be encoded.
     """
     vectors = []
-    for row in rows:
-        encoded = key.encode(row)
-        pieces = [piece.hex() for piece in key.cut(encoded)] if key.is_decodable else []
-        vectors.append({"row": row_document(row), "key": encoded.hex(), "parts": pieces})
+    for number, row in enumerate(rows):
+        encoded = key.encode(row, salt=number % key.salt_count if key.is_salted else None)
+        pieces = [piece.hex() for piece in key.split_pieces(encoded)] if key.is_decodable else []
+        vectors.append({"row": build_row_document(row), "key": encoded.hex(), "parts": pieces})
     parts = [
-        {"notation": str(term), "words": part.words()}
+        {"notation": str(term), "words": part.describe_encoding()}
         for term, part in zip(key.terms, key.parts, strict=True)
     ]
-    return {"format": FORMAT, "key": str(key), "parts": parts, "vectors": vectors}
+    return {"format": FORMAT_VERSION, "key": str(key), "parts": parts, "vectors": vectors}
 
 
-def splits_document(found: CutFound) -> dict[str, Any]:
-    """Region boundaries, as `rowkey splits -f json` prints them."""
-    sizing = found.sizing
+def build_splits_document(report: SplitReport) -> dict[str, Any]:
+    """Return region boundaries as `rowkey splits -f json` prints them."""
+    sizing = report.sizing
     return {
-        "format": FORMAT,
-        "algorithm": found.algorithm,
-        "splits": [split.hex() for split in found.boundaries.splits],
-        "regions": len(found.boundaries),
-        "remarks": list(found.remarks),
+        "format": FORMAT_VERSION,
+        "algorithm": report.algorithm,
+        "splits": [split.hex() for split in report.boundaries.splits],
+        "regions": len(report.boundaries),
+        "remarks": list(report.remarks),
         "sizing": None
         if sizing is None
         else {
             "regions": sizing.regions,
-            "bound": sizing.bound,
+            "bound": sizing.imbalance,
             "reasons": list(sizing.reasons),
             "warnings": list(sizing.warnings),
             "opinions": [
-                {"source": o.source, "least": o.least, "most": o.most, "reason": o.reason}
+                {
+                    "source": o.source,
+                    "least": o.min_regions,
+                    "most": o.max_regions,
+                    "reason": o.reason,
+                }
                 for o in sizing.opinions
             ],
         },
     }
 
 
-def plain(value: Value) -> Any:
-    """A value as JSON has it: bytes in hexadecimal, decimals, dates and infinities as text.
+def to_json_value(value: Value) -> Any:
+    """Return a value for JSON: bytes in hexadecimal, decimals, dates and infinities as text.
 
-    >>> plain(b"\\x0a"), plain(1.5), plain(float("-inf"))
+    >>> to_json_value(b"\\x0a"), to_json_value(1.5), to_json_value(float("-inf"))
     ('0a', 1.5, '-Infinity')
     """
     if isinstance(value, bytes):
@@ -287,6 +301,6 @@ def plain(value: Value) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def row_document(row: Mapping[str, Value]) -> dict[str, Any]:
-    """A row's values as JSON has them."""
-    return {name: plain(value) for name, value in row.items()}
+def build_row_document(row: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the values of a row for JSON."""
+    return {name: to_json_value(value) for name, value in row.items()}

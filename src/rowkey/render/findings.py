@@ -1,23 +1,23 @@
-"""What the rules say of a design, as text for people and as a document for machines."""
+"""Findings of the rules as text for people and as a JSON document for machines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import escaped, printable
+from rowkey.messages import escape_text, shorten_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.lint import Allowed, Finding, Findings, Severity
+    from rowkey.lint import AllowedFinding, Finding, LintResult, Severity
 
-_GROUPS: tuple[tuple[Severity, str, str], ...] = (
+_SEVERITY_NAMES: tuple[tuple[Severity, str, str], ...] = (
     ("error", "error", "errors"),
     ("warning", "warning", "warnings"),
     ("info", "remark", "remarks"),
 )
 
-FINDINGS = {
+FINDINGS_FIELDS = {
     "findings[].code": "the rule's code",
     "findings[].name": "the rule's name, as a comment in the file may allow it",
     "findings[].severity": "error, warning or info",
@@ -41,78 +41,81 @@ FINDINGS = {
 }
 
 
-def finding_lines(path: str, found: Findings) -> Iterator[str]:
-    """The findings in one file, the gravest first, each on a line that an editor can jump to.
+def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
+    """Yield the findings in one file, the gravest first, each with its file and line.
 
     Args:
         path: the design file, as it was given.
-        found: what the rules found.
+        lint_result: what the rules found.
     """
-    if found.seen is not None and found.seen.remark:
-        yield found.seen.remark
-    for severity, one, many in _GROUPS:
-        group = [finding for finding in found.found if finding.severity == severity]
+    if lint_result.sample is not None and lint_result.sample.remark:
+        yield lint_result.sample.remark
+    for severity, one, many in _SEVERITY_NAMES:
+        group = [finding for finding in lint_result.findings if finding.severity == severity]
         if group:
             yield f"{len(group):,} {one if len(group) == 1 else many}"
-        yield from (f"{_place(path, finding.line)}: {finding}" for finding in group)
-    if found.allowed:
-        yield f"{len(found.allowed):,} allowed"
-    for allowed in found.allowed:
-        why = printable(allowed.why) or "no reason given"
-        place = _place(path, allowed.line)
+        yield from (f"{_format_place(path, finding.line)}: {finding}" for finding in group)
+    if lint_result.allowed_findings:
+        yield f"{len(lint_result.allowed_findings):,} allowed"
+    for allowed in lint_result.allowed_findings:
+        why = shorten_text(allowed.reason) or "no reason given"
+        place = _format_place(path, allowed.line)
         yield f"{place}: {allowed.finding.code} {allowed.finding.name}: {why}"
 
 
-def _place(path: str, line: int) -> str:
-    return f"{escaped(path)}:{line}" if line else escaped(path)
+def _format_place(path: str, line: int) -> str:
+    """Return `path:line`, or the path alone without a line."""
+    return f"{escape_text(path)}:{line}" if line else escape_text(path)
 
 
-def findings_document(found: Findings) -> dict[str, Any]:
-    """What the rules found, as `rowkey check -f json` prints it."""
-    seen = found.seen
+def build_findings_document(lint_result: LintResult) -> dict[str, Any]:
+    """Return what the rules found as `rowkey check -f json` prints it."""
+    sample = lint_result.sample
     return {
-        "findings": [_finding(one) for one in found.found],
-        "allowed": [_allowed(one) for one in found.allowed],
+        "findings": [_build_finding(one) for one in lint_result.findings],
+        "allowed": [_build_allowed_finding(one) for one in lint_result.allowed_findings],
         "sample": None
-        if seen is None
-        else {"path": seen.name, "events": seen.events, "remark": seen.remark or None},
+        if sample is None
+        else {"path": sample.path, "events": sample.event_count, "remark": sample.remark or None},
     }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _build_finding(finding: Finding) -> dict[str, Any]:
+    """Return the document of one finding."""
     return {
-        "code": one.code,
-        "name": one.name,
-        "severity": one.severity,
-        "line": one.line or None,
-        "path": one.path,
-        "value": plain_value(one.value),
-        "what": one.what,
-        "evidence": {name: plain_value(value) for name, value in one.evidence.items()},
-        "remedy": one.remedy or None,
-        "verdict": one.verdict or None,
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "line": finding.line or None,
+        "path": finding.path,
+        "value": to_plain_value(finding.value),
+        "what": finding.message,
+        "evidence": {name: to_plain_value(value) for name, value in finding.evidence.items()},
+        "remedy": finding.remedy or None,
+        "verdict": finding.verdict or None,
     }
 
 
-def _allowed(one: Allowed) -> dict[str, Any]:
-    found = one.finding
+def _build_allowed_finding(allowed: AllowedFinding) -> dict[str, Any]:
+    """Return the document of a finding that a comment allows."""
+    finding = allowed.finding
     return {
-        "code": found.code,
-        "name": found.name,
-        "line": found.line or None,
-        "path": found.path,
-        "what": found.what,
-        "why": one.why or None,
-        "comment": one.line,
+        "code": finding.code,
+        "name": finding.name,
+        "line": finding.line or None,
+        "path": finding.path,
+        "what": finding.message,
+        "why": allowed.reason or None,
+        "comment": allowed.line,
     }
 
 
-def plain_value(value: Any) -> Any:
-    """A value as JSON has it: what it has no word for as text, lists and tables of such inside."""
+def to_plain_value(value: Any) -> Any:
+    """Return a value for JSON; what JSON has no type for becomes text."""
     if isinstance(value, dict):
-        return {str(name): plain_value(one) for name, one in value.items()}
+        return {str(name): to_plain_value(one) for name, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_value(one) for one in value]
+        return [to_plain_value(one) for one in value]
     if isinstance(value, bytes):
         return value.hex()
     if value is None or isinstance(value, bool | int | str):

@@ -1,4 +1,4 @@
-"""What packed cells save, as text and as JSON."""
+"""The storage that packed cells save, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.workload import Packing
+    from rowkey.workload import PackingSavings
 
-PACKING = {
+PACKING_FIELDS = {
     "packing": "null where no fields are packed",
     "packing.cells[].cell": "family and qualifier of a packed cell",
     "packing.cells[].fields[]": "the fields in it",
@@ -20,22 +20,22 @@ PACKING = {
 }
 
 
-def packing_document(packing: Packing | None) -> dict[str, Any] | None:
-    """What packed cells save; None where there are none."""
+def build_packing_document(packing: PackingSavings | None) -> dict[str, Any] | None:
+    """Return what packed cells save; None if there are none."""
     if packing is None:
         return None
     cells = packing.cells.items()
     return {
         "cells": [{"cell": cell, "fields": list(fields)} for cell, fields in cells],
         "events": packing.events,
-        "bytes": packing.packed,
-        "bytes_alone": packing.alone,
-        "saved": packing.saved,
+        "bytes": packing.packed_bytes,
+        "bytes_alone": packing.unpacked_bytes,
+        "saved": packing.saved_share,
     }
 
 
-def packing_lines(packing: Packing | None) -> Iterator[str]:
-    """What packed cells save, in two sentences or none."""
+def format_packing(packing: PackingSavings | None) -> Iterator[str]:
+    """Yield what packed cells save, if there are any."""
     if packing is None:
         return
     yield from (f"packed into {cell}: {', '.join(names)}" for cell, names in packing.cells.items())
@@ -45,8 +45,12 @@ def packing_lines(packing: Packing | None) -> Iterator[str]:
         if packing.events
         else "by the widths of the fields, for there is no sample of them"
     )
-    verb, share = ("saves", packing.saved) if packing.saved >= 0 else ("costs", -packing.saved)
+    verb, share = (
+        ("saves", packing.saved_share)
+        if packing.saved_share >= 0
+        else ("costs", -packing.saved_share)
+    )
     yield (
-        f"an event's cells take {about}{packing.packed:.1f} bytes; with a cell for each field they "
-        f"would take {packing.alone:.1f}: packing {verb} {share:.0%}, {basis}"
+        f"an event's cells take {about}{packing.packed_bytes:.1f} bytes; with a cell for each "
+        f"field they would take {packing.unpacked_bytes:.1f}: packing {verb} {share:.0%}, {basis}"
     )

@@ -1,17 +1,17 @@
-"""The catalogue of rules, as text for people and as a document for machines."""
+"""The catalogue of rules as text for people and as a JSON document for machines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.render.documents import FORMAT
+from rowkey.render.documents import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rowkey.lint import Rule
 
-RULES = {
+RULES_FIELDS = {
     "format": "version of this document",
     "rules[].code": "the rule's code",
     "rules[].name": "its name, as a comment in a file may allow it",
@@ -23,52 +23,56 @@ RULES = {
     "rules[].source": "where the rule and its figures are from",
     "rules[].claims[]": "numbers of the claims of the sources that it answers",
     "rules[].bad": "a design file in which it finds something",
-    "rules[].good": "the same, mended",
+    "rules[].good": "the same design without the finding",
 }
 
 
-def rules_document(rules: Iterable[type[Rule]]) -> dict[str, Any]:
-    """The rules, as `rowkey rules -f json` prints them."""
-    return {"format": FORMAT, "rules": [_rule(rule) for rule in rules]}
+def build_rules_document(rules: Iterable[type[Rule]]) -> dict[str, Any]:
+    """Return the rules as `rowkey rules -f json` prints them."""
+    return {"format": FORMAT_VERSION, "rules": [_build_rule(rule) for rule in rules]}
 
 
-def _rule(rule: type[Rule]) -> dict[str, Any]:
-    from rowkey.lint import spoken
+def _build_rule(rule: type[Rule]) -> dict[str, Any]:
+    """Return the document of one rule."""
+    from rowkey.lint import format_rule_name
 
-    told = rule.told()
+    sections = rule.parse_docstring()
     return {
         "code": rule.code,
-        "name": spoken(rule.name),
+        "name": format_rule_name(rule.name),
         "severity": rule.severity,
-        "summary": told.summary,
-        "what": _joined(told.what),
-        "why": _joined(told.why),
-        "instead": _joined(told.instead),
-        "source": _joined(told.source),
+        "summary": sections.summary,
+        "what": _join_lines(sections.description),
+        "why": _join_lines(sections.reason),
+        "instead": _join_lines(sections.remedy),
+        "source": _join_lines(sections.source),
         "claims": list(rule.claims),
-        "bad": rule.bad,
-        "good": rule.good,
+        "bad": rule.bad_design,
+        "good": rule.good_design,
     }
 
 
-def _joined(text: str) -> str:
-    """A section as one line, the first letter large."""
+def _join_lines(text: str) -> str:
+    """Return a section as one line that begins in upper case."""
     line = " ".join(text.split())
     return line[:1].upper() + line[1:]
 
 
-def rule_list(rules: Iterable[type[Rule]]) -> Iterator[str]:
-    """The rules, one a line."""
-    from rowkey.lint import spoken
+def format_rule_list(rules: Iterable[type[Rule]]) -> Iterator[str]:
+    """Yield the rules, one per line."""
+    from rowkey.lint import format_rule_name
 
     for rule in rules:
-        yield f"{rule.code}  {rule.severity:7}  {spoken(rule.name):24} {rule.told().summary}"
+        yield (
+            f"{rule.code}  {rule.severity:7}  {format_rule_name(rule.name):24} "
+            f"{rule.parse_docstring().summary}"
+        )
 
 
-def rule_lines(rule: type[Rule]) -> Iterator[str]:
-    """All that one rule says of itself, with its bad and its good design."""
-    told = _rule(rule)
-    yield f"{rule.code} {told['name']} ({rule.severity}): {told['summary']}"
+def format_rule(rule: type[Rule]) -> Iterator[str]:
+    """Yield the description of one rule with its bad and its good design."""
+    document = _build_rule(rule)
+    yield f"{rule.code} {document['name']} ({rule.severity}): {document['summary']}"
     titles = {
         "what": "What it does",
         "why": "Why it hurts",
@@ -77,8 +81,8 @@ def rule_lines(rule: type[Rule]) -> Iterator[str]:
     }
     for word, title in titles.items():
         yield ""
-        yield f"{title}: {told[word]}"
+        yield f"{title}: {document[word]}"
     for word in ("bad", "good"):
         yield ""
         yield f"{word.capitalize()}:"
-        yield from (f"  {line}".rstrip() for line in told[word].splitlines())
+        yield from (f"  {line}".rstrip() for line in document[word].splitlines())

@@ -1,6 +1,7 @@
 """A heat map for a terminal: time from left to right, regions from top to bottom.
 
-The scale is absolute: 1 is a region's fair share of a column, whatever the other cells hold.
+The scale is that of the report's maps, and absolute: 1 is one server's fair share of a column,
+whatever the other cells hold.
 """
 
 from __future__ import annotations
@@ -13,19 +14,28 @@ if TYPE_CHECKING:
 
     from rowkey.simulate import Simulation
 
-MOST_ROWS = 24
-LEVELS = (0.0, 0.25, 0.75, 1.5, 3.0, 6.0, 12.0)
+MAX_ROWS = 24
+LEVEL_EDGES = (0.0, 0.25, 0.75, 1.5, 3.0, 6.0, 12.0)
 """Multiples of a fair share at which a cell takes the next colour."""
-COLOURS = ("#1b1b2f", "#2c3e73", "#2f6f8f", "#35997c", "#8bbf3f", "#f0c83c", "#e8562a", "#ffffff")
+LEVEL_COLOURS = (
+    "#1b1b2f",
+    "#2c3e73",
+    "#2f6f8f",
+    "#35997c",
+    "#8bbf3f",
+    "#f0c83c",
+    "#e8562a",
+    "#ffffff",
+)
 """From dark to bright; brightness alone tells them apart, so no colour needs to be seen."""
-CHARACTERS = " .:-=+*#"
+LEVEL_CHARACTERS = " .:-=+*#"
 
 
-def heat_map(found: Simulation, width: int, *, colour: bool) -> list[Text]:
-    """The lines of a heat map.
+def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[Text]:
+    """Return the lines of a heat map.
 
     Args:
-        found: the simulation.
+        simulation: the simulation.
         width: characters of a line.
         colour: whether cells are coloured blocks rather than characters.
 
@@ -34,57 +44,59 @@ def heat_map(found: Simulation, width: int, *, colour: bool) -> list[Text]:
     """
     from rich.text import Text
 
-    if found.heat is None:
+    if simulation.load_map is None:
         return [Text("no heat map: the events have no time")]
-    start_s, column_s, counts = found.heat
-    labels, grouped, sizes = _grouped(found, counts)
+    start_s, column_s, counts = simulation.load_map
+    labels, grouped = _group_regions(simulation, counts)
     room = max(width - max(map(len, labels)) - 9, 10)
-    cells, per_column = _fitted(grouped, room)
-    totals = cells.sum(axis=1)
-    lines = _legend(column_s * per_column, colour=colour)
-    for row, (label, size) in enumerate(zip(labels, sizes, strict=True)):
-        fair = totals * size / len(found.regions)
+    cells, per_column = _fit_columns(grouped, room)
+    fair = cells.sum(axis=1) / simulation.design.cluster.servers
+    lines = _draw_legend(column_s * per_column, colour=colour)
+    for row, label in enumerate(labels):
         line = Text(f"{label:<{max(map(len, labels))}} ")
         for column in range(len(cells)):
-            line.append(*cell_of(cells[column, row], fair[column], colour=colour))
+            line.append(*format_cell(cells[column, row], fair[column], colour=colour))
         share = grouped[:, row].sum() / max(grouped.sum(), 1)
         line.append(f" {share:6.1%}")
         lines.append(line)
-    lines.append(_times(start_s, column_s * counts.shape[0], len(cells), max(map(len, labels))))
+    lines.append(
+        _draw_times(start_s, column_s * counts.shape[0], len(cells), max(map(len, labels)))
+    )
     return lines
 
 
-def _grouped(found: Simulation, counts: np.ndarray[Any, Any]) -> tuple[list[str], Any, list[int]]:
-    """Labels, counts and sizes of groups of neighbouring regions."""
+def _group_regions(simulation: Simulation, counts: np.ndarray[Any, Any]) -> tuple[list[str], Any]:
+    """Return the labels and counts of groups of neighbouring regions."""
     import numpy as np
 
-    regions = found.regions
-    step = -(-len(regions) // MOST_ROWS)
+    regions = simulation.regions
+    step = -(-len(regions) // MAX_ROWS)
     firsts = list(range(0, len(regions), step))
-    labels = [_label(found, first, min(first + step, len(regions))) for first in firsts]
-    sizes = [min(step, len(regions) - first) for first in firsts]
-    return labels, np.add.reduceat(counts, firsts, axis=1), sizes
+    labels = [_format_label(simulation, first, min(first + step, len(regions))) for first in firsts]
+    return labels, np.add.reduceat(counts, firsts, axis=1)
 
 
-def _label(found: Simulation, first: int, stop: int) -> str:
-    """The region's number, its server, and the key it begins with."""
-    region = found.regions[first]
+def _format_label(simulation: Simulation, first: int, stop: int) -> str:
+    """Return the region's number, its server, and its first row key."""
+    region = simulation.regions[first]
     number = f"{first}" if stop == first + 1 else f"{first}–{stop - 1}"
     server = f"s{region.server}" if stop == first + 1 else ""
-    start = found.design.key.show(region.start) if region.start else "…"
+    start = simulation.design.key.format_prefix(region.start) if region.start else "…"
     return f"{number:>4} {server:<4}{start}"[:46]
 
 
-def _fitted(counts: np.ndarray[Any, Any], room: int) -> tuple[np.ndarray[Any, Any], int]:
-    """Columns added up so that they fit, and how many make one."""
+def _fit_columns(
+    counts: np.ndarray[Any, Any], max_columns: int
+) -> tuple[np.ndarray[Any, Any], int]:
+    """Return the columns added up to fit the width, and how many columns became one."""
     import numpy as np
 
-    each = max(-(-len(counts) // room), 1)
+    each = max(-(-len(counts) // max_columns), 1)
     return np.add.reduceat(counts, range(0, len(counts), each), axis=0), each
 
 
-def cell_of(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
-    """A cell of a map: its character and its style.
+def format_cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
+    """Return the character and the style of a cell.
 
     Args:
         count: the load of it.
@@ -94,20 +106,20 @@ def cell_of(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
     if not fair:
         return " ", ""
     load = count / fair
-    level = sum(load > edge for edge in LEVELS)
-    return (" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")
+    level = sum(load > edge for edge in LEVEL_EDGES)
+    return (" ", f"on {LEVEL_COLOURS[level]}") if colour else (LEVEL_CHARACTERS[level], "")
 
 
-def _legend(column_s: int, *, colour: bool) -> list[Text]:
-    """What a column and its shades mean, in lines that fit the narrowest terminal."""
+def _draw_legend(column_s: int, *, colour: bool) -> list[Text]:
+    """Return what a column and its shades mean, in lines that fit a narrow terminal."""
     from rich.text import Text
 
-    said = Text(f"a column is {span(column_s)}; × a region's fair share of it:")
-    return [said, shades(colour=colour)]
+    said = Text(f"a column is {format_span(column_s)}; × one server's fair share of it:")
+    return [said, draw_scale(colour=colour)]
 
 
-def shades(*, colour: bool) -> Text:
-    """What the shades of a map stand for.
+def draw_scale(*, colour: bool) -> Text:
+    """Return the scale of the shades of a map.
 
     Args:
         colour: whether cells are coloured blocks rather than characters.
@@ -115,25 +127,27 @@ def shades(*, colour: bool) -> Text:
     from rich.text import Text
 
     line = Text(f"{'':6}")
-    names = ["0", *(f">{edge:g}" for edge in LEVELS)]
+    names = ["0", *(f">{edge:g}" for edge in LEVEL_EDGES)]
     for level, name in enumerate(names):
-        line.append(*((" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")))
+        line.append(
+            *((" ", f"on {LEVEL_COLOURS[level]}") if colour else (LEVEL_CHARACTERS[level], ""))
+        )
         line.append(f" {name}   ")
     line.rstrip()
     return line
 
 
-def _times(start_s: int, length_s: int, columns: int, indent: int) -> Text:
-    """When the first column begins and the last ends, below them, or as near as there is room."""
+def _draw_times(start_s: int, length_s: int, columns: int, indent: int) -> Text:
+    """Return the times at which the first column begins and the last one ends."""
     from rich.text import Text
 
-    first, last = instant(start_s), instant(start_s + length_s)
+    first, last = format_instant(start_s), format_instant(start_s + length_s)
     times = f"{first}{'':{max(columns - len(first) - len(last), 2)}}{last}"
     return Text(f"{'':{max(indent + 1 + min(columns - len(times), 0), 0)}}{times}")
 
 
-def instant(seconds: int) -> str:
-    """A time as a person writes it, in UTC."""
+def format_instant(seconds: int) -> str:
+    """Return a time in UTC as people write it."""
     from datetime import UTC, datetime
 
     try:
@@ -142,11 +156,13 @@ def instant(seconds: int) -> str:
         return f"{seconds} s"
 
 
-def span(seconds: int) -> str:
-    """A length of time as a person says it: whole where it is whole, else to a tenth.
+def format_span(seconds: int) -> str:
+    """Return a duration in its largest unit: whole if it is whole, else to a tenth.
 
-    >>> span(3600), span(90), span(172800), span(65536), span(327680)
-    ('1 h', '90 s', '2 d', '18.2 h', '3.8 d')
+    >>> format_span(3600), format_span(90), format_span(172800)
+    ('1 h', '90 s', '2 d')
+    >>> format_span(65536), format_span(327680)
+    ('18.2 h', '3.8 d')
     """
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length and seconds % length == 0:

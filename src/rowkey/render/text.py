@@ -7,90 +7,103 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import counted, escaped
-from rowkey.render.findings import finding_lines
-from rowkey.render.packing import packing_lines
-from rowkey.render.terminal_map import heat_map, instant
+from rowkey.messages import escape_text, pluralize
+from rowkey.render.findings import format_findings
+from rowkey.render.packing import format_packing
+from rowkey.render.terminal_map import draw_heat_map, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
-    from rowkey.design import Design, PartProperties, Properties, ReadProperties
-    from rowkey.heat import Skew
-    from rowkey.lint import Findings
+    from rowkey.advise import JudgedDesign
+    from rowkey.design import Design, DesignProperties, PartProperties, ReadProperties
+    from rowkey.hotspots import Skew
+    from rowkey.lint import LintResult
     from rowkey.regions import Sizing
-    from rowkey.simulate import ReadResult, Simulation
-    from rowkey.workload import Packing
+    from rowkey.simulate import ReadCost, Simulation
+    from rowkey.workload import PackingSavings
 
 NO_CAUSE = "no single cause explains it: it is how the values of this key fall on its regions"
-_WHOLE = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
+_UNBREAKABLE_PATTERN = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
 _HARD_SPACE = "\0"
-NO_FIGURE = "  –  "
+NO_FIGURE_MARK = "  –  "
 """Stands before the reason why a width of window has no figures."""
-SHORTENED = (0, 5, 11)
+TIME_START_OFFSETS = (0, 5, 11)
 """Where a time is cut so that it fits: with its year, with its day, or alone."""
-STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
+VERDICT_STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
 
 
-def print_simulation(found: Simulation, console: Console, packing: Packing | None = None) -> None:
+def print_simulation(
+    simulation: Simulation, console: Console, packing: PackingSavings | None = None
+) -> None:
     """Print a simulation: the verdict first, then why, then the figures."""
     from rich.text import Text
 
-    def told(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
-        for number, line in enumerate(wrapped(text, console.width, indent)):
+    def print_wrapped(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
+        for number, line in enumerate(wrap_text(text, console.width, indent)):
             shown = Text(line)
             if bold is not None and number == 0:
                 shown.stylize(bold[2], bold[0], bold[1])
             console.print(shown, soft_wrap=True)
 
-    word = found.verdict.word
-    told(f"{found.design.table}  {found.design.key}", 2)
-    told(f"{word.upper()}: {verdict_words(found)}", 2, (0, len(word), STYLES[word]))
-    for (joint, reason), cause in zip(reasons(found), found.causes, strict=True):
-        told(f"  {joint} {reason}", 4, (2, 2 + len(joint), "bold"))
-        told(f"    {cause.remedy}", 4)
-    if not found.causes and word != "even" and not found.is_thin:
-        told(f"  {NO_CAUSE}", 4)
+    word = simulation.verdict.level
+    print_wrapped(f"{simulation.design.table}  {simulation.design.key}", 2)
+    print_wrapped(
+        f"{word.upper()}: {format_verdict(simulation)}", 2, (0, len(word), VERDICT_STYLES[word])
+    )
+    for (joint, reason), cause in zip(format_reasons(simulation), simulation.causes, strict=True):
+        print_wrapped(f"  {joint} {reason}", 4, (2, 2 + len(joint), "bold"))
+        print_wrapped(f"    {cause.remedy}", 4)
+    if not simulation.causes and word != "even" and not simulation.is_thin:
+        print_wrapped(f"  {NO_CAUSE}", 4)
     console.print()
-    for line in heat_map(found, console.width, colour=console.is_terminal and not console.no_color):
+    for line in draw_heat_map(
+        simulation, console.width, colour=console.is_terminal and not console.no_color
+    ):
         console.print(line, no_wrap=True, overflow="crop")
     console.print()
-    for text in chain(_figures(found, console.width), packing_lines(packing)):
-        told(text, text.find(NO_FIGURE) + len(NO_FIGURE) if NO_FIGURE in text else _indent(text))
+    for text in chain(_format_figures(simulation, console.width), format_packing(packing)):
+        print_wrapped(
+            text,
+            text.find(NO_FIGURE_MARK) + len(NO_FIGURE_MARK)
+            if NO_FIGURE_MARK in text
+            else _compute_indent(text),
+        )
 
 
-def _indent(text: str) -> int:
+def _compute_indent(text: str) -> int:
+    """Return the columns by which the following lines of a wrapped line are indented."""
     return len(text) - len(text.lstrip()) + 2
 
 
-def verdict_words(found: Simulation) -> str:
-    """What the word of a verdict is from."""
-    verdict, servers = found.verdict, found.design.cluster.servers
+def format_verdict(simulation: Simulation) -> str:
+    """Return the figures that a verdict is based on."""
+    verdict, servers = simulation.verdict, simulation.design.cluster.servers
     if servers == 1:
         return "one server takes everything; there is nothing to spread over"
     return (
-        f"the fullest of {counted(servers, 'server')} takes {verdict.skew:.2f}× its fair share in "
-        f"{verdict.basis} (an even design: {verdict.even:.2f}×)"
+        f"the fullest of {pluralize(servers, 'server')} takes {verdict.skew:.2f}× its fair share "
+        f"in {verdict.basis} (an even design: {verdict.even_skew:.2f}×)"
     )
 
 
-def wrapped(text: str, width: int, indent: int) -> list[str]:
-    """A line as lines that fit, the further ones indented; keys and quoted words stay whole.
+def wrap_text(text: str, width: int, indent: int) -> list[str]:
+    """Return a line wrapped to a width; keys and quoted words stay whole.
 
     Args:
         text: what it says, with its own indent.
         width: characters of a line; only a word that is longer by itself exceeds it.
         indent: spaces before the further lines.
 
-    >>> wrapped("a key is [bucket(host, 16)][host] here", 20, 2)
+    >>> wrap_text("a key is [bucket(host, 16)][host] here", 20, 2)
     ['a key is', '  [bucket(host, 16)][host]', '  here']
     """
-    text = escaped(text)
+    text = escape_text(text)
     if len(text) <= width:
         return [text]
-    whole = _WHOLE.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text)
+    whole = _UNBREAKABLE_PATTERN.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text)
     lines = wrap(
         whole,
         width,
@@ -102,65 +115,74 @@ def wrapped(text: str, width: int, indent: int) -> list[str]:
     return [line.replace(_HARD_SPACE, " ") for line in lines]
 
 
-def reasons(found: Simulation) -> Iterator[tuple[str, str]]:
-    """The causes of a verdict as they go on after it, each with the word that joins it.
+def format_reasons(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """Yield the causes of a verdict, each with the word that joins it to the verdict.
 
     Returns:
         `because`, or `though` where it is even all the same; and the cause with its code.
     """
-    joint = "though" if found.verdict.word == "even" else "because"
-    for cause in found.causes:
-        yield joint, f"{within(cause.message, found.design.fields)} [{cause.code}]"
+    joint = "though" if simulation.verdict.level == "even" else "because"
+    for cause in simulation.causes:
+        yield joint, f"{lower_first_letter(cause.message, simulation.design.fields)} [{cause.code}]"
 
 
-def within(message: str, names: Iterable[str]) -> str:
-    """A sentence as it stands within another; what begins with a name keeps its first letter.
+def lower_first_letter(message: str, names: Iterable[str]) -> str:
+    """Return a sentence to stand within another one; a leading name keeps its case.
 
     Args:
         message: the sentence.
         names: the names of fields.
 
-    >>> within("Keys rise.", ["ts"]), within("Host a is hot.", ["Host"]), within("NaN.", [])
-    ('keys rise.', 'Host a is hot.', 'NaN.')
+    >>> lower_first_letter("Keys rise.", ["ts"]), lower_first_letter("Host a is hot.", ["Host"])
+    ('keys rise.', 'Host a is hot.')
+    >>> lower_first_letter("NaN.", [])
+    'NaN.'
     """
     first = message.split(" ", maxsplit=1)[0]
     is_word = first[:1].isupper() and first[1:].islower() and first not in set(names)
     return message[0].lower() + message[1:] if is_word else message
 
 
-def _figures(found: Simulation, width: int) -> Iterator[str]:
-    source = found.source
+def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
+    """Yield the lines of the measured figures."""
+    source = simulation.source
     name = source.name or "events made from the design file"
-    yield f"{counted(found.operations, 'operation')} of {counted(source.total, 'event')}: {name}"
-    if source.left_out.count:
-        yield f"  {counted(source.left_out.count, 'row')} left out; {source.left_out.first}"
-    yield from (f"  assumed: {said}" for said in source.assumed)
-    yield from (f"  {remark}" for remark in found.remarks)
+    yield (
+        f"{pluralize(simulation.operation_count, 'operation')} of "
+        f"{pluralize(source.total_count, 'event')}: {name}"
+    )
+    if source.skipped_rows.count:
+        yield (
+            f"  {pluralize(source.skipped_rows.count, 'row')} left out; "
+            f"{source.skipped_rows.first_problem}"
+        )
+    yield from (f"  assumed: {said}" for said in source.assumptions)
+    yield from (f"  {remark}" for remark in simulation.remarks)
     yield ""
-    yield from _skew_table(found.skews, width)
+    yield from _format_skew_table(simulation.skews, width)
     total, median, worst = (
         f"{100 * value:.0f} %"
         for value in (
-            found.region_shares.total,
-            found.region_shares.median,
-            found.region_shares.worst,
+            simulation.region_shares.total,
+            simulation.region_shares.median,
+            simulation.region_shares.worst,
         )
     )
-    fair = 100 / len(found.regions)
+    fair = 100 / len(simulation.regions)
     yield (
-        f"busiest of {counted(len(found.regions), 'region')}: {total} of all, {median} of a "
-        f"typical and {worst} of the worst of {found.windows} equal windows; a fair share is "
-        f"{fair:.0f} %"
+        f"busiest of {pluralize(len(simulation.regions), 'region')}: {total} of all, {median} of a "
+        f"typical and {worst} of the worst of {simulation.window_count} equal windows; a fair "
+        f"share is {fair:.0f} %"
     )
-    yield from _more(found, width)
+    yield from _format_other_figures(simulation, width)
 
 
-def _skew_table(skews: Sequence[Skew], width: int) -> list[str]:
-    """The skew at each width of window, in lines that fit; a day is shown if there is room.
+def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
+    """Return the skew at each width of window as lines that fit; days are shown if there is room.
 
     Reasons why there is no figure are not cut here: they are wrapped like any other line.
     """
-    tables = (_skew_lines(skews, since) for since in SHORTENED)
+    tables = (_format_skew_lines(skews, since) for since in TIME_START_OFFSETS)
     for lines in tables:
         if all(
             len(line) <= width or one.reason for one, line in zip(skews, lines[1:], strict=True)
@@ -169,174 +191,229 @@ def _skew_table(skews: Sequence[Skew], width: int) -> list[str]:
     return lines
 
 
-def _skew_lines(skews: Sequence[Skew], since: int) -> list[str]:
-    """The same, with times from one of their characters on."""
+def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:
+    """Return the skew at each width of window, with times cut at their beginning."""
     rows = [("servers (even)", "regions (even)", "other placements")]
-    rows += [_skew_cells(skew) for skew in skews if skew.servers is not None]
+    rows += [_format_skew_cells(skew) for skew in skews if skew.server_skew is not None]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
-    def joined(first: str, cells: Sequence[str], last: str) -> str:
+    def join_cells(first: str, cells: Sequence[str], last: str) -> str:
         placed = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         return "  ".join((first, *placed, last)).rstrip()
 
-    lines = [joined(" skew", rows[0], "peak")]
+    lines = [join_cells(" skew", rows[0], "peak")]
     for skew in skews:
         first = f"{skew.width_s:>3} s"
-        if skew.servers is None:
-            lines.append(f"{first}{NO_FIGURE}{skew.reason}")
+        if skew.server_skew is None:
+            lines.append(f"{first}{NO_FIGURE_MARK}{skew.reason}")
             continue
         peak = skew.peak
-        at = "" if peak is None else f"{peak[1]:.2f}× at {instant(peak[0] // 1000)[since:]}"
-        lines.append(joined(first, _skew_cells(skew), at))
+        at = (
+            ""
+            if peak is None
+            else f"{peak[1]:.2f}× at {format_instant(peak[0] // 1000)[time_offset:]}"
+        )
+        lines.append(join_cells(first, _format_skew_cells(skew), at))
     return lines
 
 
-def _skew_cells(skew: Skew) -> tuple[str, str, str]:
+def _format_skew_cells(skew: Skew) -> tuple[str, str, str]:
+    """Return the cells of one skew."""
     return (
-        f"{skew.servers:.2f} {f'({skew.even_servers:.2f})':>6}",
-        f"{skew.regions:.2f} {f'({skew.even_regions:.2f})':>6}",
-        f"{skew.other_low:.2f} {skew.other_median:.2f} {skew.other_high:.2f}",
+        f"{skew.server_skew:.2f} {f'({skew.even_server_skew:.2f})':>6}",
+        f"{skew.region_skew:.2f} {f'({skew.even_region_skew:.2f})':>6}",
+        f"{skew.balanced_low:.2f} {skew.balanced_median:.2f} {skew.balanced_high:.2f}",
     )
 
 
-def _more(found: Simulation, width: int) -> Iterator[str]:
-    if found.dead:
-        yield f"{found.dead} of {counted(len(found.regions), 'region')} got no write"
-    if found.overwritten:
-        about = "" if found.overwritten_exact else "about "
-        share = found.overwritten / found.operations
+def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
+    """Yield the lines of figures other than skews."""
+    if simulation.empty_region_count:
         yield (
-            f"{about}{counted(found.overwritten, 'event')} ({share:.1%}) wrote a row that stood "
-            f"already{_as_versions(found.design)}"
+            f"{simulation.empty_region_count} of {pluralize(len(simulation.regions), 'region')} "
+            "got no write"
         )
-    key, event = found.key_bytes, found.event_bytes
+    if simulation.overwrite_count:
+        about = "" if simulation.is_overwrite_exact else "about "
+        share = simulation.overwrite_count / simulation.operation_count
+        yield (
+            f"{about}{pluralize(simulation.overwrite_count, 'event')} ({share:.1%}) wrote a row "
+            f"that stood already{_format_versions(simulation.design)}"
+        )
+    key, event = simulation.key_bytes, simulation.event_bytes
     yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} to a store"
-    if found.late:
+    if simulation.late_count:
         yield (
-            f"{counted(found.late, 'operation')} came too late for their window and are in no skew"
+            f"{pluralize(simulation.late_count, 'operation')} came too late for their window and "
+            "are in no skew"
         )
-    if found.growth is not None:
+    if simulation.growth is not None:
         yield (
-            f"full, the table has {counted(found.growth.regions, 'region')}, "
-            f"{found.growth.fill:.0%} filled, "
-            f"{found.growth.idle:.0%} of them idle"
+            f"full, the table has {pluralize(simulation.growth.region_count, 'region')}, "
+            f"{simulation.growth.mean_fill:.0%} filled, "
+            f"{simulation.growth.idle_share:.0%} of them idle"
         )
-    if found.scaled is not None:
-        yield f"at the declared {counted(round(found.scaled.rate), 'event')} a second:"
-        yield from (f"  {line}" for line in _skew_table(found.scaled.skews, width - 2))
-    yield from (_read_line(read) for read in found.reads)
+    if simulation.scaled_run is not None:
+        yield f"at the declared {pluralize(round(simulation.scaled_run.rate), 'event')} a second:"
+        yield from (
+            f"  {line}" for line in _format_skew_table(simulation.scaled_run.skews, width - 2)
+        )
+    yield from (_format_read(read) for read in simulation.reads)
 
 
-def _as_versions(design: Design) -> str:
-    """What becomes of rows written again where a field is the time of their cells."""
-    placed = design.layout.stored.get("timestamp", ())
+def _format_versions(design: Design) -> str:
+    """Return how overwritten rows are kept if a field is the timestamp of their cells."""
+    placed = design.layout.placed_fields.get("timestamp", ())
     if not placed:
         return ""
     kept = max(family.versions for family in design.families.values())
     verb = "is" if kept == 1 else "are"
-    return f", as versions apart by {placed[0]}; {counted(kept, 'version')} of a cell {verb} kept"
+    return f", as versions apart by {placed[0]}; {pluralize(kept, 'version')} of a cell {verb} kept"
 
 
-def _read_line(read: ReadResult) -> str:
+def _format_read(read: ReadCost) -> str:
+    """Return the line of one read."""
     if read.error:
         return f"read {read.name}: {read.error}"
     each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
-    ranges, regions = counted(read.fan_out[0], "range"), counted(read.regions[0], "region")
+    ranges, regions = pluralize(read.fan_out[0], "range"), pluralize(read.regions[0], "region")
     text = (
         f"read {read.name}: {ranges} over {regions}, "
-        f"{each} rows read for each of {read.returned:,.0f} returned"
+        f"{each} rows read for each of {read.returned_rows:,.0f} returned"
     )
     if read.is_full_scan:
         text += "; nothing in the key narrows it"
-    if read.residual:
-        text += f"; filtered by {', '.join(read.residual)}"
+    if read.residual_fields:
+        text += f"; filtered by {', '.join(read.residual_fields)}"
     if not read.serves_order:
         text += "; not in the order asked for"
-    return f"{text}; {read.assumed}" if read.assumed else text
+    return f"{text}; {read.assumption}" if read.assumption else text
 
 
-def check_lines(
+def format_check(
     path: str,
     design: Design,
-    found: Properties,
-    judged: Findings,
-    packing: Packing | None = None,
+    properties: DesignProperties,
+    lint_result: LintResult,
+    packing: PackingSavings | None = None,
 ) -> Iterator[str]:
-    """A sound design file: what follows from it, then what the rules say of it."""
-    yield escaped(f"{path}: {design.table}  {design.key}")
-    yield from map(escaped, _property_lines(found, packing))
-    for cause in judged.untold:
-        yield escaped(f"  foreseen: {cause.message} [{cause.code}]")
-        yield escaped(f"    {cause.remedy}")
-    yield from finding_lines(path, judged)
+    """Yield a valid design as lines: its properties, then the findings of the rules."""
+    yield escape_text(f"{path}: {design.table}  {design.key}")
+    yield from map(escape_text, _format_properties(properties, packing))
+    for cause in lint_result.unreported_causes:
+        yield escape_text(f"  foreseen: {cause.message} [{cause.code}]")
+        yield escape_text(f"    {cause.remedy}")
+    yield from format_findings(path, lint_result)
 
 
-def _property_lines(found: Properties, packing: Packing | None) -> Iterator[str]:
-    yield from map(_part_line, found.parts)
-    yield f"  a row key has {_size(found.key_least, found.key_most)}"
-    yield from (f"  does not decode: {why}" for why in found.ambiguous)
-    if found.decodes:
-        yield f"  decodes: {', '.join(found.recovered) or 'no field is whole'}"
-    if found.kept:
-        yield f"  stored as columns too: {', '.join(found.kept)}"
-    yield from (f"  {said}" for said in packing_lines(packing))
-    yield from (f"  not unique: of {name}, {why}" for name, why in found.lossy.items())
-    yield f"  rows come in the order: {', '.join(found.order) or 'of their bytes only'}"
-    if found.chance:
+_SEVERITY_STYLES = {"error": "bold red", "warning": "bold yellow", "remark": "bold cyan"}
+_SEVERITY_HEADING = re.compile(r"[\d,]+ (error|warning|remark)s?")
+
+
+def print_check(path: str, judged: JudgedDesign, console: Console) -> None:
+    """Print the result for one valid design file on a terminal: wrapped, the severities coloured.
+
+    Args:
+        path: the design file, as it was given.
+        judged: the design with its findings.
+        console: where the text goes.
+    """
+    from rich.text import Text
+
+    lines = format_check(path, judged.design, judged.properties, judged.lint_result, judged.packing)
+    for line in lines:
+        heading = _SEVERITY_HEADING.fullmatch(line)
+        style = _SEVERITY_STYLES[heading[1]] if heading else ""
+        for part in wrap_text(line, console.width, _compute_indent(line)):
+            console.print(Text(part, style), soft_wrap=True)
+
+
+def _format_properties(
+    properties: DesignProperties, packing: PackingSavings | None
+) -> Iterator[str]:
+    """Yield the lines of the key's properties."""
+    yield from map(_format_part, properties.parts)
+    yield f"  a row key has {_format_size(properties.min_key_bytes, properties.max_key_bytes)}"
+    yield from (f"  does not decode: {why}" for why in properties.ambiguities)
+    if properties.can_decode:
+        yield f"  decodes: {', '.join(properties.recovered_fields) or 'no field is whole'}"
+    if properties.stored_fields:
+        yield f"  stored as columns too: {', '.join(properties.stored_fields)}"
+    yield from (f"  {said}" for said in format_packing(packing))
+    yield from (f"  not unique: of {name}, {why}" for name, why in properties.losses.items())
+    yield f"  rows come in the order: {', '.join(properties.row_order) or 'of their bytes only'}"
+    if properties.is_salted:
         yield "  its key depends on chance: a get reads every salt, a second put is a second row"
-    if found.regions is not None:
-        yield f"  {counted(found.regions, 'region')}"
-    for read in found.reads:
-        yield f"  read {read.name}: {_read_words(read)}"
+    if properties.region_count is not None:
+        yield f"  {pluralize(properties.region_count, 'region')}"
+    for read in properties.reads:
+        yield f"  read {read.name}: {_format_read_properties(read)}"
 
 
-def _size(least: int, most: int | None) -> str:
-    """A length in bytes, or from one to another.
+def _format_size(least: int, most: int | None) -> str:
+    """Return a length in bytes, or a range of lengths.
 
-    >>> _size(1, 1), _size(2, 40), _size(1, None)
+    >>> _format_size(1, 1), _format_size(2, 40), _format_size(1, None)
     ('1 byte', '2 to 40 bytes', '1 byte or more')
     """
     if most is None:
-        return f"{counted(least, 'byte')} or more"
-    return counted(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
+        return f"{pluralize(least, 'byte')} or more"
+    return pluralize(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
 
 
-def _part_line(part: PartProperties) -> str:
-    lost = "".join(f"; loses {what} of {name}" for name, what in part.loses.items())
-    return f"  [{part.notation}]  {_size(part.least, part.most)}, order {part.order}{lost}"
+def _format_part(part: PartProperties) -> str:
+    """Return the line of one part of the key."""
+    lost = "".join(f"; loses {what} of {name}" for name, what in part.losses.items())
+    return (
+        f"  [{part.notation}]  {_format_size(part.min_bytes, part.max_bytes)}, order "
+        f"{part.order}{lost}"
+    )
 
 
-def _read_words(read: ReadProperties) -> str:
+def _format_read_properties(read: ReadProperties) -> str:
+    """Return the line of one read's properties."""
     if read.error:
         return read.error
-    words = [counted(read.fan_out, "range")]
+    words = [pluralize(read.fan_out, "range")]
     if read.is_full_scan:
         words.append("nothing in the key narrows it")
-    if read.residual:
-        words.append(f"filtered by {', '.join(read.residual)}")
+    if read.residual_fields:
+        words.append(f"filtered by {', '.join(read.residual_fields)}")
     if not read.serves_order:
         words.append("not in the order asked for")
     return ", ".join(words)
 
 
-def vector_lines(document: dict[str, Any]) -> Iterator[str]:
-    """The byte format in words, then each row with its key."""
+def format_vectors(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the byte format of a key, then each row with its key."""
     yield document["key"]
     for part in document["parts"]:
         yield f"  [{part['notation']}]  {part['words']}"
     for vector in document["vectors"]:
         values = ", ".join(f"{name} = {value}" for name, value in vector["row"].items())
         yield ""
-        yield escaped(values)
+        yield escape_text(values)
         yield f"  {' '.join(vector['parts']) or vector['key']}"
 
 
-def sizing_lines(sizing: Sizing) -> Iterator[str]:
-    """How many regions and why, each source beside the others."""
-    for opinion in sizing.opinions:
-        least = "" if opinion.least is None else f"{opinion.least:,}"
-        most = "" if opinion.most is None else f"{opinion.most:,}"
-        count = least if least == most else f"{least}–{most}"
-        yield f"  {count or 'says nothing':>14}  {opinion.source}: {opinion.reason}"
+def format_sizing(sizing: Sizing, region_count: int) -> Iterator[str]:
+    """Yield how many regions are recommended and why, then what each source says.
+
+    Args:
+        sizing: the recommendation.
+        region_count: how many regions the design has.
+    """
+    regions = pluralize(sizing.regions, "region")
+    if region_count == sizing.regions:
+        yield f"Recommended: {regions}, as the design has."
+    else:
+        has = pluralize(region_count, "region")
+        yield f"Recommended: {regions}; the design has {has}."
     yield from (f"  {reason}" for reason in sizing.reasons)
     yield from (f"  but: {warning}" for warning in sizing.warnings)
+    yield "What each source says:"
+    for opinion in sizing.opinions:
+        least = "" if opinion.min_regions is None else f"{opinion.min_regions:,}"
+        most = "" if opinion.max_regions is None else f"{opinion.max_regions:,}"
+        count = least if least == most else f"{least}–{most}"
+        yield f"  {count or 'says nothing':>14}  {opinion.source}: {opinion.reason}"

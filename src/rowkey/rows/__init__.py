@@ -1,25 +1,31 @@
-"""How an event becomes a row: its key, its cells, and what they cost; and how it is read back."""
+"""Rows: how the fields of an event are stored in a row key and cells, and read back."""
 
-from rowkey.rows.contract import CellShape, Format, Left, Place, Slot
-from rowkey.rows.layout import DEFAULT_FAMILY, Layout, lay_out
-from rowkey.rows.opening import Opening
-from rowkey.rows.packs import FORMATS
-from rowkey.rows.places import KINDS as PLACES
-from rowkey.rows.stamp import Stamp
-from rowkey.rows.widths import mean_bytes
+from rowkey.rows.cell_timestamp import CellTimestamp
+from rowkey.rows.layout import DEFAULT_FAMILY, Layout, build_layout
+from rowkey.rows.pack_formats import PACK_FORMATS
+from rowkey.rows.placement_interface import (
+    CellAction,
+    CellEstimate,
+    CellSlot,
+    PackFormat,
+    Placement,
+)
+from rowkey.rows.placements import PLACEMENTS as PLACEMENTS
+from rowkey.rows.qualifier_prefix import QualifierPrefix
+from rowkey.rows.value_sizes import estimate_mean_bytes
 
 __all__ = [
     "DEFAULT_FAMILY",
-    "FORMATS",
-    "PLACES",
-    "CellShape",
-    "Format",
+    "PACK_FORMATS",
+    "PLACEMENTS",
+    "CellAction",
+    "CellEstimate",
+    "CellSlot",
+    "CellTimestamp",
     "Layout",
-    "Left",
-    "Opening",
-    "Place",
-    "Slot",
-    "Stamp",
-    "lay_out",
-    "mean_bytes",
+    "PackFormat",
+    "Placement",
+    "QualifierPrefix",
+    "build_layout",
+    "estimate_mean_bytes",
 ]

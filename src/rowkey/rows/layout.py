@@ -1,4 +1,4 @@
-"""How an event becomes a row's cells: which fields live where, and how many bytes that takes."""
+"""The layout of rows: where each field is stored, and the size of an event."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import LATEST, cell_bytes
+from rowkey.cells import LATEST, compute_cell_bytes
 from rowkey.errors import RowError
-from rowkey.rows.contract import Width
-from rowkey.rows.opening import Opening, slices_of
-from rowkey.rows.places import KINDS
-from rowkey.rows.reading import Reading
-from rowkey.rows.widths import mean_bytes
-from rowkey.rows.writing import EventWriting
+from rowkey.rows.event_reader import EventReader
+from rowkey.rows.event_writer import EventWriter
+from rowkey.rows.placement_interface import ValueSize
+from rowkey.rows.placements import PLACEMENTS
+from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
+from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,89 +23,98 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, CellBlock, RowCells
     from rowkey.errors import Mistake
-    from rowkey.keys import Field, Key, Rest
-    from rowkey.rows.contract import CellShape, Place, Slot
-    from rowkey.rows.stamp import Stamp
-    from rowkey.schema import Bounds, Facts
+    from rowkey.keys import Field, Key, TimeRemainder
+    from rowkey.rows.cell_timestamp import CellTimestamp
+    from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
+    from rowkey.schema import Bounds, FieldFacts
 
 DEFAULT_FAMILY = "d"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields of an event live, and how it is written and read there.
+    """Where the fields of an event are stored, with methods to encode and decode it.
 
     Args:
         key: the bound row key.
         family: the first family.
-        stored: names of the fields in each place, by the place's name.
-        kept: fields of the key that are stored as columns because the key does not hold them whole.
-        rests: what time slices leave to the qualifier.
+        placed_fields: names of the fields in each placement, by the placement's name.
+        lossy_key_fields: fields of the key that are also stored as columns, because the key does
+            not hold their full values.
+        time_remainders: the remainders of time slices, which the qualifier holds.
         fields: every declared field.
     """
 
     key: Key
     family: str
-    stored: Mapping[str, tuple[str, ...]]
-    kept: tuple[str, ...]
-    rests: tuple[Rest, ...]
+    placed_fields: Mapping[str, tuple[str, ...]]
+    lossy_key_fields: tuple[str, ...]
+    time_remainders: tuple[TimeRemainder, ...]
     fields: Mapping[str, Field] = field(repr=False)
 
     @property
-    def shares_rows(self) -> bool:
-        """Whether several events may live in one row, apart by their qualifiers."""
-        return self.opening is not None
+    def has_shared_rows(self) -> bool:
+        """Whether a row may hold several events, told apart by their qualifiers."""
+        return self.qualifier_prefix is not None
 
     @cached_property
-    def slots(self) -> tuple[Slot, ...]:
+    def slots(self) -> tuple[CellSlot, ...]:
         """The cells that an event may have, in their order in a row."""
-        found: list[Slot] = []
-        for kind, placed in self._placed():
-            found += kind.slots(placed, self.family)
-        if all(slot.optional for slot in found):
-            found += KINDS["marker"].slots((), self.family)
-        return tuple(sorted(found, key=lambda slot: (slot.family, slot.qualifier)))
+        slots: list[CellSlot] = []
+        for placement, fields in self._iterate_placements():
+            slots += placement.build_slots(fields, self.family)
+        if all(slot.optional for slot in slots):
+            slots += PLACEMENTS["marker"].build_slots((), self.family)
+        return tuple(sorted(slots, key=lambda slot: (slot.family, slot.qualifier)))
 
     @cached_property
-    def opening(self) -> Opening | None:
-        """What opens the qualifiers of an event's cells; None where a row holds one event."""
-        fields = [field for kind, placed in self._placed() for field in kind.opening(placed)]
-        slices = slices_of(self.key)
-        return Opening(slices, fields) if slices or fields else None
+    def qualifier_prefix(self) -> QualifierPrefix | None:
+        """The codec of the fields at the start of each qualifier; None if a row holds one event."""
+        fields = [
+            field
+            for placement, placed_fields in self._iterate_placements()
+            for field in placement.select_qualifier_fields(placed_fields)
+        ]
+        slices = find_time_slices(self.key)
+        return QualifierPrefix(slices, fields) if slices or fields else None
 
     @cached_property
-    def stamp(self) -> Stamp | None:
-        """What the timestamps of an event's cells are taken from; None for the time of writing."""
-        found = (stamp for kind, placed in self._placed() for stamp in kind.stamps(placed))
-        return next(found, None)
+    def cell_timestamp(self) -> CellTimestamp | None:
+        """The codec of the field in the timestamps; None if they hold the time of writing."""
+        timestamps = (
+            timestamp
+            for placement, fields in self._iterate_placements()
+            for timestamp in placement.build_timestamps(fields)
+        )
+        return next(timestamps, None)
 
     @cached_property
-    def identity(self) -> tuple[str, ...]:
-        """The fields that say which event a row is: those of the key, then of the qualifier."""
-        opened = self.opening.fields if self.opening is not None else ()
-        return tuple(dict.fromkeys((*self.key.fields, *(field.name for field in opened))))
+    def identity_fields(self) -> tuple[str, ...]:
+        """The fields that identify an event: those of the key, then those of the qualifier."""
+        fields = self.qualifier_prefix.fields if self.qualifier_prefix is not None else ()
+        return tuple(dict.fromkeys((*self.key.fields, *(field.name for field in fields))))
 
     @cached_property
-    def writing(self) -> EventWriting:
-        """What writes events, compiled."""
-        return EventWriting(self)
+    def event_writer(self) -> EventWriter:
+        """The encoder of events, compiled once."""
+        return EventWriter(self)
 
     @cached_property
-    def _reading(self) -> Reading:
-        return Reading(self)
+    def _event_reader(self) -> EventReader:
+        return EventReader(self)
 
-    def write(
+    def encode_event(
         self, row: Mapping[str, Any], *, timestamp: int = LATEST, salt: int | None = None
     ) -> RowCells:
-        """The row key and cells of one event.
+        """Return the row key and cells of one event.
 
-        A value is put, None deletes its cell, and of a field that is not given nothing is said;
-        but a packed cell is written whole, and a marker always.
+        A value is written, None deletes the field's cell, and the cell of an absent field is left
+        alone. A packed cell is always written with all its fields, and a marker is always written.
 
         Args:
             row: values by field; those of the key and the qualifier must be there.
             timestamp: of every cell, in milliseconds, unless a field is the timestamp.
-            salt: the number a random salt takes; drawn if absent.
+            salt: the number that the random salt takes; needed where the key has one.
 
         Returns:
             Its cells in their order within a row.
@@ -115,281 +124,300 @@ class Layout:
 
         Cost: about 2 µs with three parts and three columns.
         """
-        return self.writing.write(row, timestamp, salt)
+        return self.event_writer.encode_event(row, timestamp, salt)
 
-    def erase(
+    def encode_delete(
         self, row: Mapping[str, Any], *, timestamp: int = LATEST, salt: int | None = None
     ) -> RowCells:
-        """The deletes of one event.
+        """Return the deletes of one event.
 
-        A row of one event loses its families whole; of a row that many share, every cell that the
-        event may have is deleted. Where a field is the timestamp, giving it deletes the cells of
-        that very time, and leaving it out the whole history.
+        If the row holds one event, its families are deleted; if it holds several, every cell that
+        the event may have. If a field is stored in the timestamps, its value in `row` limits the
+        deletes to cells of that time; without a value, the whole history is deleted.
 
         Args:
             row: values by field; those of the key and the qualifier must be there.
-            timestamp: of every delete, in milliseconds: it hides what is not newer.
-            salt: the number a random salt takes; drawn if absent.
+            timestamp: of every delete, in milliseconds; it hides cells that are not newer.
+            salt: the number that the random salt takes; needed where the key has one.
 
         Raises:
             RowError: a field is unknown, a needed one is missing, or a value is none of its type.
         """
-        return self.writing.erase(row, timestamp, salt)
+        return self.event_writer.encode_delete(row, timestamp, salt)
 
-    def clears(self, row: Mapping[str, Any], *, timestamp: int = LATEST) -> list[Cell]:
-        """The deletes of the cells of an event that `write` would leave alone.
+    def encode_clearing_deletes(
+        self, row: Mapping[str, Any], *, timestamp: int = LATEST
+    ) -> list[Cell]:
+        """Return deletes of the cells of an event that `encode_event` does not write.
 
-        Together with what `write` gives they replace the event.
+        Together with the cells of `encode_event` they replace the event.
 
         Raises:
-            RowError: as `write`.
+            RowError: as `encode_event`.
         """
-        return self.writing.clears(row, timestamp)
+        return self.event_writer.encode_clearing_deletes(row, timestamp)
 
-    def events(
+    def decode_events(
         self, row_key: bytes, cells: Sequence[Cell], *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """The events in one physical row.
+        """Return the events in one row.
 
         Args:
             row_key: its key.
             cells: its puts, in their order; of several versions the newest counts.
-            strict: whether a cell that the design does not have is refused; else it is passed over.
+            strict: whether a cell that the design does not have is an error; else it is ignored.
 
         Returns:
-            All fields of each event, absent ones None, in the order of their qualifiers; none where
-            the row has no cell of the design.
+            Each event with all fields, absent ones None, in the order of the qualifiers; an empty
+            list if the row has no cell of the design.
 
         Raises:
-            RowError: the key, a cell, or the bytes of a value are none of the design.
+            RowError: the key, a cell, or the bytes of a value do not fit the design.
             DesignRefused: a part before the last has no end, so that no key can be taken apart.
 
         Cost: about 4 µs with three parts and three columns.
         """
-        return self._reading.events(row_key, cells, strict=strict)
+        return self._event_reader.decode_events(row_key, cells, strict=strict)
 
-    def event(
+    def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
     ) -> dict[str, Any] | None:
-        """The event of a row whose key was made from these values; None where it has no cell.
+        """Return the event of a row whose key fields are known; None if it has no cell.
 
-        What the key holds is taken from the values, so that it need not be taken apart. Only where
-        a row holds one event.
+        The fields of the key are taken from `row`, so that the key is not decoded. Only for layouts
+        with one event per row.
 
         Args:
-            row: the fields of the key; others are not looked at.
-            row_key: the key that was made of them.
-            cells: the puts found under it.
+            row: the fields of the key; others are ignored.
+            row_key: the key encoded from them.
+            cells: the puts of the row.
 
         Raises:
-            RowError: the bytes of a value are none of its field.
+            RowError: the bytes of a value do not fit its field.
         """
-        return self._reading.event(row, row_key, cells)
+        return self._event_reader.decode_event(row, row_key, cells)
 
-    def rows(
+    def decode_rows(
         self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
     ) -> Iterator[list[dict[str, Any]]]:
-        """The events in each of many physical rows: the same as `events` gives of each.
+        """Yield the events of each of many rows, as `decode_events` returns them.
 
         Args:
             row_keys: their keys.
             cells: the puts of each, in their order.
 
         Raises:
-            RowError: as `events`, for the first row.
+            RowError: as `decode_events`, for the first row.
 
         Cost: about 2 µs a row with three parts and three columns, where they are many.
         """
-        return self._reading.rows(row_keys, cells)
+        return self._event_reader.decode_rows(row_keys, cells)
 
-    def blocks(
+    def encode_blocks(
         self,
         batch: pa.RecordBatch,
         *,
         timestamp: int = LATEST,
         salts: np.ndarray[Any, Any] | None = None,
     ) -> list[CellBlock]:
-        """The cells of many events, a block for each cell that an event may have.
+        """Return the cells of many events, in one block for each column.
 
-        They are the puts that `write` gives of each row; a null writes nothing and deletes nothing.
+        They equal the puts of `encode_event` for each row; a null neither writes nor deletes.
 
         Args:
             batch: columns named as the fields.
             timestamp: of every cell, in milliseconds, unless a field is the timestamp.
-            salts: the number a random salt takes, one a row; drawn if absent.
+            salts: the number that the random salt takes in each row; needed where the key has one.
 
         Raises:
-            RowError: as `write`, for some row.
+            RowError: as `encode_event`, for some row.
 
         Cost: 20 to 100 ns a cell; packed cells 1 µs.
         """
-        from rowkey.rows.batches.blocks import blocks_of
+        from rowkey.rows.batches.cell_blocks import build_cell_blocks
 
-        return blocks_of(self, batch, timestamp, salts)
+        return build_cell_blocks(self, batch, timestamp, salts)
 
-    def batch(self, cells: pa.RecordBatch, fields: Sequence[str] | None = None) -> pa.RecordBatch:
-        """The events of many rows' cells, as Arrow columns.
+    def decode_batch(
+        self, cells: pa.RecordBatch, fields: Sequence[str] | None = None
+    ) -> pa.RecordBatch:
+        """Return the events of many rows as Arrow columns.
 
         Args:
             cells: columns `row`, `family`, `qualifier`, `timestamp`, `value`: the puts of whole
                 rows, one after the other, each in the order of its cells.
-            fields: the fields wanted, in their order; all if None. The cells of others are not
-                looked into.
+            fields: the wanted fields, in order; all if None. Cells of other fields are not decoded.
 
         Returns:
-            The same events as `events` gives of each row, one after the other.
+            The events that `decode_events` returns for each row, one after the other.
 
         Raises:
-            RowError: as `events`, for the first row; or there is no such field.
+            RowError: as `decode_events`, for the first row; or there is no such field.
 
         Cost: 50 to 200 ns a cell where a row holds one event.
         """
-        from rowkey.rows.batches.pivot import columns_of
+        from rowkey.rows.batches.pivot import decode_event_columns
 
-        return columns_of(self, cells, fields)
+        return decode_event_columns(self, cells, fields)
 
-    def qualifiers(self, bounds: Bounds) -> tuple[bytes, bytes]:
-        """The stretch of qualifiers that holds every event within the bounds.
+    def find_qualifier_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
+        """Return the range of qualifiers that holds every event within the bounds.
 
         Args:
-            bounds: what is asked of each field, in normal values.
+            bounds: the bound of each field, in normalized values.
 
         Returns:
-            The first qualifier, inclusive, and the first behind the last; b"" where nothing bounds
-            a side. A range of a sliced time narrows only if it lies within one slice.
+            Start, inclusive, and stop, exclusive; b"" for an open end. A range of a sliced time
+            narrows the range only if it lies within one slice.
         """
-        return (b"", b"") if self.opening is None else self.opening.stretch(bounds)
+        return (
+            (b"", b"")
+            if self.qualifier_prefix is None
+            else self.qualifier_prefix.find_range(bounds)
+        )
 
-    def column(self, name: str, row: Mapping[str, Any]) -> tuple[str, bytes]:
-        """The family and whole qualifier of the cell that a field has to itself.
+    def find_column(self, name: str, row: Mapping[str, Any]) -> tuple[str, bytes]:
+        """Return the family and full qualifier of the cell that holds only this field.
 
         Args:
             name: the field.
             row: the event; fields in the qualifier must be there.
 
         Raises:
-            RowError: the field has no such cell, or the row lacks what opens the qualifier.
+            RowError: the field has no such cell, or the row lacks a field of the qualifier.
         """
         for slot in self.slots:
-            if slot.names == (name,):
-                before = b"" if self.opening is None else self.opening.write(row)
-                return slot.family, before + slot.qualifier
-        raise RowError(name, "it has no cell to itself", "a field in a column")
+            if slot.field_names == (name,):
+                prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+                return slot.family, prefix + slot.qualifier
+        raise RowError(name, "it has no cell of its own", "a field in a column")
 
-    def columns(self, fields: Collection[str]) -> dict[str, tuple[bytes, ...]] | None:
-        """The cells that a read of some fields needs: qualifiers by family.
+    def find_columns(self, fields: Collection[str]) -> dict[str, tuple[bytes, ...]] | None:
+        """Return the qualifiers, by family, of the cells that a read of some fields needs.
 
-        Beside those of the fields it names one that every event has, so that none is missed.
+        They include one cell that every event has, so that no event is missed.
 
         Returns:
-            None where every cell is needed, as in rows that many events share.
+            None if every cell is needed, as in rows that hold several events.
         """
-        if self.opening is not None or self.stamp is not None:
+        if self.qualifier_prefix is not None or self.cell_timestamp is not None:
             return None
-        needed = [slot for slot in self.slots if not set(fields).isdisjoint(slot.names)]
+        needed = [slot for slot in self.slots if not set(fields).isdisjoint(slot.field_names)]
         if all(slot.optional for slot in needed):
             needed.append(next(slot for slot in self.slots if not slot.optional))
-        found: dict[str, tuple[bytes, ...]] = {}
+        qualifiers: dict[str, tuple[bytes, ...]] = {}
         for slot in needed:
-            found[slot.family] = (*found.get(slot.family, ()), slot.qualifier)
-        return found
+            qualifiers[slot.family] = (*qualifiers.get(slot.family, ()), slot.qualifier)
+        return qualifiers
 
-    def evolves(self, new: Layout) -> list[Mistake]:
-        """What keeps the rows of this layout from being read and written by another.
+    def find_incompatibilities(self, new: Layout) -> list[Mistake]:
+        """Return the changes that keep a new layout from reading and writing this one's rows.
 
-        Safe are columns added that may be null, values added at the end of a pack, choices added at
-        the end of their list, and what the types call wider.
+        Safe changes are: new nullable columns, new fields at the end of a packed cell, new choices
+        at the end of their list, and wider types.
 
         Args:
-            new: the layout to come.
+            new: the new layout.
 
         Returns:
-            Nothing if it is safe.
+            An empty list if the change is safe.
         """
-        from rowkey.rows.evolution import mistakes_between
+        from rowkey.rows.evolution import find_incompatibilities
 
-        return mistakes_between(self, new)
+        return find_incompatibilities(self, new)
 
-    def cells(self, facts: Mapping[str, Facts] | None = None) -> tuple[CellShape, ...]:
-        """The cells that an event writes, columns first.
+    def estimate_cells(
+        self, facts: Mapping[str, FieldFacts] | None = None
+    ) -> tuple[CellEstimate, ...]:
+        """Return the expected cells of an event, columns first.
 
         Args:
-            facts: what is known of the fields' widths.
+            facts: statistics of the fields.
         """
-        widths = self._widths(facts or {})
-        cells: list[CellShape] = []
-        for kind, placed in self._placed():
-            cells += kind.cells(placed, self.family, widths)
+        widths = self._estimate_value_sizes(facts or {})
+        cells: list[CellEstimate] = []
+        for placement, fields in self._iterate_placements():
+            cells += placement.estimate_cells(fields, self.family, widths)
         if all(cell.optional for cell in cells):
-            cells += KINDS["marker"].cells((), self.family, widths)
+            cells += PLACEMENTS["marker"].estimate_cells((), self.family, widths)
         return tuple(cells)
 
-    def qualifier_bytes(self, facts: Mapping[str, Facts] | None = None) -> float:
-        """Mean bytes that stand before the qualifier of every cell."""
-        widths = self._widths(facts or {})
-        opened = sum(rest.width for rest in self.rests)
-        return opened + sum(kind.qualifier_bytes(f, widths) for kind, f in self._placed())
+    def estimate_qualifier_bytes(self, facts: Mapping[str, FieldFacts] | None = None) -> float:
+        """Return the mean bytes of the fields at the start of each qualifier."""
+        widths = self._estimate_value_sizes(facts or {})
+        remainder_bytes = sum(remainder.width for remainder in self.time_remainders)
+        return remainder_bytes + sum(
+            placement.estimate_qualifier_bytes(fields, widths)
+            for placement, fields in self._iterate_placements()
+        )
 
-    def _placed(self) -> Iterator[tuple[type[Place], list[Field]]]:
-        """Each place that is used, with the fields that live there."""
-        for name, kind in KINDS.items():
-            if names := self.stored.get(name, ()):
-                yield kind, [self.fields[field] for field in names]
+    def _iterate_placements(self) -> Iterator[tuple[type[Placement], list[Field]]]:
+        """Yield each placement in use, with its fields."""
+        for name, placement in PLACEMENTS.items():
+            if names := self.placed_fields.get(name, ()):
+                yield placement, [self.fields[field] for field in names]
 
-    def _widths(self, facts: Mapping[str, Facts]) -> dict[str, Width]:
-        shares = {name: 1 - facts[name].nulls if name in facts else 1.0 for name in self.fields}
+    def _estimate_value_sizes(self, facts: Mapping[str, FieldFacts]) -> dict[str, ValueSize]:
+        """Return the expected size of each field's values."""
+        shares = {
+            name: 1 - facts[name].null_share if name in facts else 1.0 for name in self.fields
+        }
         return {
-            name: Width(mean_bytes(declared, facts.get(name)), shares[name])
+            name: ValueSize(estimate_mean_bytes(declared, facts.get(name)), shares[name])
             for name, declared in self.fields.items()
         }
 
-    def event_bytes(self, key_bytes: float, facts: Mapping[str, Facts] | None = None) -> float:
-        """Bytes that one event adds to a store before encoding and compression.
+    def estimate_event_bytes(
+        self, key_bytes: float, facts: Mapping[str, FieldFacts] | None = None
+    ) -> float:
+        """Return the mean bytes of one event in a store, before encoding and compression.
 
         Args:
             key_bytes: mean bytes of the row key, which every cell repeats.
-            facts: what is known of the fields' widths, and how often they are absent.
+            facts: statistics of the fields: their sizes and shares of nulls.
         """
-        return sum(self.family_bytes(key_bytes, facts).values())
+        return sum(self.estimate_family_bytes(key_bytes, facts).values())
 
-    def family_bytes(
-        self, key_bytes: float, facts: Mapping[str, Facts] | None = None
+    def estimate_family_bytes(
+        self, key_bytes: float, facts: Mapping[str, FieldFacts] | None = None
     ) -> dict[str, float]:
-        """What one event adds to each family, as `event_bytes` tells of all.
+        """Return the mean bytes of one event in each family; see `estimate_event_bytes`.
 
         Source: KeyValue.java; 20 bytes of overhead, the key, the family and the qualifier a cell.
         """
-        besides = cell_bytes(0, 0, 0, 0) + key_bytes + self.qualifier_bytes(facts)
-        found: dict[str, float] = {}
-        for cell in self.cells(facts):
-            each = besides + len(cell.family.encode()) + len(cell.qualifier) + cell.value_bytes
-            found[cell.family] = found.get(cell.family, 0.0) + each * cell.share
-        return found
+        overhead = compute_cell_bytes(0, 0, 0, 0) + key_bytes + self.estimate_qualifier_bytes(facts)
+        family_bytes: dict[str, float] = {}
+        for cell in self.estimate_cells(facts):
+            name_bytes = len(cell.family.encode()) + len(cell.qualifier)
+            cell_bytes = overhead + name_bytes + cell.mean_value_bytes
+            previous = family_bytes.get(cell.family, 0.0)
+            family_bytes[cell.family] = previous + cell_bytes * cell.event_share
+        return family_bytes
 
 
-def lay_out(key: Key, fields: Mapping[str, Field], family: str = DEFAULT_FAMILY) -> Layout:
-    """Where each field lives: in the key, or in the place its words ask for.
+def build_layout(key: Key, fields: Mapping[str, Field], family: str = DEFAULT_FAMILY) -> Layout:
+    """Return the layout of a design: each field in the key or in the placement it declares.
 
-    A field that the key holds only in part, as a digest, truncated or as whole seconds, is stored
-    as a column too, unless what is lost stands in the qualifier.
+    A field that the key holds only in part, such as a digest, a truncated text or whole seconds, is
+    also stored as a column, unless the qualifier holds the rest.
 
     Args:
         key: the bound row key.
         fields: every declared field.
-        family: the family of fields that name none.
+        family: the family of fields that declare none.
     """
-    slices = slices_of(key)
-    rests = tuple(one.rest for one in slices)
-    sliced = {one.rest.field for one in slices if one.is_whole}
-    whole = {name for name in key.fields if key.body.residue(name).nothing} | sliced
-    kept = tuple(name for name in key.fields if name not in whole)
-    stored: dict[str, list[str]] = {}
-    for name, declared in fields.items():
-        asked = declared.words
-        is_placed = any((asked.at, asked.pack, asked.qualifier is not None, asked.family))
-        if name in whole and not is_placed:
+    slices = find_time_slices(key)
+    remainders = tuple(time_slice.remainder for time_slice in slices)
+    complete = {time_slice.remainder.field for time_slice in slices if time_slice.is_lossless}
+    complete |= {name for name in key.fields if key.part_sequence.residue(name).is_empty}
+    lossy = tuple(name for name in key.fields if name not in complete)
+    names_by_placement: dict[str, list[str]] = {}
+    for name, field_ in fields.items():
+        options = field_.declaration
+        is_placed = any((options.at, options.pack, options.qualifier is not None, options.family))
+        if name in complete and not is_placed:
             continue
-        place = next(kind.name for kind in KINDS.values() if kind.claims(asked))
-        stored.setdefault(place, []).append(name)
-    frozen = {place: tuple(names) for place, names in stored.items()}
-    return Layout(key, family, frozen, kept, rests, fields)
+        placement = next(p.name for p in PLACEMENTS.values() if p.can_hold(options))
+        names_by_placement.setdefault(placement, []).append(name)
+    placed_fields = {place: tuple(names) for place, names in names_by_placement.items()}
+    return Layout(key, family, placed_fields, lossy, remainders, fields)

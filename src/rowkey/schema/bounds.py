@@ -1,4 +1,4 @@
-"""What a read asks of one field, once its values are known."""
+"""Bounds on the values of one field: the conditions of a read after its parameters are known."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 Value = Any
-"""A value of a field, as Python sees it: text, a number, a date, or None."""
+"""A field's value as a Python object: text, a number, a date, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """The field has this value; None asks for rows without one."""
+    """The field equals a value; None matches rows in which the field is null."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The field has one of these values, each listed once."""
+    """The field equals one of several distinct values."""
 
     values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The field lies between two values; None leaves a side open. Nulls never match."""
+    """The field lies between two values; None leaves an end open, and nulls never match."""
 
     low: Value = None
     high: Value = None
-    with_low: bool = True
-    with_high: bool = True
+    includes_low: bool = True
+    includes_high: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StartsWith:
-    """The field's text, or bytes, begin with these."""
+    """The field's text or bytes begin with a prefix."""
 
     prefix: Value
 
 
 Bound = Equal | OneOf | Range | StartsWith
 Bounds = Mapping[str, Bound]
-"""What is asked of each field; a field that is not in it is not asked about."""
+"""Field name to the bound on that field; fields without a condition are absent."""
 
 
-def satisfies(value: Value, bound: Bound) -> bool:
-    """Whether a normal value lies within a bound of normal values.
+def is_within_bound(value: Value, bound: Bound) -> bool:
+    """Return whether a normalized value lies within a bound of normalized values.
 
-    >>> satisfies(5, Range(1, 5)), satisfies(5, Range(1, 5, with_high=False))
+    >>> is_within_bound(5, Range(1, 5)), is_within_bound(5, Range(1, 5, includes_high=False))
     (True, False)
     """
     match bound:

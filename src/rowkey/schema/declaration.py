@@ -1,7 +1,7 @@
-"""The tree of a design file: what may be written, before anything is bound to bytes.
+"""The keys of a design file as Pydantic models.
 
-The same classes are what a design written in Python is made of. They check shape and plain ranges
-only; whether a type, a kind or a field exists is told by the room that binds the word.
+A design written in Python is built from the same classes. They check types and plain limits only.
+Whether a field, a field type or a plugin exists is checked when the design is bound.
 """
 
 from __future__ import annotations
@@ -11,168 +11,209 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from rowkey.schema.notation import MOST_CHARACTERS
+from rowkey.schema.key_notation import MAX_KEY_CHARACTERS
 
-MOST_FIELDS = 1_000
-MOST_READS = 200
-MOST_FAMILIES = 100
-MOST_CHOICES = 65_536
-MOST_HEAVY = 10_000
-MOST_BURSTS = 100
-LONGEST_TEXT = 100_000
+MAX_FIELDS = 1_000
+MAX_READS = 200
+MAX_FAMILIES = 100
+MAX_CHOICES = 65_536
+MAX_HEAVY_VALUES = 10_000
+MAX_BURSTS = 100
+MAX_TEXT_CHARACTERS = 100_000
 
 
-class _Words(BaseModel):
-    """Words of a design file: unknown ones are mistakes, and nothing is converted silently."""
+class _StrictModel(BaseModel):
+    """A table of a design file; unknown keys are mistakes, and values are never converted."""
 
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         strict=True,
-        str_max_length=LONGEST_TEXT,
-        defer_build=True,  # what a table of words needs is built once, with the table above it
+        str_max_length=MAX_TEXT_CHARACTERS,
+        defer_build=True,  # the validator of a nested model is built once, with its parent's
     )
 
 
-def _listed(given: Any) -> Any:
-    """A TOML list as the tuple it becomes."""
-    return tuple(given) if isinstance(given, list) else given
+def _to_tuple(toml_value: Any) -> Any:
+    """Return a TOML list as a tuple, and any other value unchanged."""
+    return tuple(toml_value) if isinstance(toml_value, list) else toml_value
 
 
-def _typed(given: Any) -> Any:
-    """`ts = "timestamp_ms"` is short for `ts = { type = "timestamp_ms" }`."""
-    return {"type": given} if isinstance(given, str) else given
+def _expand_type(toml_value: Any) -> Any:
+    """Expand the short form `ts = "timestamp_ms"` to `ts = { type = "timestamp_ms" }`."""
+    return {"type": toml_value} if isinstance(toml_value, str) else toml_value
 
 
-def _kinded(given: Any) -> Any:
-    """`draw = "zipf"` is short for `draw = { kind = "zipf" }`; None says nothing."""
-    if isinstance(given, str):
-        return {"kind": given}
-    if not isinstance(given, dict):
-        return given
-    if given.get("kind") is None:
+def _expand_plugin(toml_value: Any) -> Any:
+    """Expand `draw = "zipf"` to `draw = { kind = "zipf" }`, and drop keys set to None."""
+    if isinstance(toml_value, str):
+        return {"kind": toml_value}
+    if not isinstance(toml_value, dict):
+        return toml_value
+    if toml_value.get("kind") is None:
         raise PydanticCustomError("no_kind", "kind is missing")
-    return {word: value for word, value in given.items() if value is not None}
+    return {name: value for name, value in toml_value.items() if value is not None}
 
 
-Texts = Annotated[tuple[str, ...], Field(max_length=MOST_CHOICES), BeforeValidator(_listed)]
-Values = Annotated[tuple[Any, ...], Field(max_length=MOST_HEAVY), BeforeValidator(_listed)]
-Arguments = Annotated[dict[str, Any], BeforeValidator(_kinded)]
+TextTuple = Annotated[tuple[str, ...], Field(max_length=MAX_CHOICES), BeforeValidator(_to_tuple)]
+ValueTuple = Annotated[
+    tuple[Any, ...], Field(max_length=MAX_HEAVY_VALUES), BeforeValidator(_to_tuple)
+]
+PluginArguments = Annotated[dict[str, Any], BeforeValidator(_expand_plugin)]
 
 
-class FieldWords(_Words):
-    """One field of the logical record: its type, where it is stored, what is known of it."""
+class FieldDeclaration(_StrictModel):
+    """One field of a row: its type, where its value is stored, and what is known of its values."""
 
-    type: str = Field(description="the type of its values, such as text or timestamp_ms")
-    nullable: bool = Field(False, description="whether a row may lack it although it is in the key")
-    of: Texts | None = Field(None, description="choice: its values, in the order of their numbers")
-    precision: int | None = Field(None, ge=1, le=38, description="decimal: digits in all")
+    type: str = Field(description="the field type, such as text or timestamp_ms")
+    nullable: bool = Field(
+        False, description="whether a field of the row key may be null; other fields always may"
+    )
+    of: TextTuple | None = Field(
+        None, description="choice: the allowed values; the first is stored as 0, the next as 1, …"
+    )
+    precision: int | None = Field(None, ge=1, le=38, description="decimal: total number of digits")
     scale: int | None = Field(None, ge=0, le=38, description="decimal: digits after the point")
-    width: int | None = Field(None, ge=1, le=32_767, description="digits, hex: characters, exactly")
-    max_bytes: int | None = Field(None, ge=1, le=2**31 - 1, description="longest value in bytes")
-    normalize: Literal["nfc"] | None = Field(None, description="text: Unicode form applied first")
-    heavy: Values = Field((), description="values that bucket(…, n, m) spreads over m buckets")
-    source: str | None = Field(None, alias="from", description="its column in a sample")
-    family: str | None = Field(None, description="the family its column is in")
-    qualifier: str | None = Field(None, description="the qualifier of its column")
+    width: int | None = Field(
+        None, ge=1, le=32_767, description="digits, hex: exact number of characters"
+    )
+    max_bytes: int | None = Field(
+        None, ge=1, le=2**31 - 1, description="maximum length of a value in bytes"
+    )
+    normalize: Literal["nfc"] | None = Field(
+        None, description="text: Unicode normalization of values before they are stored"
+    )
+    heavy: ValueTuple = Field(
+        (), description="very frequent values, each of which bucket(…, n, m) spreads over m buckets"
+    )
+    source: str | None = Field(
+        None, alias="from", description="name of the sample's column, if it is not the field's name"
+    )
+    family: str | None = Field(None, description="column family of the field's column")
+    qualifier: str | None = Field(None, description="column qualifier of the field's column")
     at: Literal["qualifier", "timestamp"] | None = Field(
-        None, description="where its value lives instead of a column"
+        None, description="store the value in the qualifier or the timestamp of the row's cells"
     )
     pack: str | None = Field(
-        None, description="qualifier of the cell that it shares, and its format: p, or p:protobuf"
+        None,
+        description="qualifier of a cell that several fields share, and its format: p:protobuf",
     )
-    distinct: int | None = Field(None, ge=1, le=10**15, description="how many values, if known")
+    distinct: int | None = Field(
+        None, ge=1, le=10**15, description="number of distinct values, if known"
+    )
     mean_bytes: float | None = Field(
         None, ge=0, le=2**31 - 1, description="mean length of a value in bytes, if known"
     )
-    draw: Arguments | None = Field(None, description="how often each value comes, for generating")
+    draw: PluginArguments | None = Field(
+        None, description="distribution from which a generated workload draws values"
+    )
 
 
-class Late(_Words):
-    """Events that arrive after their time."""
+class LateEvents(_StrictModel):
+    """Events that arrive some time after the time they carry."""
 
-    share: float = Field(gt=0, le=1, description="share of events that are late")
-    upto: str = Field(description="longest delay")
-
-
-class Burst(_Words):
-    """A stretch in which more events come."""
-
-    at: str = Field(description="when it begins, after the start")
-    lasting: str = Field(alias="for", description="how long it lasts")
-    times: float = Field(gt=0, le=10_000, description="how many times the rate")
+    share: float = Field(gt=0, le=1, description="the share of the events that are late, 0 to 1")
+    upto: str = Field(description="the maximum delay, such as 10m")
 
 
-class WriteWords(_Words):
-    """How rows come in."""
+class Burst(_StrictModel):
+    """A period with a higher rate of events."""
 
-    arrival: str = Field("clock", description="how key fields move with arrival")
+    at: str = Field(description="the time from the start of the workload to the burst, such as 1h")
+    lasting: str = Field(alias="for", description="the duration of the burst, such as 5m")
+    times: float = Field(gt=0, le=10_000, description="the factor by which the rate is multiplied")
+
+
+class WriteDeclaration(_StrictModel):
+    """The rate, the order and the timing of the events that are written."""
+
+    arrival: str = Field(
+        "clock",
+        description="order of the events: clock, random, sequential, per(field) or bulk_sorted",
+    )
     rate: str | None = Field(None, description="events per unit of time, such as 5000/s")
-    time: str | None = Field(None, description="the field that holds the time of an event")
+    time: str | None = Field(None, description="name of the field with the time of an event")
     sort: bool = Field(
         False, description="whether a sample is sorted by time before it is replayed"
     )
     period: str | None = Field(
-        None, description="arrival per(field): time between two of an entity"
+        None, description="arrival per(field): time between two events with the same value of it"
     )
     lasting: str | None = Field(
-        None, alias="for", description="how long a generated workload lasts"
+        None, alias="for", description="duration of a generated workload, such as 1h"
     )
-    late: Late | None = Field(None, description="events that arrive after their time")
+    late: LateEvents | None = Field(
+        None, description="how many events arrive late, and how late at most"
+    )
     bursts: Annotated[
-        tuple[Burst, ...], Field(max_length=MOST_BURSTS), BeforeValidator(_listed)
-    ] = Field((), description="stretches in which more events come")
+        tuple[Burst, ...], Field(max_length=MAX_BURSTS), BeforeValidator(_to_tuple)
+    ] = Field((), description="periods with a higher rate")
 
 
-class ReadWords(_Words):
-    """A read the table must serve."""
+class ReadDeclaration(_StrictModel):
+    """A read that the table must serve."""
 
-    name: str = Field(min_length=1, max_length=200, description="its name")
-    where: str = Field("", description="conditions joined by and")
-    order: str = Field("", description="fields, most significant first, each asc or desc")
-    limit: int | None = Field(None, ge=1, le=10**9, description="rows wanted")
-    rate: str | None = Field(None, description="reads per unit of time")
-    span: str | None = Field(None, description="length of time a range over the time field covers")
-
-
-class ClusterWords(_Words):
-    """What the table runs on."""
-
-    servers: int = Field(8, ge=1, le=10_000, description="region servers")
-    capacity: str | None = Field(None, description="operations one server serves, such as 20000/s")
-    heap: str | None = Field(None, description="heap of one region server, such as 16GiB")
-
-
-class SampleWords(_Words):
-    """A recording of what comes in."""
-
-    path: str = Field(min_length=1, description="the file, relative to the design file")
-    format: Arguments | None = Field(None, description="how it is read; from its name if absent")
-
-
-class Declaration(_Words):
-    """One design file as a tree."""
-
-    table: str = Field(description="the table's name, with its namespace if it has one")
-    key: str = Field(max_length=MOST_CHARACTERS, description="the row key in bracket notation")
-    splits: Annotated[Any, BeforeValidator(_listed)] = Field(
-        None,
-        description="region boundaries: an algorithm, with arguments or not, or a list of keys",
+    name: str = Field(min_length=1, max_length=200, description="the name of the read")
+    where: str = Field("", description="conditions joined by and, such as host = ? and ts > ?")
+    order: str = Field("", description="sort order of the rows, such as ts desc, host")
+    limit: int | None = Field(None, ge=1, le=10**9, description="maximum number of rows")
+    rate: str | None = Field(None, description="reads per unit of time, such as 100/s")
+    span: str | None = Field(
+        None, description="length of the time range that a read covers, such as 1h"
     )
-    fields: dict[str, Annotated[FieldWords, BeforeValidator(_typed)]] = Field(
-        min_length=1, max_length=MOST_FIELDS, description="the logical record, not the key"
+
+
+class ClusterDeclaration(_StrictModel):
+    """The HBase cluster that the table is for."""
+
+    servers: int = Field(8, ge=1, le=10_000, description="number of region servers")
+    capacity: str | None = Field(
+        None, description="operations that one region server can serve, such as 20000/s"
+    )
+    heap: str | None = Field(None, description="heap size of one region server, such as 16GiB")
+
+
+class SampleDeclaration(_StrictModel):
+    """A file with recorded events."""
+
+    path: str = Field(min_length=1, description="the path of the file, relative to the design file")
+    format: PluginArguments | None = Field(
+        None, description="file format, such as csv; chosen by the file's name if not given"
+    )
+
+
+class DesignDeclaration(_StrictModel):
+    """A whole design file."""
+
+    table: str = Field(description="the table name, with its namespace if it has one")
+    key: str = Field(
+        max_length=MAX_KEY_CHARACTERS,
+        description="the row key in bracket notation, such as [bucket(host, 16)][host][ts]",
+    )
+    splits: Annotated[Any, BeforeValidator(_to_tuple)] = Field(
+        None,
+        description="how the table is split into regions: an algorithm, or a list of split keys",
+    )
+    fields: dict[str, Annotated[FieldDeclaration, BeforeValidator(_expand_type)]] = Field(
+        min_length=1, max_length=MAX_FIELDS, description="the fields of a row, by name"
     )
     families: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, max_length=MOST_FAMILIES, description="column families"
+        default_factory=dict,
+        max_length=MAX_FAMILIES,
+        description="column families and their attributes, by name",
     )
-    cluster: ClusterWords = Field(default_factory=ClusterWords, description="what it runs on")
-    writes: WriteWords = Field(default_factory=WriteWords, description="how rows come in")
+    cluster: ClusterDeclaration = Field(
+        default_factory=ClusterDeclaration, description="the HBase cluster that the table is for"
+    )
+    writes: WriteDeclaration = Field(
+        default_factory=WriteDeclaration, description="how events are written to the table"
+    )
     reads: Annotated[
-        tuple[ReadWords, ...], Field(max_length=MOST_READS), BeforeValidator(_listed)
-    ] = Field((), description="the reads the table must serve")
-    sample: SampleWords | None = Field(None, description="a recording of what comes in")
+        tuple[ReadDeclaration, ...], Field(max_length=MAX_READS), BeforeValidator(_to_tuple)
+    ] = Field((), description="the reads that the table must serve")
+    sample: SampleDeclaration | None = Field(None, description="a file with recorded events")
     catalog: str | None = Field(
         None,
-        description="where the design is remembered: zookeeper://zk1,zk2/rowkey, file:PATH, or "
-        "table for a table of the cluster; beside the tables if not given",
+        description="where the design is stored: zookeeper://zk1,zk2/rowkey, file:PATH, or table "
+        "for a table of the cluster; if not given, in the storage of the tables",
     )

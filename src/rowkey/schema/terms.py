@@ -1,4 +1,4 @@
-"""The words a key is declared in, before any of them is bound to bytes."""
+"""The terms of a row key: constants, fields and function calls, as they are parsed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rowkey.schema.quantities import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST_NAME = 200
-"""Characters of a field's name: ours, for messages and columns that people read."""
+MAX_NAME_CHARACTERS = 200
+"""Maximum length of a field's name: our own limit, so that messages stay readable."""
 
 Scalar = int | Duration
-"""What stands as a number in a key: a count, or a length of time."""
+"""A number in a key: a whole number or a duration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Bytes written as they are, between quotes in the notation.
+    """Constant bytes in a key, written between quotes in the notation.
 
     >>> str(Constant(b"~\\x00"))
     "'~\\\\x00'"
@@ -30,12 +30,12 @@ class Constant:
     value: bytes
 
     def __str__(self) -> str:
-        return f"'{_quoted(self.value)}'"
+        return f"'{_format_constant(self.value)}'"
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRef:
-    """A field in one of its encodings.
+    """A field of the row in one of its encodings.
 
     >>> str(FieldRef("host", "fixed", (16,)))
     'host:fixed(16)'
@@ -46,7 +46,7 @@ class FieldRef:
     arguments: tuple[Scalar, ...] = ()
 
     def __str__(self) -> str:
-        text = print_name(self.name)
+        text = format_name(self.name)
         if self.encoding:
             text += f":{self.encoding}"
         if self.arguments:
@@ -55,31 +55,31 @@ class FieldRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A transform over other terms: terms first, then scalars, then named options.
+class FunctionCall:
+    """A call of a transform: first terms, then numbers, then named options.
 
-    >>> str(Call("bucket", (FieldRef("host"),), (16,), {"hash": "crc32"}))
+    >>> str(FunctionCall("bucket", (FieldRef("host"),), (16,), {"hash": "crc32"}))
     'bucket(host, 16, hash=crc32)'
     """
 
-    kind: str
+    name: str
     terms: tuple[Term, ...] = ()
     scalars: tuple[Scalar, ...] = ()
     options: dict[str, Scalar | str | Constant] = field(default_factory=dict)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.terms, self.scalars, frozenset(self.options.items())))
+        return hash((self.name, self.terms, self.scalars, frozenset(self.options.items())))
 
     def __str__(self) -> str:
         named = (f"{name}={value}" for name, value in self.options.items())
-        return f"{self.kind}({', '.join([*map(str, (*self.terms, *self.scalars)), *named])})"
+        return f"{self.name}({', '.join([*map(str, (*self.terms, *self.scalars)), *named])})"
 
 
-Term = Constant | FieldRef | Call
+Term = Constant | FieldRef | FunctionCall
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name needs no quotes: a letter, then letters, digits and underscores.
+    """Return whether a name needs no quotes: a letter, then letters, digits and underscores.
 
     >>> is_plain_name("straße_1"), is_plain_name("log-event")
     (True, False)
@@ -88,71 +88,71 @@ def is_plain_name(name: str) -> bool:
 
 
 def is_name_character(character: str) -> bool:
-    """Whether a character may stand in an unquoted name after the first."""
+    """Return whether an unquoted name may contain a character after its first."""
     return character == "_" or character.isalpha() or character.isdecimal()
 
 
-def print_name(name: str) -> str:
-    """A field's name as it stands in a key, between quotes where it needs them."""
+def format_name(name: str) -> str:
+    """Return a field's name as it is written in a key, quoted if that is needed."""
     return name if is_plain_name(name) else f'"{name}"'
 
 
-def name_mistake(name: str) -> Mistake | None:
-    r"""What is wrong with the name of a field, if anything is.
+def find_name_mistake(name: str) -> Mistake | None:
+    r"""Return the mistake in a field's name; None if the name is valid.
 
     Args:
         name: the name, without the quotes it may need in a key.
 
-    >>> name_mistake("log-event") is None
+    >>> find_name_mistake("log-event") is None
     True
-    >>> print(name_mistake("a\\b"))
-    'a\\b' cannot be named in a key; expected characters that print, without \ and ".
+    >>> print(find_name_mistake("a\\b"))
+    'a\\b' cannot be written in a key; expected printable characters except \ and ".
     """
-    allowed = 'characters that print, without \\ and "'
+    allowed = 'printable characters except \\ and "'
     if not name:
         return Mistake("", "a field's name is empty", "one character or more")
-    if len(name) > LONGEST_NAME:
-        what = f"{name[:20]!r}… has {len(name):,} characters"
-        return Mistake("", what, f"at most {LONGEST_NAME}")
+    if len(name) > MAX_NAME_CHARACTERS:
+        problem = f"{name[:20]!r}… has {len(name):,} characters"
+        return Mistake("", problem, f"at most {MAX_NAME_CHARACTERS}")
     if any(c in '\\"' or unicodedata.category(c)[0] == "C" for c in name):
-        return Mistake("", f"{name!r} cannot be named in a key", allowed)
+        return Mistake("", f"{name!r} cannot be written in a key", allowed)
     composed = unicodedata.normalize("NFC", name)
     if composed != name:
-        what = f"{name!r} is not in Unicode's composed form, in which keys are read"
-        return Mistake("", what, "NFC", f"Write {composed}.")
+        problem = f"{name!r} is not in Unicode's composed form, which keys use"
+        return Mistake("", problem, "NFC", f"Write {composed}.")
     return None
 
 
-def print_key(terms: tuple[Term, ...]) -> str:
-    """The key in bracket notation; `notation.parse` gives the same terms back.
+def format_key(terms: tuple[Term, ...]) -> str:
+    """Return a key in bracket notation; `key_notation.parse_key` returns the same terms again.
 
-    >>> print_key((Call("bucket", (FieldRef("host"),), (16,)), FieldRef("host")))
+    >>> format_key((FunctionCall("bucket", (FieldRef("host"),), (16,)), FieldRef("host")))
     '[bucket(host, 16)][host]'
     """
     return "".join(f"[{term}]" for term in terms)
 
 
-def fields_of(term: Term) -> Iterator[FieldRef]:
-    """Every field a term reads, in order, repeats included."""
+def find_field_refs(term: Term) -> Iterator[FieldRef]:
+    """Yield every field that a term reads, in order, with repetitions."""
     if isinstance(term, FieldRef):
         yield term
-    elif isinstance(term, Call):
+    elif isinstance(term, FunctionCall):
         for inner in term.terms:
-            yield from fields_of(inner)
+            yield from find_field_refs(inner)
 
 
-def _quoted(value: bytes) -> str:
-    """Bytes as the characters between the quotes: text where it is text, `\\xHH` elsewhere."""
+def _format_constant(value: bytes) -> str:
+    """Return constant bytes as they are written between quotes, unprintable ones as `\\xHH`."""
     try:
         text = value.decode()
     except UnicodeDecodeError:
         text = ""
     if text.isprintable() and text and "'" not in text and "\\" not in text:
         return text
-    return "".join(_quoted_byte(byte) for byte in value)
+    return "".join(_format_constant_byte(byte) for byte in value)
 
 
-def _quoted_byte(byte: int) -> str:
+def _format_constant_byte(byte: int) -> str:
     if byte in b"'\\":
         return "\\" + chr(byte)
     return chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"

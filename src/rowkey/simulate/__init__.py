@@ -1,37 +1,63 @@
-"""Will it run hot: a workload on a design gives a heat."""
+"""Replays a workload on a design: where its operations land, and what its reads cost."""
 
-from rowkey.simulate.cut import (
-    CutFound,
-    cut_by_algorithm,
-    cut_by_source,
-    cut_design,
-    source_of,
-)
-from rowkey.simulate.judging import causes_of, run, run_on
-from rowkey.simulate.reads import Asked, ReadResult
-from rowkey.simulate.replay import Replay, keys_of
-from rowkey.simulate.simulation import Region, Scaled, Simulation
-from rowkey.simulate.source import Source
-from rowkey.simulate.verdict import Verdict, hot_from, word_of
+from typing import TYPE_CHECKING
+
+from rowkey.lazy_imports import build_lazy_getattr
+
+if TYPE_CHECKING:
+    from rowkey.simulate.event_source import EventSource
+    from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+    from rowkey.simulate.replay import Replay, encode_keys
+    from rowkey.simulate.scaled_replay import ScaledRun
+    from rowkey.simulate.simulation import SimulatedRegion, Simulation
+    from rowkey.simulate.simulator import PartialSimulation, run, run_on_source, start
+    from rowkey.simulate.split_report import (
+        SplitReport,
+        choose_algorithm_splits,
+        choose_design_splits,
+        choose_source_splits,
+        open_source,
+        record_design_sample,
+    )
+    from rowkey.simulate.verdict import Verdict, classify_skew, compute_hot_threshold
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "event_source": "EventSource",
+            "read_costs": "ReadCost ReadSimulator",
+            "replay": "Replay encode_keys",
+            "scaled_replay": "ScaledRun",
+            "simulation": "SimulatedRegion Simulation",
+            "simulator": "PartialSimulation run run_on_source start",
+            "split_report": (
+                "SplitReport choose_algorithm_splits choose_design_splits "
+                "choose_source_splits open_source record_design_sample"
+            ),
+            "verdict": "Verdict classify_skew compute_hot_threshold",
+        },
+    )
 
 __all__ = [
-    "Asked",
-    "CutFound",
-    "ReadResult",
-    "Region",
+    "EventSource",
+    "PartialSimulation",
+    "ReadCost",
+    "ReadSimulator",
     "Replay",
-    "Scaled",
+    "ScaledRun",
+    "SimulatedRegion",
     "Simulation",
-    "Source",
+    "SplitReport",
     "Verdict",
-    "causes_of",
-    "cut_by_algorithm",
-    "cut_by_source",
-    "cut_design",
-    "hot_from",
-    "keys_of",
+    "choose_algorithm_splits",
+    "choose_design_splits",
+    "choose_source_splits",
+    "classify_skew",
+    "compute_hot_threshold",
+    "encode_keys",
+    "open_source",
+    "record_design_sample",
     "run",
-    "run_on",
-    "source_of",
-    "word_of",
+    "run_on_source",
+    "start",
 ]

@@ -1,13 +1,37 @@
-"""Events become operations on regions, block by block, and are counted."""
+"""Replays events on regions block by block and counts the operations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat import WIDTHS_S, EqualCounts, Matrix, Placements, RegionCounts, WindowCounts
-from rowkey.keys import Columns, Fixed, Source, combined, fingerprints, imprints, parts_up_to
-from rowkey.regions import Boundaries, locate, locate_fixed
-from rowkey.workload import ROOM, Distinct, Events, Reservoir
+import pyarrow as pa
+
+from rowkey.errors import InvalidArgument
+from rowkey.hotspots import (
+    WINDOW_WIDTHS_S,
+    EqualCountWindows,
+    LoadMap,
+    Placements,
+    RegionCounts,
+    WindowCounts,
+)
+from rowkey.keys import (
+    ColumnBatch,
+    Determinant,
+    FixedByteColumn,
+    combine_fingerprints,
+    compute_fingerprints,
+    compute_weak_fingerprints,
+    find_leading_parts,
+)
+from rowkey.regions import Boundaries, locate_fixed_keys, locate_keys
+from rowkey.workload import (
+    RESERVOIR_CAPACITY,
+    DistinctCounter,
+    EventBatch,
+    Reservoir,
+    build_bit_generator,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,183 +39,271 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rowkey.design import Design
-    from rowkey.keys import Part, Pieces
+    from rowkey.keys import ByteColumn, Key, Part
 
-BLOCK = 1 << 15
-"""Events placed at a time: their bytes stay in cache from one step to the next."""
-MOST_KEPT_BYTES = 1 << 26
+BLOCK_EVENTS = 1 << 15
+"""Events replayed at a time: their bytes stay in cache from one step to the next."""
+MAX_KEPT_KEY_BYTES = 1 << 26
 """Bytes of the row keys of events that are kept: for keys of up to 512 bytes that is no limit."""
-MOST_SPLIT_BYTES = 1 << 28
+MAX_SPLIT_KEY_BYTES = 1 << 28
 """Bytes of the row keys from which split points are taken."""
 
 
-class Replay:
-    """Counts where events land.
+SALT_COLUMN = "\0salt"
+"""The column of sampled rows that holds their random salts; no field can have this name."""
 
-    Memory does not grow with their number: windows, a heat map and a uniform sample are of bounded
-    size.
+
+class Replay:
+    """Counts where events land; replays of the parts of a stream can be merged.
+
+    Memory does not grow with the events: windows, the load map and the sample have bounded size.
+    Random choices follow from the seed and the number of each event alone.
 
     Args:
         design: the design.
         boundaries: where its regions begin.
-        expected: how many events there will be.
+        expected_events: how many events the whole stream has.
         seed: where randomness begins.
+        first_event: the number of the first event that will be added, from 0.
     """
 
-    def __init__(self, design: Design, boundaries: Boundaries, expected: int, seed: int) -> None:
+    def __init__(
+        self,
+        design: Design,
+        boundaries: Boundaries,
+        expected_events: int,
+        seed: int,
+        first_event: int = 0,
+    ) -> None:
         import numpy as np
 
         self.design = design
         self.boundaries = boundaries
+        self.seed = seed
+        self.first_event = first_event
         regions = len(boundaries)
         self.placements = Placements(regions, design.cluster.servers, seed)
-        self.windows = [WindowCounts(width, self.placements) for width in WIDTHS_S]
-        self.matrix = Matrix(regions)
-        self.equal = EqualCounts(expected, regions)
+        is_first = first_event == 0
+        self.windows = [
+            WindowCounts(width, self.placements, is_first=is_first) for width in WINDOW_WIDTHS_S
+        ]
+        self.load_map = LoadMap(regions)
+        self.equal_windows = EqualCountWindows(expected_events, regions, first_event=first_event)
         self.writes = np.zeros(regions, np.int64)
-        self.reservoir = Reservoir(min(ROOM, _most_keys(design, MOST_KEPT_BYTES)), seed)
-        self.rows = Distinct(expected=expected)
-        self.key_bytes = 0
-        self.operations = 0
-        self._lead = parts_up_to(design.key, boundaries.depth)
-        self._telling = _telling_parts(design)
-        self._is_timed = False
-        self._columns: Columns | None = None
+        capacity = min(RESERVOIR_CAPACITY, _compute_max_keys(design, MAX_KEPT_KEY_BYTES))
+        self.reservoir = Reservoir(capacity, seed, first_event)
+        self.row_counter = DistinctCounter()
+        self.operation_count = 0
+        self.has_times = False
+        self._salt_bits = build_bit_generator("salt", seed, first_event)
+        self._leading_parts = find_leading_parts(design.key, boundaries.longest_split_bytes)
+        self._identity_parts = _find_identity_parts(design)
+        self._last_columns: ColumnBatch | None = None
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether the events had times."""
-        return self._is_timed
-
-    def add(self, events: Events, salts: np.ndarray[Any, Any] | None = None) -> None:
-        """Place the next events.
+    def add(self, events: EventBatch, salts: np.ndarray[Any, Any] | None = None) -> None:
+        """Replay the next events.
 
         Args:
             events: the events.
             salts: the random salt of each, where the key has one; drawn if None.
         """
-        self.reservoir.offer(events.rows)
-        columns = self.design.key.columns(events.rows, salts=salts, before=self._columns)
-        self._columns = columns
-        for start in range(0, len(events), BLOCK):
-            stop = min(start + BLOCK, len(events))
+        rows = events.rows
+        if self.design.key.is_salted:
+            if salts is None:
+                salts = draw_salts(self.design.key, len(events), self._salt_bits)
+            rows = rows.append_column(SALT_COLUMN, pa.array(salts))
+        self.reservoir.offer(rows)
+        columns = self.design.key.build_columns(
+            events.rows, salts=salts, previous=self._last_columns
+        )
+        self._last_columns = columns
+        for start in range(0, len(events), BLOCK_EVENTS):
+            stop = min(start + BLOCK_EVENTS, len(events))
             clock = None if events.clock_ms is None else events.clock_ms[start:stop]
-            self._block(columns.slice(start, stop), clock)
+            self._count_block(columns.slice(start, stop), clock)
 
-    def _block(self, columns: Columns, clock_ms: np.ndarray[Any, Any] | None) -> None:
+    def merge(self, later: Replay) -> None:
+        """Add the counts of a later part of the same stream.
+
+        Raises:
+            InvalidArgument: it is no later part, or of another design.
+        """
+        if later.first_event <= self.first_event or later.boundaries != self.boundaries:
+            what = f"a part that begins at event {later.first_event:,} is merged"
+            raise InvalidArgument("later", what, "the later parts of one replay, in their order")
+        for window, later_window in zip(self.windows, later.windows, strict=True):
+            window.merge(later_window)
+        self.load_map.merge(later.load_map)
+        self.equal_windows.merge(later.equal_windows)
+        self.writes += later.writes
+        self.reservoir.merge(later.reservoir)
+        self.row_counter.merge(later.row_counter)
+        self.operation_count += later.operation_count
+        self.has_times = self.has_times or later.has_times
+
+    @property
+    def sampled_rows(self) -> pa.RecordBatch:
+        """Return a uniform sample of the events, in the order of arrival."""
+        rows = self.reservoir.collect_rows()
+        return rows.drop_columns([SALT_COLUMN]) if SALT_COLUMN in rows.schema.names else rows
+
+    @property
+    def sampled_salts(self) -> np.ndarray[Any, Any] | None:
+        """Return the random salt of each sampled event; None if the key has none."""
+        rows = self.reservoir.collect_rows()
+        if SALT_COLUMN not in rows.schema.names:
+            return None
+        salts: np.ndarray[Any, Any] = rows.column(SALT_COLUMN).to_numpy()
+        return salts
+
+    def _count_block(self, columns: ColumnBatch, clock_ms: np.ndarray[Any, Any] | None) -> None:
+        """Count a block of rows by region, window and row fingerprint."""
         import numpy as np
 
-        regions = self._regions(columns)
+        regions = self._locate_rows(columns)
         found = np.bincount(regions, minlength=len(self.writes))
         self.writes += found
-        self.equal.add(regions)
-        self.operations += len(regions)
-        self.rows.add(self._fingerprints(columns))
+        self.equal_windows.add(regions)
+        self.operation_count += len(regions)
+        self.row_counter.add(self._fingerprint_rows(columns))
         if clock_ms is not None:
-            self._is_timed = True
+            self.has_times = True
             counts = RegionCounts.from_events(clock_ms // 1_000, regions, len(self.writes))
-            self.matrix.add(counts)
+            self.load_map.add(counts)
             width_s = 1
             for window in self.windows:
                 counts, width_s = window.add(counts, width_s), window.width_s
 
-    def _regions(self, columns: Columns) -> np.ndarray[Any, Any]:
-        """The region of each row, from no more of its key than the boundaries look at."""
+    def _locate_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
+        """Return the region of each row, computed from no more of its key than boundaries need."""
         import numpy as np
 
         if len(self.boundaries) == 1:
             return np.zeros(len(columns), np.int32)
-        field = _only_field(self._lead)
-        if field is not None and columns.is_coded(field):
-            places = columns.per_value(field, (self, "regions"), self._located)
+        field = _find_only_field(self._leading_parts)
+        if field is not None and columns.has_codes(field):
+            places = columns.compute_per_value(field, (self, "regions"), self._locate_columns)
             located: np.ndarray[Any, Any] = places.take(columns.columns[field].codes)
             return located
-        return self._located(columns)
+        return self._locate_columns(columns)
 
-    def _located(self, columns: Columns) -> np.ndarray[Any, Any]:
+    def _locate_columns(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
+        """Return the region of each row of some columns."""
         import numpy as np
 
-        lead = self.design.key.pieces(columns, self._lead)
-        if isinstance(lead, Fixed):
-            return locate_fixed(self.boundaries, lead.matrix())
-        spans = lead.spans().packed()
+        lead = self.design.key.encode_parts(columns, self._leading_parts)
+        if isinstance(lead, FixedByteColumn):
+            return locate_fixed_keys(self.boundaries, lead.to_matrix())
+        spans = lead.to_sliced().to_packed()
         offsets = np.concatenate([spans.starts, [len(spans.data)]])
-        return locate(self.boundaries, spans.data, offsets)
+        return locate_keys(self.boundaries, spans.data, offsets)
 
-    def _fingerprints(self, columns: Columns) -> np.ndarray[Any, Any]:
-        """Numbers that are equal for equal rows: from the parts that no others decide.
+    def _fingerprint_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
+        """Return a number for each row, equal for equal rows, from the parts that identify a row.
 
-        Parts that run into each other are looked at together, for their bytes may be equal where
-        none of theirs are.
+        Parts without a separator are fingerprinted together, because their joined bytes may be
+        equal where the parts differ.
         """
         if not self.design.key.is_decodable:
-            return fingerprints(self.design.key.pieces(columns, self._telling))
-        first, *others = self._telling
-        total = _of_part(fingerprints, first, columns)
+            return compute_fingerprints(self.design.key.encode_parts(columns, self._identity_parts))
+        first, *others = self._identity_parts
+        total = _fingerprint_part(compute_fingerprints, first, columns)
         for part in others:
-            total = combined(total, _of_part(imprints, part, columns))
+            total = combine_fingerprints(
+                total, _fingerprint_part(compute_weak_fingerprints, part, columns)
+            )
         return total
 
 
-def _of_part(
-    prints: Callable[[Pieces], np.ndarray[Any, Any]], part: Part, columns: Columns
+def _fingerprint_part(
+    fingerprint: Callable[[ByteColumn], np.ndarray[Any, Any]], part: Part, columns: ColumnBatch
 ) -> np.ndarray[Any, Any]:
-    """Prints of a part, computed once per different value where one field decides it."""
-    field = _only_field((part,))
+    """Return the fingerprints of a part, computed once for each different value where possible."""
+    field = _find_only_field((part,))
     codes = columns.columns[field].codes if field is not None else None
     if field is None or codes is None:
-        return prints(part.pieces(columns))
-    key = (prints, id(part))
-    table = columns.per_value(field, key, lambda distinct: prints(part.batch(distinct)))
+        return fingerprint(part.encode_distinct(columns))
+    key = (fingerprint, id(part))
+    table = columns.compute_per_value(
+        field, key, lambda distinct: fingerprint(part.encode_batch(distinct))
+    )
     found: np.ndarray[Any, Any] = table.take(codes)
     return found
 
 
-def _only_field(parts: Sequence[Part]) -> str | None:
-    """The field that alone decides the bytes of parts, if there is one and it is never null."""
-    names = {part.fields[0] if part.is_of_one_field else None for part in parts}
+def _find_only_field(parts: Sequence[Part]) -> str | None:
+    """Return the only field that decides the bytes of some parts, if it is never null."""
+    names = {part.fields[0] if part.is_single_field else None for part in parts}
     return names.pop() if len(names) == 1 else None
 
 
-def _telling_parts(design: Design) -> tuple[Part, ...]:
-    """The parts that tell rows apart; one whose fields are whole in another adds nothing.
+def _find_identity_parts(design: Design) -> tuple[Part, ...]:
+    """Return the parts that identify a row, without those that repeat fields of another part.
 
-    Random salts are left out: writing a row twice is writing it twice, whatever the salt.
+    Random salts are left out: the same row with two salts is still written twice.
     """
     parts = [part for part in design.key.parts if part.fields]
     if not design.key.is_decodable:
-        return tuple(part for part in design.key.parts if part.source is not Source.CHANCE)
-    whole = {name for part in parts for name in part.fields if part.residue(name).nothing}
+        return tuple(
+            part for part in design.key.parts if part.determined_by is not Determinant.CHANCE
+        )
+    whole = {name for part in parts for name in part.fields if part.residue(name).is_empty}
     telling = [
         part
         for part in parts
-        if any(part.residue(name).nothing for name in part.fields) or not set(part.fields) <= whole
+        if any(part.residue(name).is_empty for name in part.fields) or not set(part.fields) <= whole
     ]
     return tuple(telling or parts or design.key.parts[:1])
 
 
-def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[bytes]:
-    """Row keys of a uniform sample of a stream of events, ascending.
+def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[bytes]:
+    """Return the row keys of a uniform sample of a stream of events, ascending.
 
     Args:
         design: the design.
         events: the stream.
-        room: keys kept; all if there are fewer.
-        seed: where the sample begins.
+        capacity: keys kept; all if there are fewer.
+        seed: where randomness begins.
     """
-    reservoir = Reservoir(min(room, _most_keys(design, MOST_SPLIT_BYTES)), seed)
-    for some in events:
-        reservoir.offer(some.rows)
-    return sorted(keys_of(design, reservoir.rows()))
+    reservoir = Reservoir(min(capacity, _compute_max_keys(design, MAX_SPLIT_KEY_BYTES)), seed)
+    for batch in events:
+        reservoir.offer(batch.rows)
+    rows = reservoir.collect_rows()
+    salts = draw_salts(design.key, rows.num_rows, build_bit_generator("split salt", seed))
+    return sorted(encode_keys(design, rows, salts))
 
 
-def _most_keys(design: Design, most_bytes: int) -> int:
-    """How many row keys fit into so many bytes, as far as the types of their fields tell."""
-    return max(most_bytes // max(design.key.least_bytes, 1), 1)
+def draw_salts(key: Key, count: int, bits: np.random.PCG64) -> np.ndarray[Any, Any] | None:
+    """Return a random salt for each of some rows; None if the key has none.
+
+    Args:
+        key: the row key.
+        count: how many rows.
+        bits: where randomness comes from.
+    """
+    import numpy as np
+
+    if not key.is_salted:
+        return None
+    drawn: np.ndarray[Any, Any] = np.asarray(bits.random_raw(count), np.uint64)
+    return (drawn % np.uint64(key.salt_count)).astype(np.int64)
 
 
-def keys_of(design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None) -> list[bytes]:
-    """The row key of each row, in order; salts are drawn if None."""
+def _compute_max_keys(design: Design, max_bytes: int) -> int:
+    """Return how many row keys fit into so many bytes, estimated from the field types."""
+    return max(max_bytes // max(design.key.min_bytes, 1), 1)
+
+
+def encode_keys(
+    design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None
+) -> list[bytes]:
+    """Return the row key of each row, in order.
+
+    Args:
+        design: the design.
+        rows: the rows.
+        salts: the random salt of each, where the key has one.
+    """
     if not rows.num_rows:
         return []
     keys: list[bytes] = design.key.encode_valid_batch(rows, salts=salts).to_pylist()

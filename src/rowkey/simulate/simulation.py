@@ -1,33 +1,49 @@
-"""What a simulation found."""
+"""The result of a simulation, with its figures computed on first use."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.schema import SURE
+from rowkey.hotspots import LoadResult, MeasuredSkew, recognise_causes
+from rowkey.keys import ColumnBatch
+from rowkey.messages import Message, pluralize
+from rowkey.regions import locate_key_array, simulate_growth
+from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+from rowkey.simulate.replay import encode_keys
+from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
+from rowkey.simulate.verdict import judge_skew
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
+    import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.heat import Finding, Shares, Skew
-    from rowkey.regions import Boundaries, Growth
-    from rowkey.schema import Facts
-    from rowkey.simulate.reads import ReadResult
-    from rowkey.simulate.source import Source
+    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
+    from rowkey.regions import Boundaries, RegionGrowth
+    from rowkey.schema import FieldFacts
+    from rowkey.simulate.event_source import EventSource
+    from rowkey.simulate.replay import Replay
+    from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
+
+MIN_ORDERED_SHARE = 0.5
+"""Share of times not below all before them, under which rows are taken to be in another order; with
+three of ten events late it is still 0.7."""
 
 
 @dataclass(frozen=True)
-class Region:
-    """One region and what it took.
+class SimulatedRegion:
+    """One region and the writes it took.
 
     Args:
         start: its first possible key; empty for the first region.
-        stop: the first key behind it; empty for the last region.
+        stop: the first key after it; empty for the last region.
         server: the server it is created on.
         writes: operations on it.
     """
@@ -39,81 +55,263 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """The design at its declared rate, from a generator fitted to the sample.
-
-    Args:
-        rate: events a second.
-        operations: events made.
-        skews: the skew at each width of window.
-    """
-
-    rate: float
-    operations: int
-    skews: tuple[Skew, ...]
-
-
-@dataclass(frozen=True)
 class Simulation:
     """Where the operations of a workload land, how hot it gets, when and why.
+
+    The counts are in `replay`; each figure is computed from them on first use.
 
     Args:
         design: the design.
         source: the events it was judged by.
-        boundaries: where its regions begin.
-        remarks: what should be known of the boundaries and of the sample, as sentences.
-        regions: every region with its writes, in the order of keys.
-        operations: events replayed.
-        skews: the skew at 1, 10, 60 and 600 s.
-        windows: how many windows of equal numbers of events there are.
-        server_shares: shares of the busiest server in them.
-        region_shares: shares of the busiest region in them.
-        overwritten: events that wrote a row that stood already.
-        overwritten_exact: whether that was counted, not estimated.
-        key_bytes: mean bytes of a row key.
-        event_bytes: mean bytes an event adds to a store before encoding and compression.
-        heat: start of the first column in seconds since 1970, seconds of a column, and operations
-            by column and region; None without times.
-        reads: what each declared read costs.
-        causes: why it is hot, the largest first.
-        growth: what becomes of the regions by splitting; None where the rate is not declared.
-        scaled: the design at its declared rate; None without a sample or a rate.
-        facts: what is known of the fields.
-        verdict: what it comes to.
-        late: operations that came after a window of theirs had been closed, at any width.
+        split_report: where its regions begin, and why.
+        replay: the events, counted.
         seed: where randomness began.
     """
 
     design: Design
-    source: Source
-    boundaries: Boundaries
-    remarks: tuple[str, ...]
-    regions: tuple[Region, ...]
-    operations: int
-    skews: tuple[Skew, ...]
-    windows: int
-    server_shares: Shares
-    region_shares: Shares
-    overwritten: int
-    overwritten_exact: bool
-    key_bytes: float
-    event_bytes: float
-    heat: tuple[int, int, np.ndarray[Any, Any]] | None
-    reads: Sequence[ReadResult]
-    causes: Sequence[Finding]
-    growth: Growth | None
-    scaled: Scaled | None
-    facts: Mapping[str, Facts]
-    verdict: Verdict
-    late: int
+    source: EventSource
+    split_report: SplitReport
+    replay: Replay
     seed: int
 
     @property
-    def is_thin(self) -> bool:
-        """Whether the events are too few to tell why they lie as they do."""
-        return self.operations < SURE
+    def boundaries(self) -> Boundaries:
+        """Return the region boundaries."""
+        return self.split_report.boundaries
 
     @property
-    def dead(self) -> int:
-        """Regions that got no write."""
-        return sum(1 for region in self.regions if not region.writes)
+    def facts(self) -> Mapping[str, FieldFacts]:
+        """Return the facts of the fields."""
+        return self.source.facts
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Return remarks on the boundaries and the sample, as sentences."""
+        return (
+            *self.split_report.remarks,
+            *_remark_few_events(self.operation_count),
+            *_remark_time_order(self.design, self.source),
+        )
+
+    @cached_property
+    def regions(self) -> tuple[SimulatedRegion, ...]:
+        """Return every region with its server and its writes, in key order."""
+        servers = self.replay.placements.assignments[0].tolist()
+        writes = self.replay.writes.tolist()
+        return tuple(
+            SimulatedRegion(start, stop, server, count)
+            for (start, stop), server, count in zip(
+                self.boundaries.regions, servers, writes, strict=True
+            )
+        )
+
+    @property
+    def operation_count(self) -> int:
+        """Return the number of replayed events."""
+        return self.replay.operation_count
+
+    @cached_property
+    def skews(self) -> tuple[Skew, ...]:
+        """Return the skew at 1, 10, 60 and 600 s."""
+        return tuple(window.compute_skew() for window in self.replay.windows)
+
+    @property
+    def window_count(self) -> int:
+        """Return the number of windows of equal numbers of events."""
+        return self.replay.equal_windows.window_count
+
+    @cached_property
+    def server_shares(self) -> BusiestShares:
+        """Return the busiest server's shares in windows of equal numbers of events."""
+        return self.replay.equal_windows.compute_shares(self.replay.placements)
+
+    @cached_property
+    def region_shares(self) -> BusiestShares:
+        """Return the busiest region's shares in windows of equal numbers of events."""
+        return self.replay.equal_windows.compute_shares()
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Return whether the design runs even, warm or hot."""
+        return judge_skew(
+            self.skews,
+            self.server_shares,
+            self.design.cluster.servers,
+            self.operation_count,
+            self.window_count,
+        )
+
+    @property
+    def overwrite_count(self) -> int:
+        """Return how many events wrote a row that an earlier one had written."""
+        if self.design.layout.has_shared_rows:
+            return 0
+        return self.replay.row_counter.repeat_count
+
+    @property
+    def is_overwrite_exact(self) -> bool:
+        """Return whether overwrites were counted exactly, not estimated."""
+        return self.replay.row_counter.is_exact
+
+    @cached_property
+    def sampled_rows(self) -> pa.RecordBatch:
+        """Return a uniform sample of the events, in the order of arrival."""
+        return self.replay.sampled_rows
+
+    @cached_property
+    def sampled_keys(self) -> list[bytes]:
+        """Return the row key of each sampled event."""
+        return encode_keys(self.replay.design, self.sampled_rows, self.replay.sampled_salts)
+
+    @cached_property
+    def key_bytes(self) -> float:
+        """Return the mean bytes of a row key."""
+        return sum(map(len, self.sampled_keys)) / max(len(self.sampled_keys), 1)
+
+    @cached_property
+    def event_bytes(self) -> float:
+        """Return the mean bytes an event adds to a store before encoding and compression."""
+        return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
+
+    @cached_property
+    def load_map(self) -> tuple[int, int, np.ndarray[Any, Any]] | None:
+        """Return the load by time and region; None without times.
+
+        Start of the first column in seconds since 1970, seconds of a column, and operations by
+        column and region.
+        """
+        if not self.replay.has_times:
+            return None
+        first, counts = self.replay.load_map.to_dense()
+        return first, self.replay.load_map.width_s, counts
+
+    @cached_property
+    def reads(self) -> Sequence[ReadCost]:
+        """Return the cost of each declared read."""
+        if not self.design.reads or not self.sampled_keys:
+            return []
+        rows = self.sampled_rows
+        fields = [self.design.fields[name] for name in rows.schema.names]
+        simulator = ReadSimulator(
+            self.replay.design,
+            self.boundaries,
+            ColumnBatch.from_batch(rows, fields),
+            self.sampled_keys,
+            self.replay.row_counter.distinct_count,
+        )
+        return [simulator.measure_read(read) for read in self.design.reads]
+
+    @cached_property
+    def load_result(self) -> LoadResult:
+        """Return the measured load that causes are recognised in."""
+        import pyarrow as pa
+
+        verdict, replay = self.verdict, self.replay
+        return LoadResult(
+            replay.design,
+            self.facts,
+            self.boundaries,
+            replay.placements,
+            replay.writes,
+            self.skews,
+            MeasuredSkew(verdict.skew, verdict.even_skew, verdict.width_s, verdict.level == "even"),
+            self.region_shares,
+            self.server_shares,
+            self.sampled_rows,
+            self.sampled_keys,
+            locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary())),
+            replay.equal_windows.assign_windows(replay.reservoir.collect_positions()),
+        )
+
+    @cached_property
+    def causes(self) -> Sequence[CauseFinding]:
+        """Return the causes of uneven load, the largest first."""
+        return recognise_causes(self.load_result)
+
+    @cached_property
+    def growth(self) -> RegionGrowth | None:
+        """Return how regions split as the table grows; None without a declared rate."""
+        return _predict_growth(self)
+
+    @cached_property
+    def scaled_run(self) -> ScaledRun | None:
+        """Return the result at the declared rate; None without a sample or a rate."""
+        return replay_at_declared_rate(
+            self.replay.design, self.source, self.boundaries, self.sampled_rows, self.seed
+        )
+
+    @property
+    def late_count(self) -> int:
+        """Return how many operations came after their window was closed, at any width."""
+        return max(window.late_count for window in self.replay.windows)
+
+    @property
+    def is_thin(self) -> bool:
+        """Return whether there are too few events to find causes."""
+        return self.operation_count < MIN_VALUES_FOR_FACTS
+
+    @property
+    def empty_region_count(self) -> int:
+        """Return how many regions got no write."""
+        return int((self.replay.writes == 0).sum())
+
+
+def _remark_few_events(event_count: int) -> Iterator[str]:
+    """Return a remark where too few events were replayed to tell why they lie as they do."""
+    if 0 < event_count < MIN_VALUES_FOR_FACTS:
+        yield (
+            f"{pluralize(event_count, 'event')} came; why they lie so is judged from "
+            f"{MIN_VALUES_FOR_FACTS} on"
+        )
+
+
+def _remark_time_order(design: Design, source: EventSource) -> Iterator[str]:
+    """Return a remark where the rows of a sample are in no order of their times."""
+    time = design.writes.time
+    known = source.facts.get(time.name) if time is not None else None
+    if (
+        source.origin != "sample"
+        or design.writes.is_sorted
+        or known is None
+        or known.rising_share is None
+    ):
+        return
+    if known.rising_share < MIN_ORDERED_SHARE:
+        yield Message(
+            "sample.unordered_times",
+            "the times in this sample do not rise from row to row: {share:.0%} are earlier than a "
+            "time before them; if rows are not in the order of arrival, set [writes] sort = true",
+            share=1 - known.rising_share,
+        )
+
+
+def _predict_growth(simulation: Simulation) -> RegionGrowth | None:
+    """Return what becomes of the regions as the table fills to the size that the file implies."""
+    import numpy as np
+
+    design, keys = simulation.design, simulation.sampled_keys
+    size = simulation.source.estimate_demand(design).size
+    if not size or len(keys) < 2 or not simulation.key_bytes:
+        return None
+    keys = _drop_old_versions(keys, max(family.versions for family in design.families.values()))
+    ranked = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    ranks = np.array([ranked[key] for key in keys], np.int64)
+    ordered = list(ranked)
+    starts = [bisect_left(ordered, split) for split in simulation.boundaries.splits]
+    return simulate_growth(
+        ranks,
+        max(size // len(keys), 1),
+        boundaries=starts,
+        servers=design.cluster.servers,
+    )
+
+
+def _drop_old_versions(keys: Sequence[bytes], versions: int) -> list[bytes]:
+    """Return row keys in their order, each as often as versions of it are kept."""
+    counts: dict[bytes, int] = {}
+    kept = []
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] <= versions:
+            kept.append(key)
+    return kept

@@ -1,4 +1,4 @@
-"""What a simulation comes to, in one word and the figure behind it."""
+"""The verdict on a design: even, warm or hot, with the skew it is based on."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING
 
-from rowkey.heat import even_share, even_spread
+from rowkey.hotspots import compute_even_deviation, compute_even_skew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rowkey.heat import Shares, Skew
+    from rowkey.hotspots import BusiestShares, Skew
 
-JUDGED_S = (10, 60, 600, 1)
+JUDGED_WIDTHS_S = (10, 60, 600, 1)
 """Widths of window in the order in which they are judged by: ten seconds is what a client waits and
 a MemStore bears; the next wider one where the sample is too thin for that."""
-FEWEST = 4
-"""Events of a window of equal numbers below which its fullest server is a throw of dice."""
-CHANCE = 0.001
+MIN_EVENTS_PER_WINDOW = 4
+"""Events of a window of equal numbers below which its fullest server is mere chance."""
+MAX_CHANCE = 0.001
 """Odds below which few events that met on one server did not meet there by chance."""
-WARM, HOT = 1.25, 2.0
+WARM_RATIO, HOT_RATIO = 1.25, 2.0
 """Skew over what an even design would show: above 1.25 the cluster bears a fifth less than it
 could, from 2 on less than half. On few servers no skew is that large: there it is hot from half way
 between an even design and all load on one server on."""
@@ -31,29 +31,29 @@ class Verdict:
     """The verdict on a design under a workload.
 
     Args:
-        word: even, warm or hot.
+        level: even, warm or hot.
         skew: load of the fullest server over its fair share.
-        even: what an even design would show.
+        even_skew: what an even design would show.
         basis: the windows the figure is from, as a phrase.
         width_s: seconds of those windows; None if they hold equal numbers of events.
     """
 
-    word: str
+    level: str
     skew: float
-    even: float
+    even_skew: float
     basis: str
     width_s: int | None = None
 
     @property
     def is_hot(self) -> bool:
-        """Whether half of what the servers could bear, or of what can go wrong, is lost."""
-        return self.word == "hot"
+        """Return whether the verdict is hot."""
+        return self.level == "hot"
 
 
-def judge(
-    skews: Sequence[Skew], shares: Shares, servers: int, events: int, windows: int
+def judge_skew(
+    skews: Sequence[Skew], shares: BusiestShares, servers: int, events: int, windows: int
 ) -> Verdict:
-    """The verdict.
+    """Return the verdict on the skew of a replay.
 
     Args:
         skews: the skew at each width of window.
@@ -63,65 +63,67 @@ def judge(
         windows: how many such windows they were cut into.
     """
     by_width = {skew.width_s: skew for skew in skews}
-    for width in JUDGED_S:
+    for width in JUDGED_WIDTHS_S:
         skew = by_width.get(width)
-        if skew is not None and skew.servers is not None and skew.even_servers is not None:
-            noise = 3 * (skew.spread_servers or 0.0)
+        if skew is not None and skew.server_skew is not None and skew.even_server_skew is not None:
+            noise = 3 * (skew.even_server_deviation or 0.0)
             basis = f"windows of {width} s"
-            word = word_of(skew.servers, skew.even_servers, noise, servers)
-            return Verdict(word, skew.servers, skew.even_servers, basis, width)
-    if events < FEWEST * windows:
-        return _of_few(shares.total, events, servers)
-    even, measured = float(even_share(events / windows, servers)), shares.median * servers
+            level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
+            return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
+    if events < MIN_EVENTS_PER_WINDOW * windows:
+        return _judge_few_events(shares.total, events, servers)
+    even, measured = float(compute_even_skew(events / windows, servers)), shares.median * servers
     # Half of all windows of an even design never exceed its mean by its standard deviation.
-    noise = float(even_spread(events / windows, servers))
+    noise = float(compute_even_deviation(events / windows, servers))
     basis = "windows of equal numbers of events, for no width of time holds enough"
-    return Verdict(word_of(measured, even, noise, servers), measured, even, basis)
+    return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 
 
-def _of_few(share: float, events: int, servers: int) -> Verdict:
-    """The verdict on events that are too few for windows, from all of them together."""
-    even, skew = float(even_share(max(events, 1), servers)), share * servers
+def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
+    """Return the verdict on too few events for windows, from all of them together."""
+    even, skew = float(compute_even_skew(max(events, 1), servers)), share * servers
     fullest = round(share * events)
     # At most the chance that any of the servers gets so many; exact, for the events are few.
     chance = servers * sum(
         comb(events, many) * (1 / servers) ** many * (1 - 1 / servers) ** (events - many)
         for many in range(fullest, events + 1)
     )
-    word = word_of(skew, even, 0.0, servers) if chance < CHANCE else "even"
-    return Verdict(word, skew, even, "all events together, which are too few for windows")
+    level = classify_skew(skew, even, 0.0, servers) if chance < MAX_CHANCE else "even"
+    return Verdict(level, skew, even, "all events together, which are too few for windows")
 
 
-def hot_from(even: float, servers: int) -> float:
-    """The skew from which a design is hot.
+def compute_hot_threshold(even_skew: float, servers: int) -> float:
+    """Return the skew from which a design is hot.
 
     Twice what an even design would show, or half way from there to the worst there can be, which is
     all load on one server, whichever comes first. Four servers and more reach the first.
 
     Args:
-        even: what an even design would show.
+        even_skew: what an even design would show.
         servers: how many there are.
 
-    >>> [hot_from(1.0, servers) for servers in (2, 3, 4, 8)]
+    >>> [compute_hot_threshold(1.0, servers) for servers in (2, 3, 4, 8)]
     [1.5, 2.0, 2.0, 2.0]
     """
-    return min(HOT * even, (even + servers) / 2)
+    return min(HOT_RATIO * even_skew, (even_skew + servers) / 2)
 
 
-def word_of(skew: float, even: float, noise: float, servers: int) -> str:
-    """Even, warm or hot; what chance may be is even, and one server has nothing to spread.
+def classify_skew(skew: float, even_skew: float, noise: float, servers: int) -> str:
+    """Return even, warm or hot; a skew that chance explains is even, as is one server.
 
     Args:
         skew: load of the fullest server over its fair share.
-        even: what an even design would show.
+        even_skew: what an even design would show.
         noise: how far above that chance may bring it.
         servers: how many there are.
 
-    >>> word_of(1.1, 1.05, 0.1, 8), word_of(1.5, 1.05, 0.1, 8), word_of(2.5, 1.05, 0.1, 8)
-    ('even', 'warm', 'hot')
+    >>> classify_skew(1.1, 1.05, 0.1, 8), classify_skew(1.5, 1.05, 0.1, 8)
+    ('even', 'warm')
+    >>> classify_skew(2.5, 1.05, 0.1, 8)
+    'hot'
     """
-    if servers == 1 or skew <= even + noise:
+    if servers == 1 or skew <= even_skew + noise:
         return "even"
-    if skew >= hot_from(even, servers):
+    if skew >= compute_hot_threshold(even_skew, servers):
         return "hot"
-    return "warm" if skew > WARM * even else "even"
+    return "warm" if skew > WARM_RATIO * even_skew else "even"

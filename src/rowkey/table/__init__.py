@@ -1,40 +1,40 @@
-"""A table in use: opened, written, read in order and changed, in values."""
+"""Tables in use: opened, written, read and repaired, with rows as values of their fields."""
 
 from rowkey.table.batch import Batch
-from rowkey.table.generations.changing import Changed
-from rowkey.table.generations.counting import Buckets, CountedPart
-from rowkey.table.loading import Loaded, load_file, load_salts
-from rowkey.table.made import spec_of
-from rowkey.table.opening import create_table, drop_table, open_table
+from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
+from rowkey.table.generations.bucket_change import BucketChangeResult
+from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
+from rowkey.table.lifecycle import create_table, drop_table, open_table
 from rowkey.table.repair import (
-    Lapse,
+    CatalogRepair,
     repair_catalog,
     repair_tables,
     save_tables,
     verify_tables,
 )
 from rowkey.table.scans import Scan
-from rowkey.table.scans.merge import merged
+from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
+from rowkey.table.table_spec import build_table_spec
 
 __all__ = [
     "Batch",
-    "Buckets",
-    "Changed",
+    "BucketChangeResult",
+    "BucketCounts",
+    "CatalogRepair",
     "CountedPart",
-    "Lapse",
-    "Loaded",
+    "FileLoadResult",
     "Scan",
     "Table",
+    "build_table_spec",
+    "compute_load_salts",
     "create_table",
     "drop_table",
     "load_file",
-    "load_salts",
-    "merged",
+    "merge_runs",
     "open_table",
     "repair_catalog",
     "repair_tables",
     "save_tables",
-    "spec_of",
     "verify_tables",
 ]

@@ -1,13 +1,14 @@
-"""Many changes of rows, sent a thousand at a time: what is wrong is told per row, the rest kept."""
+"""A buffer of row changes, sent a thousand at a time; a row that cannot be written is left out."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import BatchError, DesignRefused, RowError, shown
-from rowkey.table.changes import takes_away
-from rowkey.table.models import as_mapping
+from rowkey.errors import BatchError, DesignRefused, RowError
+from rowkey.messages import format_value
+from rowkey.table.row_classes import to_mapping
+from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,172 +16,185 @@ if TYPE_CHECKING:
     from typing import Self
 
     from rowkey.cells import RowCells
-    from rowkey.table.changes import RowChange
-    from rowkey.table.generations.live import Live
-    from rowkey.table.writing import Writing
+    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.row_writer import RowChange
 
-    Make = Callable[[Any], RowChange]
-    """What makes a change of a row."""
+    ChangeBuilder = Callable[[RowWriter, Any], RowChange]
+    """A method of `RowWriter` that builds the change of a row."""
 
-ROWS = 1_000
+DEFAULT_BATCH_ROWS = 1_000
 """Mutations that are sent together. Source: writes a second level off there; see the benchmarks."""
-BYTES = 4 << 20
+MAX_BATCH_BYTES = 4 << 20
 """Bytes that are sent together at most, or one mutation. Source: a few MB a call in HBase."""
-MOST_TOLD = 1_000
+MAX_ERRORS_KEPT = 1_000
 """Errors that are remembered; further ones are counted."""
 
 
 class Batch:
-    """A bounded buffer of puts and deletes, sent when it is full and when the block ends.
+    """A bounded buffer of puts and deletes, sent when it is full and when the `with` block ends.
 
-    A row that is refused is noted and left out; the others are written. When the block ends without
-    another error, `BatchError` names every row that was refused, by its number in the batch.
+    A row that cannot be written is noted and left out; the others are written. When the block ends
+    without another error, `BatchError` names every such row by its number in the batch.
 
     Args:
-        now: says what the table is, and what turns rows into mutations.
+        get_state: returns the state of the table, with the writer of its active generation.
         rows: mutations that are sent together.
-        sync: whether each sending is on disk before it returns; None is as opened.
+        sync: whether the rows are on disk each time they have been sent; None is as opened.
     """
 
     def __init__(
-        self, now: Callable[[], Live], rows: int = ROWS, *, sync: bool | None = None
+        self,
+        get_state: Callable[[], GenerationState],
+        rows: int = DEFAULT_BATCH_ROWS,
+        *,
+        sync: bool | None = None,
     ) -> None:
         if type(rows) is not int or not 1 <= rows <= 1_000_000:
             raise RowError(
-                "rows", f"{shown(rows)} mutations cannot be sent", "1..1,000,000 at once"
+                "rows", f"{format_value(rows)} mutations cannot be sent", "1..1,000,000 at once"
             )
-        self.now = now
-        self.live = now()
-        """What the table was when all that waits was turned into changes."""
+        self.get_state = get_state
+        self.state = get_state()
+        """The state of the table that all pending changes were built under."""
         self.rows = rows
         self.sync = sync
-        self.waiting: list[tuple[int, RowChange]] = []
-        self.mutations = 0
-        self.coded: list[tuple[int, str, dict[str, Any]]] = []
-        """Rows whose key holds ids: turned together, so that new values get theirs together."""
-        self.size = 0
-        self.seen = 0
-        self.refused: list[tuple[int, RowError]] = []
-        self.refused_count = 0
+        self.pending_changes: list[tuple[int, RowChange]] = []
+        self.mutation_count = 0
+        self.coded_rows: list[tuple[int, ChangeBuilder, dict[str, Any]]] = []
+        """Rows of a key with ids: encoded together, so that new values get their ids together."""
+        self.size_bytes = 0
+        self.row_count = 0
+        self.errors: list[tuple[int, RowError]] = []
+        self.error_count = 0
 
     def put(self, row: Any) -> None:
-        """Write the fields given; None takes a field away."""
-        self._take("put", row)
+        """Write the fields given; None deletes a field."""
+        self._add_row(RowWriter.build_put, row)
 
     def replace(self, row: Any) -> None:
-        """Write the fields given and take all others away."""
-        self._take("replace", row)
+        """Write the fields given and delete all others."""
+        self._add_row(RowWriter.build_replace, row)
 
     def delete(self, row: Any) -> None:
-        """Take a row away."""
-        self._take("delete", row)
+        """Delete a row."""
+        self._add_row(RowWriter.build_delete, row)
 
     def send(self) -> None:
-        """Send what waits, without waiting for more."""
-        self._writing()
-        if self.coded:
-            self._turn_coded()
-        waiting, self.waiting, self.size, self.mutations = self.waiting, [], 0, 0
-        if not waiting:
+        """Send the pending changes now."""
+        self._update_state()
+        if self.coded_rows:
+            self._build_coded_changes()
+        pending, self.pending_changes = self.pending_changes, []
+        self.size_bytes = self.mutation_count = 0
+        if not pending:
             return
         try:
-            written = self._apply([change for _, change in waiting])
-            sent = [(number, one) for (number, _), one in zip(waiting, written, strict=True)]
+            sent = self._apply_changes(pending)
         except RowError:
-            # The engine has applied nothing: the row that is wrong is found by itself.
+            # The engine has applied nothing: the wrong row is found by sending each by itself.
             sent = []
-            for number, change in waiting:
+            for number, change in pending:
                 try:
-                    (written_alone,) = self._apply([change])
-                    sent.append((number, written_alone))
-                except RowError as problem:
-                    self._refuse(number, problem)
-        self._take_again(sent)
+                    sent += self._apply_changes([(number, change)])
+                except RowError as error:
+                    self._note_error(number, error)
+        self._repeat_deletes(sent)
 
-    def _take_again(self, sent: list[tuple[int, list[RowCells]]]) -> None:
-        """Take away also where the table's counts put rows since they were turned into changes.
+    def _apply_changes(
+        self, numbered_changes: list[tuple[int, RowChange]]
+    ) -> list[tuple[int, list[RowCells]]]:
+        """Send changes; return the number and the written mutations of those that delete."""
+        changes = [change for _, change in numbered_changes]
+        written = self.state.writer.apply_changes(changes, sync=self.sync)
+        return [
+            (number, mutations)
+            for (number, change), mutations in zip(numbered_changes, written, strict=True)
+            if change.stamp_count
+        ]
 
-        See `Following.write`.
+    def _repeat_deletes(self, sent_rows: list[tuple[int, list[RowCells]]]) -> None:
+        """Delete rows also where a generation puts them that was announced since they were encoded.
+
+        `GenerationTracker.write_row` says why.
         """
-        sent = [(number, written) for number, written in sent if takes_away(written)]
-        while sent and (live := self.now()) is not self.live:
-            self.live, again = live, []
-            for number, written in sent:
+        while sent_rows and (state := self.get_state()) is not self.state:
+            self.state, repeated = state, []
+            for number, written in sent_rows:
                 try:
-                    missed = live.missed(written)
-                except RowError as problem:
-                    self._refuse(number, problem)
+                    missed = state.build_missed_deletes(written)
+                except RowError as error:
+                    self._note_error(number, error)
                     continue
-                again.append((number, [*written, *missed]))
+                repeated.append((number, [*written, *missed]))
                 if missed:
-                    live.writing.send(missed, sync=self.sync)
-            sent = again
+                    state.writer.send_mutations(missed, sync=self.sync)
+            sent_rows = repeated
 
-    def _apply(self, changes: list[RowChange]) -> list[list[RowCells]]:
-        return self.live.writing.apply(changes, sync=self.sync)
+    def _update_state(self) -> None:
+        """Take the current state; rebuild the pending changes if the bucket counts have changed."""
+        state = self.get_state()
+        if state is self.state:
+            return
+        pending, self.pending_changes, self.state = self.pending_changes, [], state
+        for number, change in pending:
+            try:
+                self.pending_changes.append((number, state.rebuild_change(change)))
+            except RowError as error:
+                self._note_error(number, error)
 
-    def _writing(self) -> Writing:
-        """What turns rows now; what waits is made again if the table's counts have changed."""
-        live = self.now()
-        if live is not self.live:
-            waiting, self.waiting, self.live = self.waiting, [], live
-            for number, change in waiting:
-                try:
-                    self.waiting.append((number, live.rehomed(change)))
-                except RowError as problem:
-                    self._refuse(number, problem)
-        return live.writing
-
-    def _take(self, change: str, row: Any) -> None:
-        number = self.seen
-        self.seen += 1
-        writing = self._writing()
-        if not writing.key.is_coded:
-            self._turn(number, getattr(writing, change), row)
+    def _add_row(self, build_change: ChangeBuilder, row: Any) -> None:
+        number = self.row_count
+        self.row_count += 1
+        self._update_state()
+        if not self.state.writer.key.has_coded_fields:
+            self._add_change(number, build_change, row)
             return
         try:
-            values = dict(as_mapping(row))
-        except RowError as problem:
-            self._refuse(number, problem)
+            values = dict(to_mapping(row))
+        except RowError as error:
+            self._note_error(number, error)
             return
-        self.coded.append((number, change, values))
-        for one in values.values():
-            if type(one) is str or type(one) is bytes:
-                self.size += len(one)
-        if len(self.coded) >= self.rows or self.size >= BYTES:
+        self.coded_rows.append((number, build_change, values))
+        for value in values.values():
+            if type(value) is str or type(value) is bytes:
+                self.size_bytes += len(value)
+        if len(self.coded_rows) >= self.rows or self.size_bytes >= MAX_BATCH_BYTES:
             self.send()
 
-    def _turn_coded(self) -> None:
-        """Turn the rows that wait for ids into mutations; their new values get them all at once."""
-        with suppress(RowError):  # each row tells by itself what is wrong with it
-            written = (values for _, change, values in self.coded if change != "delete")
-            self.live.writing.key.learn(written)
-        coded, self.coded, self.size = self.coded, [], 0
-        for number, change, values in coded:
-            self._turn(number, getattr(self.live.writing, change), values)
+    def _build_coded_changes(self) -> None:
+        """Encode the rows that wait for ids; their new values get them all at once."""
+        with suppress(RowError):  # the change of each row reports its own error
+            self.state.writer.key.assign_ids(
+                values
+                for _, build_change, values in self.coded_rows
+                if build_change is not RowWriter.build_delete
+            )
+        coded_rows, self.coded_rows, self.size_bytes = self.coded_rows, [], 0
+        for number, build_change, values in coded_rows:
+            self._add_change(number, build_change, values)
 
-    def _turn(self, number: int, make: Make, row: Any) -> None:
-        """Make a change of a row, and send when there are enough."""
+    def _add_change(self, number: int, build_change: ChangeBuilder, row: Any) -> None:
+        """Build the change of a row, and send if there are enough."""
         try:
-            change = make(row)
+            change = build_change(self.state.writer, row)
         except DesignRefused:
             raise
-        except RowError as problem:
-            self._refuse(number, problem)
+        except RowError as error:
+            self._note_error(number, error)
             return
         if not change.mutations:
             return
-        self.waiting.append((number, change))
-        self.mutations += len(change.mutations)
+        self.pending_changes.append((number, change))
+        self.mutation_count += len(change.mutations)
         for mutation in change.mutations:
-            self.size += sum(len(cell.value) + 40 for cell in mutation.cells)
-        if self.mutations >= self.rows or self.size >= BYTES:
+            self.size_bytes += sum(len(cell.value) + 40 for cell in mutation.cells)
+        if self.mutation_count >= self.rows or self.size_bytes >= MAX_BATCH_BYTES:
             self.send()
 
-    def _refuse(self, number: int, problem: RowError) -> None:
-        self.refused_count += 1
-        if len(self.refused) < MOST_TOLD:
-            self.refused.append((number, problem))
+    def _note_error(self, number: int, error: RowError) -> None:
+        self.error_count += 1
+        if len(self.errors) < MAX_ERRORS_KEPT:
+            self.errors.append((number, error))
 
     def __enter__(self) -> Self:
         return self
@@ -191,7 +205,7 @@ class Batch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Send what waits, also after an error: what was put before it stays put."""
+        """Send the pending changes, also after an error: rows put before it are written."""
         self.send()
-        if error is None and self.refused:
-            raise BatchError(self.refused, self.refused_count, self.seen)
+        if error is None and self.errors:
+            raise BatchError(self.errors, self.error_count, self.row_count)

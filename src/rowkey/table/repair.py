@@ -1,4 +1,4 @@
-"""What is done about damage: tables read whole, mended or saved elsewhere, catalogs put right."""
+"""Verify and repair tables and catalogs: find damage, repair files, save rows elsewhere."""
 
 from __future__ import annotations
 
@@ -7,26 +7,40 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from rowkey.catalog import CATALOG_WORD, COUNTS, lapse, open_catalog, restored
+from rowkey.catalog import (
+    CATALOG_ATTRIBUTE,
+    COUNTS_ATTRIBUTE,
+    find_mismatch,
+    open_catalog,
+    restore_entry,
+)
 from rowkey.engines import ENGINES, Examination, open_engine
-from rowkey.errors import Conflict, CorruptionError, Refused, RowkeyError, Unsupported, shown
-from rowkey.open_file_limit import explains_shortage
-from rowkey.table.made import has_rows
-from rowkey.table.opening import check_arguments
-from rowkey.table.place import Place, build_lost_error, missing
+from rowkey.errors import (
+    Conflict,
+    CorruptionError,
+    InvalidArgument,
+    NotSupported,
+    RowkeyError,
+    Unavailable,
+)
+from rowkey.messages import format_value
+from rowkey.open_file_limit import explain_shortage
+from rowkey.table.lifecycle import check_arguments
+from rowkey.table.table_location import TableLocation, build_lost_error, build_missing_error
+from rowkey.table.table_spec import has_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rowkey.catalog import Entry
+    from rowkey.catalog import CatalogEntry
     from rowkey.design import Design
-    from rowkey.engines import Engine, Repair, Saved
+    from rowkey.engines import Engine, RepairResult, SalvageResult
 
-    Progress = Callable[[int, int], None]
+    CellProgress = Callable[[int, int], None]
     """Told how many cells are done, and of about how many."""
 
 
-_NO_CODES = (
+_MISSING_CODES_NOTE = (
     "the table cannot be decoded without its catalog, which has the ids of `code`: "
     "put its entry from a copy into the new catalog"
 )
@@ -34,49 +48,49 @@ _NO_CODES = (
 
 @runtime_checkable
 class Repairable(Protocol):
-    """An engine whose tables can be read whole, and mended."""
+    """An engine whose tables can be verified and repaired."""
 
-    def examine(self, name: str, progress: Progress = ...) -> Examination:
+    def examine(self, name: str, progress: CellProgress = ...) -> Examination:
         """Read every block of every file of a table."""
 
-    def repair(self, name: str) -> Repair:
+    def repair(self, name: str) -> RepairResult:
         """Mend a table where it lies."""
 
     def save_into(
-        self, target: Engine, name: str, *, keep_incomplete: bool, progress: Progress
-    ) -> Saved:
+        self, target: Engine, name: str, *, keep_incomplete: bool, progress: CellProgress
+    ) -> SalvageResult:
         """Save what can be read of a table into another place."""
 
 
-@explains_shortage
+@explain_shortage
 def verify_tables(
-    url: str, tables: Sequence[str] = (), progress: Progress | None = None
+    url: str, tables: Sequence[str] = (), progress: CellProgress | None = None
 ) -> Iterator[Examination]:
     """Read every block of every file of tables, and yield what is damaged; change nothing.
 
     Args:
         url: where the tables live, open in no process.
         tables: their names; all if there are none.
-        progress: told how many cells of a table are read, and of about how many.
+        progress: called with how many cells of a table are read, and of about how many.
 
     Raises:
-        Refused: there is no such place or table, or its files are not ours to read.
-        Unsupported: another process has it open, or the disk cannot be read.
+        InvalidArgument: there is no such place or table, or its files are not ours to read.
+        Unavailable: another process has it open, or the disk cannot be read.
     """
     with open_engine(url, create=False) as engine:
-        readable = _repairable(engine, url)
+        readable = _require_repairable(engine, url)
         lost = _find_lost_tables(engine, url)
-        for name in tables or sorted({*engine.tables(), *lost}):
-            if engine.has(name):
-                yield readable.examine(name, progress or _ignore)
+        for name in tables or sorted({*engine.list_tables(), *lost}):
+            if engine.has_table(name):
+                yield readable.examine(name, progress or _ignore_progress)
             elif name in lost:
                 yield Examination(name, problems=[lost[name]], is_readable=False)
             else:
-                raise missing(url, name, engine)
+                raise build_missing_error(url, name, engine)
 
 
-@explains_shortage
-def repair_tables(url: str, tables: Sequence[str]) -> Iterator[Repair]:
+@explain_shortage
+def repair_tables(url: str, tables: Sequence[str]) -> Iterator[RepairResult]:
     """Mend tables where they lie: their descriptors, and their logs up to the first damage.
 
     Args:
@@ -87,44 +101,47 @@ def repair_tables(url: str, tables: Sequence[str]) -> Iterator[Repair]:
         CorruptionError: one is damaged elsewhere; nothing of it was changed.
     """
     with open_engine(url, create=False) as engine:
-        repairable = _repairable(engine, url)
+        repairable = _require_repairable(engine, url)
         for name in tables:
             yield repairable.repair(name)
 
 
-@explains_shortage
+@explain_shortage
 def save_tables(
     url: str,
-    into: str,
+    target_url: str,
     tables: Sequence[str],
     *,
     keep_incomplete: bool = False,
-    progress: Progress | None = None,
-) -> Iterator[Saved]:
+    progress: CellProgress | None = None,
+) -> Iterator[SalvageResult]:
     """Save what can be read of tables into tables of their names in a new place.
 
     Where they lie nothing is changed. What their catalog remembers is saved as well.
 
     Args:
         url: where the tables live, open in no process.
-        into: the new place, of the same kind.
+        target_url: the new place, of the same kind.
         tables: their names.
         keep_incomplete: whether rows are saved that lack cells, or may be older than they were.
-        progress: told how many cells of a table are read or saved, and of about how many.
+        progress: called with how many cells of a table are read or saved, and of about how many.
 
     Raises:
         CorruptionError: not even what a table is can be read.
-        Refused: the new place has such a table, or is of another kind.
+        InvalidArgument: the new place has such a table, or is of another kind.
     """
     with open_engine(url, create=False) as engine:
-        source = _repairable(engine, url)
-        _require_kind(engine, into)
-        with open_engine(into) as target:
+        source = _require_repairable(engine, url)
+        _require_same_scheme(engine, target_url)
+        with open_engine(target_url) as target:
             for name in tables:
                 saved = source.save_into(
-                    target, name, keep_incomplete=keep_incomplete, progress=progress or _ignore
+                    target,
+                    name,
+                    keep_incomplete=keep_incomplete,
+                    progress=progress or _ignore_progress,
                 )
-                notes = _save_entry(engine, target, into, name)
+                notes = _save_entry(engine, target, target_url, name)
                 yield replace(saved, notes=[*saved.notes, *notes])
 
 
@@ -135,48 +152,50 @@ def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
         return {}
     lost = {}
     with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
-        for name in catalog.tables():
-            if engine.has(name):
+        for name in catalog.list_tables():
+            if engine.has_table(name):
                 continue
             try:
                 entry = catalog.read(name)
             except CorruptionError as problem:
                 lost[name] = problem
             else:
-                if entry is not None and entry.is_made:
+                if entry is not None and entry.is_created:
                     lost[name] = build_lost_error(url, engine.catalog_url, name, entry)
     return lost
 
 
-def _ignore(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     """Report nothing."""
 
 
-def _require_kind(engine: Engine, into: str) -> None:
+def _require_same_scheme(engine: Engine, target_url: str) -> None:
     """Raise unless a URL is of the same kind as an engine.
 
     Raises:
-        Refused: it is not.
+        InvalidArgument: it is not.
     """
-    scheme = into.partition(":")[0]
+    scheme = target_url.partition(":")[0]
     if scheme != engine.scheme:
-        raise Refused("into", f"{shown(into)} is of another kind", f"{engine.scheme}:PATH")
+        raise InvalidArgument(
+            "into", f"{format_value(target_url)} is of another kind", f"{engine.scheme}:PATH"
+        )
 
 
-def _repairable(engine: Engine, url: str) -> Repairable:
+def _require_repairable(engine: Engine, url: str) -> Repairable:
     """Return an engine whose files are ours to read.
 
     Raises:
-        Refused: it has none.
+        NotSupported: it has none.
     """
     if isinstance(engine, Repairable):
         return engine
     able = " or ".join(f"{one.scheme}:PATH" for one in ENGINES.values() if hasattr(one, "repair"))
     what = "its files are not rowkey's to read or mend"
-    raise Refused(url, what, able, "A cluster checks and mends its files itself.")
+    raise NotSupported(url, what, able, "A cluster checks and mends its files itself.")
 
 
-def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> list[str]:
+def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> list[str]:
     """Have the catalog of a new place remember a saved table as the old one did.
 
     A table whose design declares another catalog is remembered there. Of one that its catalog has
@@ -186,9 +205,9 @@ def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> list[st
     Returns:
         What went wrong with it, for people.
     """
-    store = target.table(name)
-    words = store.described[1]
-    if CATALOG_WORD in words:
+    store = target.open_table(name)
+    attributes = store.families_and_attributes[1]
+    if CATALOG_ATTRIBUTE in attributes:
         return []
     entry, notes = None, []
     try:
@@ -198,67 +217,69 @@ def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> list[st
         notes.append(f"its entry in the catalog cannot be read: {problem}")
     try:
         if entry is None:
-            starts = [region.start for region in store.regions()][1:]
-            entry = restored(name, words, starts)
+            starts = [region.start for region in store.list_regions()][1:]
+            entry = restore_entry(name, attributes, starts)
         if _lacks_codes(entry) and has_rows(store):
-            notes.append(_NO_CODES)
+            notes.append(_MISSING_CODES_NOTE)
             return notes
     except RowkeyError as problem:
         notes.append(f"the new catalog knows nothing of it: {problem}")
         return notes
     try:
-        with closing(open_catalog(target.catalog_url, target, into)) as catalog:
+        with closing(open_catalog(target.catalog_url, target, target_url)) as catalog:
             catalog.write(name, entry, None)
     except Conflict as problem:
         notes.append(f"its entry in the new catalog was left as it is: {problem}")
     return notes
 
 
-def _lacks_codes(entry: Entry) -> bool:
+def _lacks_codes(entry: CatalogEntry) -> bool:
     """Return whether a key holds ids of `code`, and its entry has none."""
-    return entry.design.key.is_coded and not (entry.codes and all(entry.codes.values()))
+    return entry.design.key.has_coded_fields and not (entry.codes and all(entry.codes.values()))
 
 
 @dataclass(frozen=True, slots=True)
-class Lapse:
-    """A catalog that does not know of a table what it should.
+class CatalogRepair:
+    """A catalog whose entry of a table is lost or out of date, and the entry it should have.
 
     Args:
         table: the table's name.
-        catalog: the catalog's URL.
-        what: what it does not know, or knows of a table that is not there.
-        entry: what it is to know; None if it is to forget the table, or cannot be mended.
-        broken: why it cannot be mended; empty if it can.
-        is_mended: whether it was.
+        catalog_url: the catalog's URL.
+        problem: what it does not know, or knows of a table that is not there.
+        correct_entry: what it is to know; None if it is to forget the table, or cannot be
+            repaired.
+        obstacle: why it cannot be repaired; empty if it can.
+        is_repaired: whether it was.
     """
 
     table: str
-    catalog: str
-    what: str
-    entry: Entry | None = None
-    broken: str = ""
-    is_mended: bool = False
+    catalog_url: str
+    problem: str
+    correct_entry: CatalogEntry | None = None
+    obstacle: str = ""
+    is_repaired: bool = False
 
     def __str__(self) -> str:
-        """What is wrong and what would be done about it, or what was done."""
-        return self._step if self.is_mended else f"{self.what}. {self._step}"
+        """Return what is wrong, and what would be done about it or was done."""
+        return self._next_step if self.is_repaired else f"{self.problem}. {self._next_step}"
 
     @property
-    def _step(self) -> str:
-        if self.broken:
-            return f"It cannot be put back: {self.broken}"
-        if self.entry is None:
-            return "forgotten" if self.is_mended else "To be forgotten, if no other place has it."
-        *_, last = self.entry.generations
-        told = f"{len(last.splits) + 1} regions, generation {last.number}"
-        counts = self.entry.words.get(COUNTS)
-        told += f", counts {counts}" if counts else ""
-        return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
+    def _next_step(self) -> str:
+        """Return what was done, or what the user can do next."""
+        if self.obstacle:
+            return f"It cannot be put back: {self.obstacle}"
+        if self.correct_entry is None:
+            return "forgotten" if self.is_repaired else "To be forgotten, if no other place has it."
+        *_, last = self.correct_entry.generations
+        summary = f"{len(last.splits) + 1} regions, generation {last.number}"
+        counts = self.correct_entry.table_attributes.get(COUNTS_ATTRIBUTE)
+        summary += f", counts {counts}" if counts else ""
+        return f"put back: {summary}" if self.is_repaired else f"To be put back: {summary}."
 
 
-@explains_shortage
-def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | None:
-    """Look for what the catalog of a table has lost, and put it back as the table tells it.
+@explain_shortage
+def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogRepair | None:
+    """Find what the catalog has lost of a table, and put it back from the table's attributes.
 
     A table keeps its design, the number of its generation and its counts among its own words.
     With where its regions begin that is what the catalog had; but for the ids of `code`, so a
@@ -269,44 +290,48 @@ def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | N
     Args:
         design: of the table; it is opened with it afterwards, as ever.
         url: where the table lives.
-        mend: whether the catalog is changed; otherwise it is only looked at.
+        apply: whether the catalog is changed; otherwise it is only looked at.
 
     Returns:
-        What is wrong with it, mended or not; None if nothing is.
+        What is wrong with it, repaired or not; None if nothing is.
 
     Raises:
-        Refused: there is no such table, and nothing is remembered of it.
-        Unsupported: the engine or the catalog cannot be reached.
-        Conflict: somebody else changed the catalog meanwhile.
+        InvalidArgument: there is no such table, and nothing is remembered of it.
+        Unavailable: the engine or the catalog cannot be reached.
+        Conflict: another client changed the catalog meanwhile.
     """
     check_arguments(design, url, None)
     with (
         open_engine(url, create=False) as engine,
-        Place(engine, design, url) as place,
+        TableLocation(engine, design, url) as place,
     ):
-        entry = place.catalog.read(place.name)
+        entry = place.catalog.read(place.table_name)
         if not place.is_made and entry is None:
-            raise missing(url, place.name, engine)
-        found = _lapse(place, entry)
-        if found is None or not mend or found.broken:
+            raise build_missing_error(url, place.table_name, engine)
+        found = _find_catalog_mismatch(place, entry)
+        if found is None or not apply or found.obstacle:
             return found
         version = None if entry is None else entry.version
-        if found.entry is None:
-            place.catalog.remove(place.name, version)
+        if found.correct_entry is None:
+            place.catalog.remove(place.table_name, version)
         else:
-            place.catalog.write(place.name, found.entry, version)
-        return replace(found, is_mended=True)
+            place.catalog.write(place.table_name, found.correct_entry, version)
+        return replace(found, is_repaired=True)
 
 
-def _lapse(place: Place, entry: Entry | None) -> Lapse | None:
-    """What is wrong with the entry of a table."""
-    if not place.is_made:
-        what = f"the catalog knows {place.name}, but the engine has no such table"
-        return Lapse(place.name, place.where, what)
-    what = lapse(place.name, entry, place.kept)
+def _find_catalog_mismatch(
+    location: TableLocation, entry: CatalogEntry | None
+) -> CatalogRepair | None:
+    """Return what is wrong with the entry of a table, or None."""
+    if not location.is_made:
+        what = f"the catalog knows {location.table_name}, but the engine has no such table"
+        return CatalogRepair(location.table_name, location.catalog_url, what)
+    what = find_mismatch(location.table_name, entry, location.attributes)
     if not what:
         return None
     try:
-        return Lapse(place.name, place.where, what, place.told(entry))
-    except Unsupported as problem:
-        return Lapse(place.name, place.where, what, broken=str(problem))
+        return CatalogRepair(
+            location.table_name, location.catalog_url, what, location.rebuild_entry(entry)
+        )
+    except Unavailable as problem:
+        return CatalogRepair(location.table_name, location.catalog_url, what, obstacle=str(problem))

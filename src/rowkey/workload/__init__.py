@@ -1,79 +1,102 @@
-"""What comes in: recorded samples, generated events, and what they tell of the fields."""
+"""Events that a table receives: recorded samples, generated workloads, and their facts."""
 
 from typing import TYPE_CHECKING
 
-from rowkey.doors import lazily
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.workload.batch_store import BatchStore
     from rowkey.workload.columnar.batches import read_batches
-    from rowkey.workload.contract import Draw, Format, Option
-    from rowkey.workload.distinct import Distinct
-    from rowkey.workload.draws import KINDS as DRAWS
-    from rowkey.workload.formats import KINDS as FORMATS
-    from rowkey.workload.generate import Workload
-    from rowkey.workload.packing import Packing, packing_of, stored_bytes
-    from rowkey.workload.profile import Profile
-    from rowkey.workload.records import LeftOut
-    from rowkey.workload.reservoir import ROOM, Reservoir
-    from rowkey.workload.sample import (
-        Events,
-        Sample,
-        clock_ms,
-        format_for,
-        open_sample,
-        split_events,
+    from rowkey.workload.contract import (
+        Distribution,
+        PluginOption,
+        SampleFormat,
+        build_bit_generator,
+        build_rng,
     )
-    from rowkey.workload.standing import key_pieces, standing_bytes
-    from rowkey.workload.values.digits import looks_of_calendar
-    from rowkey.workload.writes import ARRIVALS, Arrival, Writes, bind_writes
+    from rowkey.workload.distinct_counter import DistinctCounter
+    from rowkey.workload.distributions import DISTRIBUTIONS as DISTRIBUTIONS
+    from rowkey.workload.event_store import EventStore
+    from rowkey.workload.formats import FORMATS as FORMATS
+    from rowkey.workload.packing import PackingSavings, measure_packing, measure_stored_bytes
+    from rowkey.workload.recorded_sample import RecordedSample
+    from rowkey.workload.records import SkippedRows
+    from rowkey.workload.reservoir import RESERVOIR_CAPACITY, Reservoir
+    from rowkey.workload.sample_file import (
+        EventBatch,
+        SampleFile,
+        choose_format,
+        open_sample,
+        record_sample,
+        split_events,
+        to_clock_ms,
+    )
+    from rowkey.workload.sample_summary import KeyedEvents, SampleSummary
+    from rowkey.workload.table_size import build_key_pieces, estimate_table_bytes
+    from rowkey.workload.values.calendar_digits import is_calendar_number
+    from rowkey.workload.workload_generator import WorkloadGenerator
+    from rowkey.workload.write_pattern import ARRIVAL_MODES, ArrivalMode, WritePattern, bind_writes
 else:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
-            "contract": "Draw Format Option",
-            "distinct": "Distinct",
-            "draws": "KINDS=DRAWS",
-            "formats": "KINDS=FORMATS",
-            "generate": "Workload",
-            "packing": "Packing packing_of stored_bytes",
-            "profile": "Profile",
-            "records": "LeftOut",
-            "reservoir": "ROOM Reservoir",
-            "sample": "Events Sample clock_ms format_for open_sample split_events",
-            "standing": "key_pieces standing_bytes",
-            "values.digits": "looks_of_calendar",
-            "writes": "ARRIVALS Arrival Writes bind_writes",
+            "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng",
+            "distinct_counter": "DistinctCounter",
+            "distributions": "DISTRIBUTIONS=DISTRIBUTIONS",
+            "event_store": "EventStore",
+            "formats": "FORMATS=FORMATS",
+            "workload_generator": "WorkloadGenerator",
+            "packing": "PackingSavings measure_packing measure_stored_bytes",
+            "recorded_sample": "RecordedSample",
+            "records": "SkippedRows",
+            "reservoir": "RESERVOIR_CAPACITY Reservoir",
+            "sample_file": (
+                "EventBatch SampleFile to_clock_ms choose_format open_sample record_sample "
+                "split_events"
+            ),
+            "sample_summary": "KeyedEvents SampleSummary",
+            "table_size": "build_key_pieces estimate_table_bytes",
+            "values.calendar_digits": "is_calendar_number",
+            "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
         },
     )
 
 __all__ = [
-    "ARRIVALS",
-    "DRAWS",
+    "ARRIVAL_MODES",
+    "DISTRIBUTIONS",
     "FORMATS",
-    "ROOM",
-    "Arrival",
-    "Distinct",
-    "Draw",
-    "Events",
-    "Format",
-    "LeftOut",
-    "Option",
-    "Packing",
-    "Profile",
+    "RESERVOIR_CAPACITY",
+    "ArrivalMode",
+    "BatchStore",
+    "DistinctCounter",
+    "Distribution",
+    "EventBatch",
+    "EventStore",
+    "KeyedEvents",
+    "PackingSavings",
+    "PluginOption",
+    "RecordedSample",
     "Reservoir",
-    "Sample",
-    "Workload",
-    "Writes",
+    "SampleFile",
+    "SampleFormat",
+    "SampleSummary",
+    "SkippedRows",
+    "WorkloadGenerator",
+    "WritePattern",
     "bind_writes",
-    "clock_ms",
-    "format_for",
-    "key_pieces",
-    "looks_of_calendar",
+    "build_bit_generator",
+    "build_key_pieces",
+    "build_rng",
+    "choose_format",
+    "estimate_table_bytes",
+    "is_calendar_number",
+    "measure_packing",
+    "measure_stored_bytes",
     "open_sample",
-    "packing_of",
     "read_batches",
+    "record_sample",
     "split_events",
-    "standing_bytes",
-    "stored_bytes",
+    "to_clock_ms",
 ]

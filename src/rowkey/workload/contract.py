@@ -1,4 +1,4 @@
-"""What the kinds of this room answer: how a sample is read, how values are drawn."""
+"""The interfaces of the plugins for samples and workloads: sample formats and distributions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused, did_you_mean
-from rowkey.workload.files import Meter
-from rowkey.workload.records import LeftOut
+from rowkey.errors import InvalidArgument
+from rowkey.messages import suggest_name
+from rowkey.workload.records import SkippedRows
+from rowkey.workload.sample_streams import ReadProgress
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,139 +22,151 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """A word that a kind takes beside its name in a design file.
+class PluginOption:
+    """An option that a plugin accepts next to its name in a design file.
 
     Args:
-        name: the word.
-        kinds: the Python types its value may have.
-        meaning: what it says, for the reference.
-        default: its value if it is absent; None where it must be given.
+        name: its name.
+        types: the Python types its value may have.
+        meaning: what it declares, for the reference.
+        default: its value if it is absent; None if it is required.
         allowed: what is allowed, as printed in an error.
     """
 
     name: str
-    kinds: tuple[type, ...]
+    types: tuple[type, ...]
     meaning: str
     default: Any = None
     allowed: str = ""
     required: bool = False
 
 
-NULLS = Option(
+NULLS_OPTION = PluginOption(
     "nulls",
     (list, tuple),
     'texts that stand for null when they are not quoted, such as ["NA"]',
     (),
     "a list of texts",
 )
-"""The option of formats whose values are text, all of which are null where there is nothing."""
+"""The option of text formats that declares null texts; an empty value is always null."""
 
 
-def nulls_of(chosen: Mapping[str, Any]) -> list[str]:
-    """The texts that stand for null.
+def read_null_texts(option_values: Mapping[str, Any]) -> list[str]:
+    """Return the texts that stand for null.
 
     Raises:
-        Refused: one is no text.
+        InvalidArgument: one is no text.
     """
-    for one in chosen[NULLS.name]:
+    for one in option_values[NULLS_OPTION.name]:
         if not isinstance(one, str) or not one:
-            raise Refused(NULLS.name, f"{one!r} does not fit", NULLS.allowed)
-    return list(chosen[NULLS.name])
+            raise InvalidArgument(NULLS_OPTION.name, f"{one!r} does not fit", NULLS_OPTION.allowed)
+    return list(option_values[NULLS_OPTION.name])
 
 
-def read_options(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a kind, each checked, defaults filled in.
+def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a plugin, each checked, with defaults filled in.
 
     Raises:
-        Refused: one is unknown, missing or of another type.
+        InvalidArgument: one is unknown, missing or of another type.
     """
-    known = {option.name: option for option in kind.options}
-    for name in given:
+    known = {option.name: option for option in plugin.options}
+    for name in raw_options:
         if name != "kind" and name not in known:
             allowed = ", ".join(known) or "none"
-            raise Refused(
-                name, f"{kind.name} has no option {name!r}", allowed, did_you_mean(name, known)
+            raise InvalidArgument(
+                name, f"{plugin.name} has no option {name!r}", allowed, suggest_name(name, known)
             )
     chosen = {}
     for name, option in known.items():
-        value = given.get(name, option.default)
+        value = raw_options.get(name, option.default)
         if value is None and option.required:
-            raise Refused(name, f"{kind.name} needs {name}", option.meaning)
+            raise InvalidArgument(name, f"{plugin.name} needs {name}", option.meaning)
         if value is not None and (
-            not isinstance(value, option.kinds) or isinstance(value, bool) != (bool in option.kinds)
+            not isinstance(value, option.types) or isinstance(value, bool) != (bool in option.types)
         ):
-            raise Refused(name, f"{value!r} does not fit", option.allowed or option.meaning)
+            raise InvalidArgument(name, f"{value!r} does not fit", option.allowed or option.meaning)
         chosen[name] = value
     return chosen
 
 
-class Format(ABC):
-    """How a file becomes batches of columns.
+class SampleFormat(ABC):
+    """A file format of samples, read as batches of columns.
 
-    A format reads; it knows no design. Values come as Arrow has them or as text.
+    A format only reads and knows no design. Values have Arrow types or are text.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names, before `.gz` or `.zip`, that mean this format."""
-    options: ClassVar[tuple[Option, ...]] = ()
-    nulls_may_be_empty: bool = False
-    """Whether a null of a text that cannot be null is an empty one."""
-    rows_name_values: ClassVar[bool] = False
-    """Whether each row names its values, so that any may lack some; else all have the same."""
+    options: ClassVar[tuple[PluginOption, ...]] = ()
+    has_empty_nulls: bool = False
+    """Whether a null is an empty text in a text field that cannot be null."""
+    has_named_values: ClassVar[bool] = False
+    """Whether each row names its values, so that rows may lack some."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.chosen = read_options(type(self), given)
-        self.meter = Meter()
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        self.option_values = read_options(type(self), raw_options)
+        self.progress = ReadProgress()
         """How far the file is read that was opened last, where a format lets it watch."""
 
     @abstractmethod
-    def batches(
-        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """The file's rows in order, a bounded number at a time.
+        """Return the rows of a file in order, a bounded number at a time.
 
         Args:
             path: the file.
             columns: the columns wanted, in any order; None for all.
-            left_out: where lines that are no rows are noted.
+            skipped_rows: where lines that are no rows are noted.
 
         Raises:
             SampleError: the file cannot be read, or has no such column.
         """
 
-    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
-        """The names of a file's columns, in their order; None where it has no rows and tells none.
+    def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of a file in order; None if the file shows none.
 
         Args:
             path: the file.
-            sought: names that count: where rows name their values, those of the first row are
+            wanted_names: names that count: where rows name their values, those of the first row are
                 given, and of others as many of these as any row has.
 
         Raises:
             SampleError: the file cannot be read.
         """
-        first = next(iter(self.batches(path, None, LeftOut())), None)
+        first = next(iter(self.read_batches(path, None, SkippedRows())), None)
         return None if first is None else list(first.schema.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the columns that `batches` leaves out if all are wanted, with their types.
+        """Return the columns that `read_batches` leaves out if all are wanted, with their types.
 
         Raises:
             SampleError: the file cannot be read.
         """
         return {}
 
-    def count(self, path: Path) -> int | None:
-        """How many rows a file has, where it says so without being read; None elsewhere."""
+    def count_rows(self, path: Path) -> int | None:
+        """Return how many rows a file declares; None if only reading it can tell."""
         return None
 
-    def check_named(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027 - a default
-        """Raise if a file whose rows name their values has none of some names.
+    def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        """Return the line of the file on which each row begins, where the file has lines.
 
-        Asked when no row had a value for columns that must have one; a format that finds its
-        columns before the first row has refused them there.
+        Args:
+            path: the file.
+            rows: numbers of rows as `read_batches` gives them, from 1.
+
+        Cost: the file is read again up to the last of the rows.
+        """
+        del path, rows
+        return {}
+
+    def check_columns_exist(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027 - a default
+        """Raise if no row of a file with named values has one of some names.
+
+        It is called when no row had a value for required columns. Formats with a header refuse
+        missing columns earlier.
 
         Args:
             path: the file.
@@ -164,40 +177,40 @@ class Format(ABC):
         """
 
 
-class Draw(ABC):
-    """How often each of a field's values comes, and in what order."""
+class Distribution(ABC):
+    """How often each value of a field occurs, and in what order."""
 
     name: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]] = ()
-    ascends: ClassVar[bool] = False
-    """Whether each event has a value no smaller than the one before, but for starting anew."""
-    arrivals: ClassVar[frozenset[str]] = frozenset()
-    """The arrivals under which fields are drawn so that declare no draw: one draw has each."""
+    options: ClassVar[tuple[PluginOption, ...]] = ()
+    is_ascending: ClassVar[bool] = False
+    """Whether values never decrease, except when they start again from the first."""
+    default_arrivals: ClassVar[frozenset[str]] = frozenset()
+    """The arrival modes in which this is the default distribution; each mode has one default."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.chosen = read_options(type(self), given)
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        self.option_values = read_options(type(self), raw_options)
 
     @property
-    def comes_in_order(self) -> bool:
-        """Whether values appear one after the other, so that the newest are neighbours."""
-        return self.newest_share(2, 2) is not None
+    def is_ordered(self) -> bool:
+        """Return whether values first occur in order, so that the newest are neighbours."""
+        return self.compute_newest_share(2, 2) is not None
 
-    def heaviest_value(self, domain: Domain) -> Any:
-        """The most frequent value of a field.
+    def find_heaviest_value(self, domain: Domain) -> Any:
+        """Return the most frequent value of a field.
 
         Args:
             domain: the values that the field may have.
         """
-        return domain.nth(0) if self.comes_in_order else domain.drawn_one(0)
+        return domain.generate_value(0) if self.is_ordered else domain.draw_value(0)
 
     @abstractmethod
-    def draw(
-        self, chance: np.random.Generator, first: int, count: int, distinct: int
+    def draw_indexes(
+        self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
-        """Which value each of the next events has.
+        """Return the index of the value that each of the next events has.
 
         Args:
-            chance: where randomness comes from.
+            rng: where randomness comes from.
             first: the number of the first event, from 0.
             count: how many events.
             distinct: how many values there are.
@@ -206,8 +219,8 @@ class Draw(ABC):
             `count` numbers of 0 .. distinct-1.
         """
 
-    def heaviest_share(self, distinct: int, events: int | None = None) -> float:
-        """Share of the most frequent value, as far as chance does not decide.
+    def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
+        """Return the expected share of the most frequent value.
 
         Args:
             distinct: how many values there are.
@@ -215,23 +228,22 @@ class Draw(ABC):
         """
         return 1 / distinct
 
-    def newest_share(self, distinct: int, parts: int) -> float | None:
-        """Share of a moment's events that fall into one of so many equal stretches of the values.
+    def compute_newest_share(self, distinct: int, part_count: int) -> float | None:
+        """Return the share of a moment's events in the newest of equal parts of the values.
 
-        It is the stretch of those that came last; None where values do not come in their order.
+        It is None if values do not first occur in order.
 
         Args:
             distinct: how many values there are.
-            parts: how many stretches they are cut into, from 1 on.
+            part_count: how many equal parts the values are divided into, from 1 on.
         """
-        return 1.0 if self.ascends else None
+        return 1.0 if self.is_ascending else None
 
 
-def chance_for(purpose: str, seed: int) -> np.random.Generator:
-    """Random numbers for one purpose, independent of those for any other.
+def build_rng(purpose: str, seed: int) -> np.random.Generator:
+    """Return random numbers for one purpose, independent of those for any other.
 
-    What draws values and what chooses which events are kept must not go by the same numbers: the
-    sample would then hold more of some values than there are.
+    Drawing values and sampling events must not share numbers, or the sample would be biased.
 
     Args:
         purpose: tells one use from another.
@@ -239,21 +251,35 @@ def chance_for(purpose: str, seed: int) -> np.random.Generator:
     """
     import numpy as np
 
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode())))
+    return np.random.Generator(build_bit_generator(purpose, seed))
 
 
-SPREAD = 0x9E3779B97F4A7C15
+def build_bit_generator(purpose: str, seed: int, first_event: int = 0) -> np.random.PCG64:
+    """Return the random bits of events for one purpose, 64 for each event.
+
+    Args:
+        purpose: tells one use from another.
+        seed: where randomness begins: a whole number from 0.
+        first_event: the number of the event whose bits come first.
+    """
+    import numpy as np
+
+    sequence = np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode()))
+    return np.random.PCG64(sequence).advance(first_event)
+
+
+SCATTER_FACTOR = 0x9E3779B97F4A7C15
 """An odd number near 2^64 / golden ratio: its multiples are spread evenly modulo anything."""
 
 
-def scattered(ranks: np.ndarray[Any, Any], distinct: int) -> np.ndarray[Any, Any]:
-    """Ranks renumbered so that neighbours in rank are not neighbours in value.
+def scatter_ranks(ranks: np.ndarray[Any, Any], distinct: int) -> np.ndarray[Any, Any]:
+    """Return ranks permuted so that neighbours in rank are not neighbours in value.
 
-    Real identifiers do not sort by how busy they are; hot ones lie anywhere in the key space.
+    Real identifiers are not sorted by load; busy ones lie anywhere in the key space.
     """
     from math import gcd
 
-    factor = SPREAD % distinct or 1
+    factor = SCATTER_FACTOR % distinct or 1
     while gcd(factor, distinct) != 1:
         factor += 1
     if distinct > 1 << 31:

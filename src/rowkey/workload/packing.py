@@ -1,12 +1,12 @@
-"""What packed cells save: the bytes of an event as it is stored, beside a cell for each field."""
+"""The bytes that packed cells save in each stored event, compared with a cell for each field."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import cell_bytes
-from rowkey.rows import Layout, lay_out
+from rowkey.cells import compute_cell_bytes
+from rowkey.rows import Layout, build_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import CellBlock
-    from rowkey.workload.sample import Sample
+    from rowkey.workload.sample_file import SampleFile
 
-MEASURED = 16_384
+MAX_MEASURED_EVENTS = 16_384
 """Events that are measured: those a sample begins with."""
-EXAMPLES = 8
+EXAMPLE_KEYS = 8
 """Keys whose mean length stands for all where nothing is measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
-    """What packed cells save of each event, before encoding and compression.
+class PackingSavings:
+    """The bytes that packed cells save in each event, before encoding and compression.
 
     Args:
         cells: the fields of each packed cell, by `family:qualifier`.
         events: events that were measured; 0 where the widths of the fields are guessed.
-        packed: mean bytes of an event's cells as they are stored.
-        alone: the same with a cell for each field, named as the field.
+        packed_bytes: mean bytes of an event's cells as they are stored.
+        unpacked_bytes: the same with a cell for each field, named as the field.
     """
 
     cells: Mapping[str, tuple[str, ...]]
     events: int
-    packed: float
-    alone: float
+    packed_bytes: float
+    unpacked_bytes: float
 
     @property
-    def saved(self) -> float:
-        """Share of the bytes that packing saves; negative where it costs some."""
-        return 1 - self.packed / self.alone
+    def saved_share(self) -> float:
+        """Return the share of the bytes that packing saves; negative where it costs some."""
+        return 1 - self.packed_bytes / self.unpacked_bytes
 
 
-def packing_of(layout: Layout, sample: Sample | None) -> Packing | None:
-    """What the packed cells of a layout save; None where it has none.
+def measure_packing(layout: Layout, sample: SampleFile | None) -> PackingSavings | None:
+    """Return the savings of a layout's packed cells; None where it has none.
 
     Args:
         layout: where the fields live.
@@ -58,40 +58,47 @@ def packing_of(layout: Layout, sample: Sample | None) -> Packing | None:
 
     Cost: 1 to 5 µs an event that is measured.
     """
-    from rowkey.regions import to_binary
+    from rowkey.regions import to_string_binary
 
-    packed = [slot for slot in layout.slots if any(f.words.pack for f in slot.fields)]
+    packed = [slot for slot in layout.slots if any(f.declaration.pack for f in slot.fields)]
     if not packed:
         return None
-    named = {f"{slot.family}:{to_binary(slot.qualifier)}": slot.names for slot in packed}
-    alone = _unpacked(layout)
+    named = {
+        f"{slot.family}:{to_string_binary(slot.qualifier)}": slot.field_names for slot in packed
+    }
+    alone = _unpack_layout(layout)
     if sample is None:
-        key = sum(map(len, map(layout.key.encode, layout.key.examples(EXAMPLES)))) / EXAMPLES
-        return Packing(named, 0, layout.event_bytes(key), alone.event_bytes(key))
+        key = (
+            sum(map(len, map(layout.key.encode, layout.key.generate_rows(EXAMPLE_KEYS))))
+            / EXAMPLE_KEYS
+        )
+        return PackingSavings(
+            named, 0, layout.estimate_event_bytes(key), alone.estimate_event_bytes(key)
+        )
     events, sums = 0, [0, 0]
-    for some in sample.events():
-        rows = some.rows.slice(0, MEASURED - events)
+    for some in sample.read_events():
+        rows = some.rows.slice(0, MAX_MEASURED_EVENTS - events)
         events += rows.num_rows
         sums = [
-            total + stored_bytes(one, rows)
+            total + measure_stored_bytes(one, rows)
             for total, one in zip(sums, (layout, alone), strict=True)
         ]
-        if events >= MEASURED:
+        if events >= MAX_MEASURED_EVENTS:
             break
-    return Packing(named, events, sums[0] / events, sums[1] / events)
+    return PackingSavings(named, events, sums[0] / events, sums[1] / events)
 
 
-def _unpacked(layout: Layout) -> Layout:
-    """The same layout with a column for each field of a packed cell."""
+def _unpack_layout(layout: Layout) -> Layout:
+    """Return the layout with a column for each field of a packed cell."""
     fields = {
-        name: replace(field, words=field.words.model_copy(update={"pack": None}))
+        name: replace(field, declaration=field.declaration.model_copy(update={"pack": None}))
         for name, field in layout.fields.items()
     }
-    return lay_out(layout.key, fields, layout.family)
+    return build_layout(layout.key, fields, layout.family)
 
 
-def stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
-    """Bytes of all cells of some events, before encoding and compression.
+def measure_stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
+    """Return the bytes of all cells of some events, before encoding and compression.
 
     Args:
         layout: where the fields live.
@@ -101,27 +108,40 @@ def stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
         RowError: an event is no row of the layout, or nothing of it would be written.
 
     Cost: 20 to 100 ns a cell; packed cells 1 µs.
-    Source: KeyValue; see `rowkey.cells.cell_bytes`.
+    Source: KeyValue; see `rowkey.cells.compute_cell_bytes`.
     """
-    return sum(map(_block_bytes, layout.blocks(rows)))
+    import numpy as np
+
+    salts = np.zeros(rows.num_rows, np.int64) if layout.key.is_salted else None
+    return sum(map(_measure_block, layout.encode_blocks(rows, salts=salts)))
 
 
-def _block_bytes(block: CellBlock) -> int:
-    """Bytes of the cells of one block."""
+def _measure_block(block: CellBlock) -> int:
+    """Return the bytes of the cells of one block."""
     import pyarrow.compute as pc
 
     there = block.values.is_valid()
     count = pc.sum(there).as_py() or 0
-    fixed = cell_bytes(0, len(block.family.encode()), 0, 0) * count
+    fixed = compute_cell_bytes(0, len(block.family.encode()), 0, 0) * count
     qualifiers = block.qualifiers
     if isinstance(qualifiers, bytes):
-        return int(fixed + len(qualifiers) * count + _sum(block.rows, there) + _sum(block.values))
-    return int(fixed + _sum(qualifiers, there) + _sum(block.rows, there) + _sum(block.values))
+        return int(
+            fixed
+            + len(qualifiers) * count
+            + _sum_lengths(block.rows, there)
+            + _sum_lengths(block.values)
+        )
+    return int(
+        fixed
+        + _sum_lengths(qualifiers, there)
+        + _sum_lengths(block.rows, there)
+        + _sum_lengths(block.values)
+    )
 
 
-def _sum(strings: Any, there: Any = None) -> int:
-    """Bytes of some strings together."""
+def _sum_lengths(strings: Any, is_valid: Any = None) -> int:
+    """Return the total bytes of some strings."""
     import pyarrow.compute as pc
 
-    lengths = pc.binary_length(strings if there is None else strings.filter(there))
+    lengths = pc.binary_length(strings if is_valid is None else strings.filter(is_valid))
     return int(pc.sum(lengths).as_py() or 0)

@@ -1,47 +1,105 @@
-"""Records read line by line, gathered into batches of text columns."""
+"""Records read line by line and collected into batches of text columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
-from rowkey.workload.files import CONVERT, marked_byte, not_utf8, unmarked
+from rowkey.workload.sample_streams import (
+    CONVERT_REMEDY,
+    find_marked_byte,
+    format_invalid_byte,
+    format_marked_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
     Record = Sequence[str | None]
 
-ROWS = 16_384
+MAX_SKIPPED_ROWS_NAMED = 10
+"""Rows left out whose problems are kept; further ones are counted."""
+MAX_BATCH_RECORDS = 16_384
 """Records of one batch."""
-CHARACTERS = 1 << 23
+MAX_BATCH_CHARACTERS = 1 << 23
 """Characters of one batch, and of the record that reaches it."""
 
 
 @dataclass(slots=True)
-class LeftOut:
-    """What of a sample could not be an event, counted, so that nothing is left out silently.
+class SkippedRows:
+    """Counts the rows of a file that are skipped, and keeps the problems of the first.
 
     Args:
         count: how many rows or lines.
-        first: the first that was noticed, by its number from 1, and what it lacked.
+        problems: the first of them: the row's number from 1, or None if the text names its line;
+            and what is wrong with it.
     """
 
     count: int = 0
-    first: str = ""
+    problems: list[tuple[int | None, str]] = field(default_factory=list)
 
-    def note(self, count: int, what: str) -> None:
-        """Note some rows or lines, the first of them in words."""
+    @property
+    def first_problem(self) -> str:
+        """Return the problem of the first skipped row; empty if there is none."""
+        return _format_problem(*self.problems[0]) if self.problems else ""
+
+    def note(self, count: int, problem: str, row: int | None = None) -> None:
+        """Count some rows, and keep the problem of the first.
+
+        Args:
+            count: how many rows.
+            problem: what is wrong with the first of them.
+            row: its number in the file from 1; None if `problem` names its line.
+        """
         self.count += count
-        self.first = self.first or what
+        self.add_problem(problem, row)
+
+    def add_problem(self, problem: str, row: int | None = None) -> None:
+        """Keep the problem of another row that is already counted, while there is room."""
+        if self.has_room:
+            self.problems.append((row, problem))
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether the problems of more rows are kept."""
+        return len(self.problems) < MAX_SKIPPED_ROWS_NAMED
+
+    def extend(self, later: SkippedRows) -> None:
+        """Add the skipped rows of a later part of the file."""
+        self.count += later.count
+        for row, problem in later.problems:
+            self.add_problem(problem, row)
+
+    def merge(self, other: SkippedRows) -> SkippedRows:
+        """Return the rows that this one and another one count."""
+        problems = [*self.problems, *other.problems][:MAX_SKIPPED_ROWS_NAMED]
+        return SkippedRows(self.count + other.count, problems)
+
+    def format_problems(self, lines: Mapping[int, int]) -> list[str]:
+        """Return the problems, each with the line of the file where that is known.
+
+        Args:
+            lines: the line of each row whose line is known, by the number of the row.
+        """
+        return [
+            f"line {lines[row]}{text}"
+            if row is not None and row in lines
+            else _format_problem(row, text)
+            for row, text in self.problems
+        ]
 
 
-def batches_of(records: Iterable[Record], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Batches of text columns, of a bounded number of records and of characters; at least one.
+def _format_problem(row: int | None, text: str) -> str:
+    """Return a problem with its row, on one line."""
+    return text if row is None else f"row {row}{text}"
+
+
+def build_batches(records: Iterable[Record], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Return batches of text columns of bounded size; at least one.
 
     Args:
         records: the values of each record, as many as there are columns.
@@ -53,15 +111,15 @@ def batches_of(records: Iterable[Record], columns: Sequence[str]) -> Iterator[pa
         rows.append(record)
         for value in record:
             size += len(value) if value else 0
-        if len(rows) >= ROWS or size >= CHARACTERS:
-            yield text_batch(rows, columns)
+        if len(rows) >= MAX_BATCH_RECORDS or size >= MAX_BATCH_CHARACTERS:
+            yield build_text_batch(rows, columns)
             rows, size, given = [], 0, True
     if rows or not given:
-        yield text_batch(rows, columns)
+        yield build_text_batch(rows, columns)
 
 
-def text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
-    """Records as columns of text."""
+def build_text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
+    """Return records as columns of text."""
     import pyarrow as pa
 
     found = zip(*rows, strict=True) if rows else ((),) * len(columns)
@@ -69,57 +127,58 @@ def text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-def no_rows(schema: pa.Schema, places: Sequence[int]) -> pa.RecordBatch:
+def build_empty_batch(schema: pa.Schema, column_indexes: Sequence[int]) -> pa.RecordBatch:
     """Return a batch of typed columns without rows, for a file that has none.
 
     Args:
         schema: all columns.
-        places: those wanted.
+        column_indexes: those wanted.
     """
     import pyarrow as pa
 
-    fields = [schema.field(place) for place in places]
+    fields = [schema.field(place) for place in column_indexes]
     arrays = [pa.nulls(0, field.type) for field in fields]
     return pa.RecordBatch.from_arrays(arrays, names=[field.name for field in fields])
 
 
-class Misfits:
-    """Counts lines that are no records.
+class MalformedLines:
+    """Counts the lines that do not follow the format.
 
     Args:
         path: the file.
-        expected: what its lines should be.
-        left_out: where each is noted.
+        expected_format: what its lines should be.
+        skipped_rows: where each is noted.
     """
 
-    def __init__(self, path: Path, expected: str, left_out: LeftOut) -> None:
+    def __init__(self, path: Path, expected_format: str, skipped_rows: SkippedRows) -> None:
         self.path = path
-        self.expected = expected
-        self.left_out = left_out
+        self.expected_format = expected_format
+        self.skipped_rows = skipped_rows
         self.count = 0
-        self.first = ""
-        self.is_strange = False
+        self.first_line = ""
+        self.has_invalid_bytes = False
 
     def add(self, number: int, line: str) -> None:
         """Note one line, which may be marked."""
-        byte = marked_byte(line)
-        line = unmarked(line[:80])
+        byte = find_marked_byte(line)
+        line = format_marked_text(line[:80])
         self.count += 1
-        self.is_strange = self.is_strange or bool(byte)
-        self.first = self.first or f"line {number}: {line!r}"
-        what = f"holds {not_utf8(byte)}" if byte else f"does not fit: {line!r}"
-        self.left_out.note(1, f"line {number} {what}")
+        self.has_invalid_bytes = self.has_invalid_bytes or bool(byte)
+        self.first_line = self.first_line or f"line {number}: {line!r}"
+        what = f"holds {format_invalid_byte(byte)}" if byte else f"does not fit: {line!r}"
+        self.skipped_rows.note(1, f"line {number} {what}")
 
-    def check(self, lines: int) -> None:
-        """Raise if most lines were misfits: then the format is wrong, not the lines.
+    def check_count(self, line_count: int) -> None:
+        """Raise if most lines were malformed: then the format is wrong, not the lines.
 
         Raises:
             SampleError: more than half of at least one line were misfits.
         """
-        if self.count * 2 > lines:
+        if self.count * 2 > line_count:
             raise SampleError(
                 str(self.path),
-                f"{self.count:,} of {lines:,} lines do not fit, the first is {self.first}",
-                self.expected,
-                CONVERT if self.is_strange else "",
+                f"{self.count:,} of {line_count:,} lines do not fit, the first is "
+                f"{self.first_line}",
+                self.expected_format,
+                CONVERT_REMEDY if self.has_invalid_bytes else "",
             )

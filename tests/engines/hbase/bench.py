@@ -7,7 +7,7 @@ from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from rowkey.engines import TableSpec, now_ms
+from rowkey.engines import TableSpec, get_time_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class HBaseBench:
 
     def now(self) -> int:
         """Now, in ms; the servers are on this machine."""
-        return now_ms()
+        return get_time_ms()
 
     def advance(self, ms: int) -> None:
         """Wait."""
@@ -58,7 +58,7 @@ class HBaseBench:
         """An empty part of a table, or a table where it has attributes."""
         if self._alone or attributes:
             name = f"alone{next(_NUMBERS)}.{token_hex(4)}"
-            return self.engine.create(
+            return self.engine.create_table(
                 TableSpec(name, tuple(families), tuple(splits), attributes or {})
             )
         layouts = self._layouts

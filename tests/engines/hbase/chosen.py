@@ -1,4 +1,4 @@
-"""Which tests of the engines are run on a real HBase too: all but those named here, with a reason.
+"""The engine tests that do not run on a real HBase, each with the reason.
 
 What is left out is either a matter of the engines themselves or is asked of HBase another way, by
 the replayed steps of `test_hbase.py` or by `tests/cluster/test_judged.py`.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from engines import steps
 from engines.book import FOREVER_S, Shelf, is_delete
-from rowkey.cells import Cell, Kind, RowCells, in_order
-from rowkey.engines import Span, now_ms
+from rowkey.cells import Cell, CellType, RowCells, build_sort_key
+from rowkey.engines import ScanRange, get_time_ms
 
 if TYPE_CHECKING:
     from engines.book import Book
@@ -27,7 +27,7 @@ REVERSED_MS = 400
 WAIT_S = 1.8
 REPEATS = 5
 SENTINEL = b"z"
-WHOLE = steps.Scan((Span(),), steps.EVERYTHING)
+WHOLE = steps.Scan((ScanRange(),), steps.EVERYTHING)
 
 
 @dataclass
@@ -77,10 +77,10 @@ class Pace:
         """Sleep until no edge lies within the milliseconds to come."""
         begin = time.monotonic()
         while time.monotonic() < begin + WAIT_S:
-            near = self.met_edges(now_ms(), now_ms() + clear_ms)
+            near = self.met_edges(get_time_ms(), get_time_ms() + clear_ms)
             if not near:
                 break
-            until = (near[0] + 2 - now_ms()) / 1_000
+            until = (near[0] + 2 - get_time_ms()) / 1_000
             time.sleep(max(0.001, min(until, begin + WAIT_S - time.monotonic())))
         took = time.monotonic() - begin
         self.waited_s += took
@@ -89,9 +89,9 @@ class Pace:
     def on_engine(self, step: steps.Step, clear_ms: int) -> tuple[int, Any, int]:
         """When it was begun on HBase, what came of it, and when that was known."""
         self.wait(clear_ms)
-        begin = now_ms()
+        begin = get_time_ms()
         outcome = untimed(steps.outcome(step, self.engine))
-        return begin, outcome, now_ms()
+        return begin, outcome, get_time_ms()
 
     def in_book(self, step: steps.Step, at: int) -> Any:
         """What comes of it in the book at a moment."""
@@ -167,10 +167,14 @@ class Pace:
                 book.compact()
             ways.append(list(book.stored))
         _, after, _ = self.look(WHOLE)
-        there = {(row, in_order(cell)) for piece in after for row, cells in piece for cell in cells}
+        there = {
+            (row, build_sort_key(cell)) for piece in after for row, cells in piece for cell in cells
+        }
         some = list(dict.fromkeys([*chain(*ways), *spared]))
         always = [one for one in some if all(one in way for way in ways)]
-        book.stored = [one for one in some if one in always or (one[0], in_order(one[1])) in there]
+        book.stored = [
+            one for one in some if one in always or (one[0], build_sort_key(one[1])) in there
+        ]
         kept, after = self.read(WHOLE)
         return (expected, kept), (found, after)
 
@@ -219,9 +223,9 @@ class Pace:
         changes = []
         for change in step.changes:
             place = (change.family, change.qualifier, self.book.moment(change.after))
-            taken = change.kind == Kind.PUT and place in there
+            taken = change.kind == CellType.PUT and place in there
             changes.append(replace(change, ttl_ms=None) if taken else change)
-            there |= {place} if change.kind == Kind.PUT else set()
+            there |= {place} if change.kind == CellType.PUT else set()
         return replace(step, changes=tuple(changes))
 
     def turned(self, step: steps.Step) -> steps.Step:
@@ -234,7 +238,7 @@ class Pace:
         if not isinstance(step, steps.Get | steps.Scan) or not step.wanted.reverse:
             return step
         self.wait(REVERSED_MS)
-        if not self.met_edges(now_ms(), now_ms() + REVERSED_MS):
+        if not self.met_edges(get_time_ms(), get_time_ms() + REVERSED_MS):
             return step
         return replace(step, wanted=replace(step.wanted, reverse=False))
 

@@ -13,10 +13,18 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from rowkey.cells import CellBlock, RowCells
-from rowkey.engines import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
-from rowkey.errors import Refused
+from rowkey.engines import (
+    NEWEST_CELLS,
+    Cursor,
+    Reader,
+    RegionRequestCounts,
+    ScanRange,
+    Store,
+    TableSpec,
+)
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import DoNotRetryIO
-from rowkey.regions import next_prefix
+from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, Family
-    from rowkey.engines import Ask, Check, Engine
+    from rowkey.engines import CellCondition, CellSelection, Engine
     from rowkey.engines.ordering.row_clock import RowClock
 
 PREFIX_LENGTH = 3
@@ -47,8 +55,8 @@ class Inside(Cursor):
     def __iter__(self) -> Iterator[RowCells]:
         return (RowCells(row[self._cut :], cells) for row, cells in self._cursor)
 
-    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        return map(self._outside, self._cursor.blocks(rows))
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        return map(self._outside, self._cursor.read_blocks(rows))
 
     def _outside(self, block: pa.RecordBatch) -> pa.RecordBatch:
         import pyarrow as pa
@@ -56,8 +64,8 @@ class Inside(Cursor):
         keys = [row[self._cut :] for row in block["row"].to_pylist()]
         return block.set_column(0, "row", pa.array(keys, pa.binary()))
 
-    def ahead(self) -> bytes | None:
-        ahead = self._cursor.ahead()
+    def peek_first_row(self) -> bytes | None:
+        ahead = self._cursor.peek_first_row()
         return None if ahead is None else ahead[self._cut :]
 
     def close(self) -> None:
@@ -74,24 +82,30 @@ class Part(Reader):
 
     def __init__(self, whole: Reader, prefix: bytes) -> None:
         self._whole, self.prefix = whole, prefix
-        self._stop = next_prefix(prefix) or b""
+        self._stop = compute_prefix_stop(prefix) or b""
 
     def inside(self, row: bytes) -> bytes:
         """The row key in the whole table."""
         if not row:
-            raise Refused("row", "the key is 0 bytes long")  # with its prefix HBase would take it
+            raise InvalidArgument(
+                "row", "the key is 0 bytes long"
+            )  # with its prefix HBase would take it
         return self.prefix + row
 
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        found = self._whole.get([self.inside(row) for row in rows], ask)
+    def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        found = self._whole.get([self.inside(row) for row in rows], selection)
         return [RowCells(row[len(self.prefix) :], cells) for row, cells in found]
 
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
+    def scan(
+        self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
+    ) -> list[Cursor]:
         inside = [
-            Span(self.prefix + span.start, self.prefix + span.stop if span.stop else self._stop)
-            for span in spans
+            ScanRange(
+                self.prefix + span.start, self.prefix + span.stop if span.stop else self._stop
+            )
+            for span in ranges
         ]
-        return [Inside(cursor, len(self.prefix)) for cursor in self._whole.scan(inside, ask)]
+        return [Inside(cursor, len(self.prefix)) for cursor in self._whole.scan(inside, selection)]
 
     def close(self) -> None:
         self._whole.close()
@@ -118,14 +132,14 @@ class Slot(Part, Store):
             [RowCells(self.inside(row), cells) for row, cells in mutations], sync=sync
         )
 
-    def load(self, blocks: Sequence[CellBlock]) -> None:
+    def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
         import pyarrow as pa
 
         def inside(block: CellBlock) -> CellBlock:
             rows = pa.array([self.inside(row) for row in block.rows.to_pylist()], pa.binary())
             return CellBlock(rows, block.family, block.qualifiers, block.values, block.timestamps)
 
-        self.whole.load([inside(block) for block in blocks])
+        self.whole.load_blocks([inside(block) for block in blocks])
 
     @property
     def row_clock(self) -> RowClock:
@@ -141,37 +155,37 @@ class Slot(Part, Store):
     ) -> list[Cell]:
         return self.whole.append(self.inside(row), pieces, after_ms=after_ms)
 
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        return self.whole.check_and_mutate(self.inside(row), check, cells)
+    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        return self.whole.check_and_mutate(self.inside(row), condition, cells)
 
-    def regions(self) -> list[RegionCount]:
+    def list_regions(self) -> list[RegionRequestCounts]:
         cut = len(self.prefix)
         return [
-            RegionCount(
+            RegionRequestCounts(
                 one.start[cut:],
                 one.stop[cut:] if one.stop.startswith(self.prefix) else b"",
                 one.writes,
                 one.reads,
             )
-            for one in self.whole.regions()
+            for one in self.whole.list_regions()
             if one.start.startswith(self.prefix)
         ]
 
-    def split(self, at: bytes) -> None:
+    def split(self, split_key: bytes) -> None:
         until = time.monotonic() + TIDY_S
         while True:
             try:
-                return self.whole.split(self.inside(at))
+                return self.whole.split(self.inside(split_key))
             except DoNotRetryIO as error:
                 if "NOT splittable" not in str(error) or time.monotonic() > until:
                     raise
             time.sleep(0.1)
 
-    def alter(self, families: Sequence[Family]) -> None:
-        self.whole.alter(families)
+    def alter_families(self, families: Sequence[Family]) -> None:
+        self.whole.alter_families(families)
 
-    def annotate(self, attributes: Mapping[str, str]) -> None:
-        self.whole.annotate(attributes)
+    def replace_attributes(self, attributes: Mapping[str, str]) -> None:
+        self.whole.replace_attributes(attributes)
 
     def flush(self) -> None:
         self.whole.flush()
@@ -179,8 +193,8 @@ class Slot(Part, Store):
     def compact(self, *, major: bool = True) -> None:
         self.whole.compact(major=major)
 
-    def size(self) -> int:
-        return self.whole.size()
+    def measure_size_bytes(self) -> int:
+        return self.whole.measure_size_bytes()
 
     def snapshot(self) -> Reader:
         return Part(self.whole.snapshot(), self.prefix)
@@ -223,6 +237,6 @@ class Slots:
         parts = list(zip(prefixes, layouts, strict=True))
         starts = [prefix + at for prefix, splits in parts for at in (b"", *splits)]
         spec = TableSpec(f"slots{next(_TABLES)}.{token_hex(4)}", tuple(families), tuple(starts))
-        whole = self.engine.create(spec)
+        whole = self.engine.create_table(spec)
         for prefix, splits in parts:
             self._free[tuple(families), tuple(splits)].append(Slot(whole, prefix))

@@ -1,4 +1,4 @@
-"""Writers that are killed, and the proof that what they were told is what the table holds."""
+"""Writers that are killed, and checks that the table holds the acknowledged changes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.rocks.script import SPEC, Clock, Script, Stored, everything, visible, writes
-from rowkey.engines.backends.memory import Memory
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.backends.memory import MemoryEngine
+from rowkey.engines.backends.rocks import RocksEngine
 
 if TYPE_CHECKING:
     from random import Random
@@ -95,8 +95,8 @@ class Killing:
         acknowledged, under_way = self._noted()
         while self.done < acknowledged:
             self.model.do_next()
-        engine = Rocks.open(str(self.place / "db"), clock=self.clock)
-        store = engine.table("t")
+        engine = RocksEngine.open(str(self.place / "db"), clock=self.clock)
+        store = engine.open_table("t")
         if under_way and self.model.writes() != writes(store):
             self.model.do_next()
             self.kept += 1
@@ -126,7 +126,7 @@ class Cared:
 
     def __init__(self, script: Script) -> None:
         self.script, self.clock = script, Clock()
-        self.store: Store = Memory.open("", clock=self.clock).create(SPEC)
+        self.store: Store = MemoryEngine.open("", clock=self.clock).create_table(SPEC)
         self.done = 0
 
     def do_next(self) -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from rowkey.engines.rocksdb_files.high_water import _AT, _CHECKSUM, _MARK, HIGH_WATER
+from rowkey.engines.rocksdb_files.high_water_mark import (
+    _CHECKSUM_STRUCT,
+    _MARK_OFFSET,
+    _MARK_STRUCT,
+    HIGH_WATER_FILE,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,9 +18,11 @@ if TYPE_CHECKING:
 
 def restart_machine(directory: Path) -> None:
     """Have a table believe that the machine was restarted since it was written to."""
-    path = directory / HIGH_WATER
+    path = directory / HIGH_WATER_FILE
     content = bytearray(path.read_bytes())
-    content[_AT] ^= 0xFF  # of the number of the machine's start
-    end = _AT + _MARK.size
-    content[end : end + _CHECKSUM.size] = _CHECKSUM.pack(crc32(bytes(content[_AT:end])))
+    content[_MARK_OFFSET] ^= 0xFF  # of the number of the machine's start
+    end = _MARK_OFFSET + _MARK_STRUCT.size
+    content[end : end + _CHECKSUM_STRUCT.size] = _CHECKSUM_STRUCT.pack(
+        crc32(bytes(content[_MARK_OFFSET:end]))
+    )
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""A table's history that a seed decides: what writers do to it, and what it must hold after it.
+"""The history of a table by a seed: the changes of its writers, and the rows that result.
 
 Operation `n` is the same whoever applies it, so a journal of numbers is enough to know, after a
 kill, what was acknowledged and what was under way. Run as a program it is such a writer.
@@ -13,10 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST, Cell, Family, Kind, RowCells
-from rowkey.engines import Ask, Span, TableSpec
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.errors import Unsupported
+from rowkey.cells import LATEST, Cell, CellType, Family, RowCells
+from rowkey.engines import CellSelection, ScanRange, TableSpec
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from rowkey.engines import Store
@@ -25,7 +25,7 @@ KEYS = 5_000
 START_MS = 1_700_000_000_000
 FAMILIES = (Family("d", versions=2), Family("e", versions=1, ttl_s=10))
 SPEC = TableSpec("t", FAMILIES, (b"key1", b"key3"))
-RAW = Ask(raw=True, versions=2**31 - 1)
+RAW = CellSelection(raw=True, versions=2**31 - 1)
 
 
 class Clock:
@@ -45,14 +45,18 @@ def _cells(random: Random) -> list[Cell]:
 def _cell(random: Random) -> Cell:
     family, qualifier = random.choice("de"), random.choice((b"", b"a\0"))
     timestamp = random.choice((LATEST, START_MS - 3, START_MS - 11_000))
-    kind = random.choice((Kind.PUT,) * 7 + (Kind.DELETE, Kind.DELETE_COLUMN, Kind.DELETE_FAMILY))
-    if kind == Kind.PUT:
+    kind = random.choice(
+        (CellType.PUT,) * 7 + (CellType.DELETE, CellType.DELETE_COLUMN, CellType.DELETE_FAMILY)
+    )
+    if kind == CellType.PUT:
         ttl_ms = random.choice((None,) * 9 + (3_600_000,))
         value = random.randbytes(random.choice((0, 8, 40)))
         return Cell(family, qualifier, timestamp, value, ttl_ms=ttl_ms)
-    if kind == Kind.DELETE:
+    if kind == CellType.DELETE:
         timestamp = START_MS - 3
-    return Cell(family, b"" if kind == Kind.DELETE_FAMILY else qualifier, timestamp, kind=kind)
+    return Cell(
+        family, b"" if kind == CellType.DELETE_FAMILY else qualifier, timestamp, cell_type=kind
+    )
 
 
 class Script:
@@ -119,7 +123,7 @@ class Stored:
             for given in cells:
                 latest = given.timestamp == LATEST
                 cell = given._replace(timestamp=self.clock()) if latest else given
-                held[cell.family, cell.qualifier, -cell.timestamp, -cell.kind] = cell
+                held[cell.family, cell.qualifier, -cell.timestamp, -cell.cell_type] = cell
             self.counts[bisect_right(SPEC.splits, row)] += 1
 
     def everything(self) -> list[RowCells]:
@@ -136,17 +140,19 @@ class Stored:
 
 def everything(store: Store) -> list[RowCells]:
     """All that is stored of a table, deletes and old versions as well."""
-    return [row for cursor in store.scan([Span()], RAW) for row in cursor]
+    return [row for cursor in store.scan([ScanRange()], RAW) for row in cursor]
 
 
 def visible(store: Store) -> list[RowCells]:
     """What a read of the whole table sees."""
-    return [row for cursor in store.scan([Span()], Ask(versions=3)) for row in cursor]
+    return [
+        row for cursor in store.scan([ScanRange()], CellSelection(versions=3)) for row in cursor
+    ]
 
 
 def writes(store: Store) -> list[tuple[bytes, int]]:
     """The regions and how often each was written to."""
-    return [(count.start, count.writes) for count in store.regions()]
+    return [(count.start, count.writes) for count in store.list_regions()]
 
 
 def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> None:
@@ -157,8 +163,8 @@ def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> No
     journal = os.open(place / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     script, clock, number = Script(seed, mode), Clock(), first
     clock.operation = first
-    engine = Rocks.open(str(place / "db"), sync=sync, clock=clock)
-    store = engine.table("t") if engine.tables() else engine.create(SPEC)
+    engine = RocksEngine.open(str(place / "db"), sync=sync, clock=clock)
+    store = engine.open_table("t") if engine.list_tables() else engine.create_table(SPEC)
     if mode == "care":
         for family in engine._tables["t"].database.sources.values():
             family.family.set_options({"write_buffer_size": "65536"})
@@ -170,7 +176,7 @@ def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> No
             script.apply(store, number)
             os.write(journal, b"commit %d\n" % number)
             number += 1
-    except Unsupported as problem:
+    except Unavailable as problem:
         os.write(journal, b"full %d\n" % number)
         sys.stdout.write(str(problem))
         sys.stdout.flush()

@@ -14,9 +14,9 @@ import pytest
 from ramdisk import RAM
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.pairs import library
-from rowkey.engines.rocksdb_files.directory import inspect_database
+from rowkey.engines.rocksdb_files.inspection import inspect_database
 from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts, find_gaps
 from rowkey.engines.rocksdb_salvage.examination import examine_table, is_lost
 
@@ -48,8 +48,8 @@ class DamagedFile:
     def __init__(self, place: Path) -> None:
         self.place, self.directory = place, place / "t"
         family = Family("d", block_size=1_024, compression="NONE")
-        with Rocks.open(str(place)) as engine:
-            store = engine.create(TableSpec("t", (family,)))
+        with RocksEngine.open(str(place)) as engine:
+            store = engine.create_table(TableSpec("t", (family,)))
             numbers = [*range(CELLS)]
             Random(1).shuffle(numbers)
             store.mutate([self._row(number) for number in numbers])
@@ -125,7 +125,7 @@ def keys(table: DamagedFile) -> list[bytes]:
     return found
 
 
-PLACES: dict[str, list[int]] = {
+PLACEMENTS: dict[str, list[int]] = {
     "in the middle": [1_600],
     "the first block": [0],
     "the last block": [CELLS - 1],
@@ -140,17 +140,17 @@ PLACES: dict[str, list[int]] = {
 
 def each_place(*names: str) -> list[Any]:
     """Places as parameters."""
-    return [pytest.param(PLACES[name], id=name) for name in names]
+    return [pytest.param(PLACEMENTS[name], id=name) for name in names]
 
 
-@pytest.mark.parametrize("numbers", each_place(*PLACES))
+@pytest.mark.parametrize("numbers", each_place(*PLACEMENTS))
 def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> None:
     """They end at the last readable key before damage, and at the first one after it."""
     table.damage(numbers)
     read: list[int] = []
     gaps = find_gaps(table.scan(), read.append)
     readable = read_one_by_one(table.family(), keys)
-    assert expected_gaps(keys, readable) == [(gap.after, gap.before) for gap in gaps]
+    assert expected_gaps(keys, readable) == [(gap.previous_key, gap.next_key) for gap in gaps]
     assert all("block checksum mismatch" in gap.problem for gap in gaps)
     assert sum(read) >= len(readable) - len(gaps)
 
@@ -168,7 +168,9 @@ def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tupl
     table.damage(numbers)
     gaps = find_gaps(table.scan())
     readable = read_one_by_one(table.family(), keys)
-    bounds = [bound for gap in gaps for bound in (gap.after, gap.before) if bound is not None]
+    bounds = [
+        bound for gap in gaps for bound in (gap.previous_key, gap.next_key) if bound is not None
+    ]
     assert bounds == sorted(bounds)
     assert set(bounds) <= readable
     return sum(not is_in(key, gaps) for key in keys if key not in readable), len(gaps)
@@ -196,7 +198,8 @@ def test_no_unreadable_key_of_many_is_passed_over(
 def is_in(key: bytes, gaps: list[Gap]) -> bool:
     """Whether a key lies in one of some gaps."""
     return any(
-        (gap.after is None or key > gap.after) and (gap.before is None or key < gap.before)
+        (gap.previous_key is None or key > gap.previous_key)
+        and (gap.next_key is None or key < gap.next_key)
         for gap in gaps
     )
 
@@ -228,9 +231,9 @@ def test_what_is_outside_of_gaps_is_saved(
     """Every cell that can be read is in the new table, with its value, and no other."""
     table.damage(numbers)
     readable = read_one_by_one(table.family(), keys)
-    with Rocks.open(str(table.place)) as engine, Rocks.open(str(tmp_path)) as target:
+    with RocksEngine.open(str(table.place)) as engine, RocksEngine.open(str(tmp_path)) as target:
         engine.save_into(target, "t", keep_incomplete=True)
-        found = target.table("t").get([row_of(number) for number in range(CELLS)])
+        found = target.open_table("t").get([row_of(number) for number in range(CELLS)])
     kept = {number: row.cells[0].value for number, row in enumerate(found) if row.cells}
     expected = {n: value_of(n) for n, key in enumerate(keys) if key in readable}
     assert kept == expected

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.cells import Cell, Family, Kind, RowCells
-from rowkey.engines import Ask, Span, TableSpec, open_engine
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb_files.descriptor import CREATING, Descriptor, write_descriptor
+from rowkey.cells import Cell, CellType, Family, RowCells
+from rowkey.engines import CellSelection, ScanRange, TableSpec, open_engine
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb_files.descriptor import STATE_CREATING, Descriptor, write_descriptor
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
-from rowkey.errors import CorruptionError, Refused, Unsupported
+from rowkey.errors import Closed, CorruptionError, InvalidArgument, NotSupported, Unavailable
 from rowkey.table import drop_table, repair_tables, verify_tables
 
 if TYPE_CHECKING:
@@ -24,16 +24,21 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
 
 LOGS = rowkey.Design("logs", "[n]", fields={"n": "u8"})
-RAW = Ask(raw=True, versions=100)
+RAW = CellSelection(raw=True, versions=100)
 ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
 
 
-def written(engine: Rocks) -> Store:
+def written(engine: RocksEngine) -> Store:
     """A table of odd families with a row of every kind of cell."""
-    store = engine.create(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
-    cells = [Cell("d", b"q", 5, b"v", kind) for kind in (Kind.PUT,)]
-    cells += [Cell("d", b"q", 5, kind=kind) for kind in (Kind.DELETE, Kind.DELETE_COLUMN)]
-    cells += [Cell("default", b"", 7, kind=Kind.DELETE_FAMILY), Cell("default", b"\0", 7, b"\xc1")]
+    store = engine.create_table(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
+    cells = [Cell("d", b"q", 5, b"v", kind) for kind in (CellType.PUT,)]
+    cells += [
+        Cell("d", b"q", 5, cell_type=kind) for kind in (CellType.DELETE, CellType.DELETE_COLUMN)
+    ]
+    cells += [
+        Cell("default", b"", 7, cell_type=CellType.DELETE_FAMILY),
+        Cell("default", b"\0", 7, b"\xc1"),
+    ]
     cells += [Cell("é [x]=#%", b"\1", 2**63 - 2, b"", ttl_ms=1)]
     store.mutate([RowCells(b"\0\1\xff", cells), RowCells(b"z", [Cell("d", b"n", 1, b"1")])])
     store.increment(b"z", [("d", b"n8", 4)])
@@ -42,148 +47,148 @@ def written(engine: Rocks) -> Store:
 
 
 def all_of(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
-    """Everything a table can be asked for."""
-    (cursor,) = store.scan([Span()], RAW)
-    return store.spec, list(cursor), store.get([b"z"], Ask(versions=9))
+    """Return the spec of a table, all its cells, and the versions of one row."""
+    (cursor,) = store.scan([ScanRange()], RAW)
+    return store.spec, list(cursor), store.get([b"z"], CellSelection(versions=9))
 
 
 def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python 3.12 on `glob` finds nothing where a directory cannot be read, and no error."""
-    with Rocks.open(str(tmp_path)) as engine:
+    with RocksEngine.open(str(tmp_path)) as engine:
         written(engine)
     monkeypatch.setattr("pathlib.Path.glob", lambda self, pattern: iter(()))
-    assert Rocks.is_there(str(tmp_path))
-    with Rocks.open(str(tmp_path)) as engine:
-        assert ["space:t.able"] == engine.tables()
+    assert RocksEngine.is_initialized(str(tmp_path))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert ["space:t.able"] == engine.list_tables()
     assert list_logs(tmp_path / "space@t.able")
 
 
 def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
     """Description, regions, counters and cells of every kind, through two engines in turn."""
-    with Rocks.open(str(tmp_path)) as engine:
+    with RocksEngine.open(str(tmp_path)) as engine:
         store = written(engine)
         store.split(b"y")
-        seen, regions = all_of(store), store.regions()
+        seen, regions = all_of(store), store.list_regions()
     for _ in range(2):
-        with Rocks.open(str(tmp_path)) as engine:
-            assert ["space:t.able"] == engine.tables()
-            store = engine.table("space:t.able")
-            assert regions == store.regions()
+        with RocksEngine.open(str(tmp_path)) as engine:
+            assert ["space:t.able"] == engine.list_tables()
+            store = engine.open_table("space:t.able")
+            assert regions == store.list_regions()
             assert seen == all_of(store)
-            regions = store.regions()
+            regions = store.list_regions()
 
 
 def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
-    """Closing one handle leaves the other; a dropped table is gone for both."""
-    with Rocks.open(str(tmp_path)) as engine:
-        first, second = written(engine), engine.table("space:t.able")
+    """Closing one store leaves another open, and a dropped table is gone for both."""
+    with RocksEngine.open(str(tmp_path)) as engine:
+        first, second = written(engine), engine.open_table("space:t.able")
         first.close()
-        with pytest.raises(Refused, match="is closed"):
+        with pytest.raises(Closed, match="is closed"):
             first.get([b"z"])
         assert second.get([b"z"])[0].cells
-        engine.drop("space:t.able")
-        with pytest.raises(Refused, match="is dropped"):
+        engine.drop_table("space:t.able")
+        with pytest.raises(Closed, match="is dropped"):
             second.get([b"z"])
         assert [] == [path.name for path in tmp_path.iterdir() if path.is_dir()]
 
 
 def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
     """Cursors, blocks and snapshots that were left open give it free, and tell that they ended."""
-    engine = Rocks.open(str(tmp_path))
+    engine = RocksEngine.open(str(tmp_path))
     store = written(engine)
-    rows, blocks = store.scan([Span(), Span(b"a")])
+    rows, blocks = store.scan([ScanRange(), ScanRange(b"a")])
     started, snapshot = iter(rows), store.snapshot()
     next(started)
-    (kept,) = snapshot.scan([Span()])
-    batches = blocks.blocks()
+    (kept,) = snapshot.scan([ScanRange()])
+    batches = blocks.read_blocks()
     engine.close()
-    with Rocks.open(str(tmp_path)) as again:
-        assert again.table("space:t.able").get([b"z"])[0].cells
+    with RocksEngine.open(str(tmp_path)) as again:
+        assert again.open_table("space:t.able").get([b"z"])[0].cells
     for left in (started, kept, batches):
-        with pytest.raises(Refused, match="closed"):
+        with pytest.raises(Closed, match="closed"):
             list(left)
 
 
 def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
-    """What a kill amid `create` has left says so itself: another table may take its place."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("old"),)))
-    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), CREATING))
-    with Rocks.open(str(tmp_path)) as engine:
-        assert [] == engine.tables()
-        with pytest.raises(Refused, match="no 't'"):
-            engine.table("t")
-        store = engine.create(TableSpec("t", (Family("new"),)))
+    """A table whose creation was interrupted does not exist, and can be created again."""
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("old"),)))
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), STATE_CREATING))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert [] == engine.list_tables()
+        with pytest.raises(InvalidArgument, match="no 't'"):
+            engine.open_table("t")
+        store = engine.create_table(TableSpec("t", (Family("new"),)))
         assert ["new"] == [family.name for family in store.spec.families]
 
 
 def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Path) -> None:
-    """What somebody has put there since is not removed."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("old"),)))
-    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), CREATING))
+    """A half-created table with foreign files is left as it is."""
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("old"),)))
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), STATE_CREATING))
     (tmp_path / "t" / "20240101.log").write_text("mine")
     before = set(tmp_path.rglob("*"))
     with (
-        Rocks.open(str(tmp_path)) as engine,
-        pytest.raises(Unsupported, match="it holds something else"),
+        RocksEngine.open(str(tmp_path)) as engine,
+        pytest.raises(Unavailable, match="it holds something else"),
     ):
-        engine.create(TableSpec("t", (Family("new"),)))
+        engine.create_table(TableSpec("t", (Family("new"),)))
     assert before == set(tmp_path.rglob("*"))
 
 
 def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
-    """What a kill amid `drop` has left is swept out, the descriptor last."""
-    with Rocks.open(str(tmp_path)) as engine:
+    """A table whose drop was interrupted is removed, its descriptor last."""
+    with RocksEngine.open(str(tmp_path)) as engine:
         written(engine)
     left = (tmp_path / "space@t.able").rename(tmp_path / ".dropped-space@t.able")
     (left / "CURRENT").unlink()
-    with Rocks.open(str(tmp_path)) as engine:
-        assert [] == engine.tables()
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert [] == engine.list_tables()
     assert not left.exists()
 
 
 @pytest.mark.parametrize("name", ["20240101.log", "notes.txt", "999999999.sst"])
 def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: str) -> None:
     """They are named; once they are away, the table is dropped."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("d"),)))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("d"),)))
         (tmp_path / "t" / name).write_text("mine")
-        with pytest.raises(Unsupported, match=f"it holds {name}, which is not of rowkey"):
-            engine.drop("t")
-        assert ["t"] == engine.tables()
+        with pytest.raises(Unavailable, match=f"it holds {name}, which is not of rowkey"):
+            engine.drop_table("t")
+        assert ["t"] == engine.list_tables()
         (tmp_path / "t" / name).unlink()
-        engine.drop("t")
+        engine.drop_table("t")
     assert not (tmp_path / "t").exists()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"null", b"\xff", b'{"checksum": "x"}'])
 def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None) -> None:
     """Nobody opens, makes or drops one in its place; a repair writes it again, and all is there."""
-    with Rocks.open(str(tmp_path)) as engine:
+    with RocksEngine.open(str(tmp_path)) as engine:
         seen = all_of(written(engine))
     path = tmp_path / "space@t.able" / "descriptor.json"
     path.unlink()
     if content is not None:
         path.write_bytes(content)
     before = set(tmp_path.rglob("*"))
-    with Rocks.open(str(tmp_path)) as engine:
-        assert ["space:t.able"] == engine.tables()
-        for refused in (engine.table, engine.drop):
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert ["space:t.able"] == engine.list_tables()
+        for refused in (engine.open_table, engine.drop_table):
             with pytest.raises(CorruptionError, match=r"descriptor\.json: the descriptor of the"):
                 refused("space:t.able")
-        with pytest.raises(Refused, match="is there already"):
-            engine.create(TableSpec("space:t.able", (Family("d"),)))
+        with pytest.raises(InvalidArgument, match="is there already"):
+            engine.create_table(TableSpec("space:t.able", (Family("d"),)))
         assert before == set(tmp_path.rglob("*"))
         engine.repair("space:t.able")
-        assert seen == all_of(engine.table("space:t.able"))
+        assert seen == all_of(engine.open_table("space:t.able"))
 
 
 def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
     """Its checksum covers all of it but blanks."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("d"),)))
-        families = engine.table("t").spec.families
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("d"),)))
+        families = engine.open_table("t").spec.families
     path = tmp_path / "t" / "descriptor.json"
     content = path.read_bytes()
     found = 0
@@ -191,9 +196,9 @@ def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
         damaged = bytearray(content)
         damaged[at] ^= 1 << at % 8
         path.write_bytes(damaged)
-        with Rocks.open(str(tmp_path)) as engine:
+        with RocksEngine.open(str(tmp_path)) as engine:
             try:
-                assert families == engine.table("t").spec.families
+                assert families == engine.open_table("t").spec.families
             except CorruptionError:
                 found += 1
     assert found > len(content) / 3 * 0.8
@@ -201,43 +206,45 @@ def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
 
 def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
     """Bytes of a later rowkey are not guessed at."""
-    with Rocks.open(str(tmp_path)) as engine:
+    with RocksEngine.open(str(tmp_path)) as engine:
         written(engine)
         meta = engine._tables["space:t.able"].database.meta
         described = json.loads(meta.get(b"table") or b"")
         meta.put(b"table", json.dumps({**described, "format": 3}).encode())
     for _ in range(2):
         with (
-            Rocks.open(str(tmp_path)) as engine,
-            pytest.raises(Unsupported, match="it is of format 3; expected format 2"),
+            RocksEngine.open(str(tmp_path)) as engine,
+            pytest.raises(NotSupported, match="it is of format 3; expected format 2"),
         ):
-            engine.table("space:t.able")
+            engine.open_table("space:t.able")
 
 
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
     """No path, and a path that is a file."""
     (tmp_path / "file").touch()
-    with pytest.raises(Refused, match="names no directory"):
-        Rocks.open("")
-    with pytest.raises(Unsupported, match="it cannot be used"):
-        Rocks.open(str(tmp_path / "file"))
+    with pytest.raises(InvalidArgument, match="names no directory"):
+        RocksEngine.open("")
+    with pytest.raises(Unavailable, match="it cannot be used"):
+        RocksEngine.open(str(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("where", ["a\0b", "\ud800", "\0", "a/\udfff"])
-@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there])
+@pytest.mark.parametrize("how", [RocksEngine.open, RocksEngine.is_initialized])
 def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], object]) -> None:
-    """It is told before the system is asked, whose own words would be no sentence."""
-    with pytest.raises(Refused, match="holds a character that no path has; expected rocks:PATH"):
+    """A path that no file can have is refused with a clear message."""
+    with pytest.raises(
+        InvalidArgument, match="holds a character that no path has; expected rocks:PATH"
+    ):
         how(where)
 
 
-@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there])
+@pytest.mark.parametrize("how", [RocksEngine.open, RocksEngine.is_initialized])
 def test_a_path_that_is_no_utf_8_is_refused(
     tmp_path: Path, how: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The shell gives such bytes as lone surrogates: refused before anything is made."""
+    """A path that is not UTF-8 is refused before anything is created."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Refused, match="holds bytes that are no UTF-8; expected rocks:PATH"):
+    with pytest.raises(InvalidArgument, match="holds bytes that are no UTF-8; expected rocks:PATH"):
         how(os.fsdecode(b"a\xff"))
     assert [] == list(tmp_path.iterdir())
 
@@ -250,14 +257,14 @@ def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / ".dropped-file").touch()
     (tmp_path / ".dropped-empty").mkdir()
     before = {path for path in tmp_path.rglob("*") if path.name != ".lock"}
-    with Rocks.open(str(tmp_path)) as engine:
-        with pytest.raises(Unsupported, match="it holds something else"):
-            engine.create(TableSpec("t", (Family("d"),)))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        with pytest.raises(Unavailable, match="it holds something else"):
+            engine.create_table(TableSpec("t", (Family("d"),)))
         assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
         (tmp_path / "t").rename(tmp_path / "elsewhere")
-        engine.create(TableSpec("t", (Family("d"),)))
-        engine.drop("t")
-        assert [] == engine.tables()
+        engine.create_table(TableSpec("t", (Family("d"),)))
+        engine.drop_table("t")
+        assert [] == engine.list_tables()
     assert not (tmp_path / "t").exists()
     (tmp_path / "elsewhere").rename(tmp_path / "t")
     assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
@@ -271,36 +278,36 @@ def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
     (tmp_path / "src" / "descriptor.json").mkdir()
     (tmp_path / ".hidden" / "MANIFEST-000004").write_text("")
     before = set(tmp_path.rglob("*"))
-    assert not Rocks.is_there(str(tmp_path))
-    with Rocks.open(str(tmp_path)) as engine:
-        assert [] == engine.tables()
+    assert not RocksEngine.is_initialized(str(tmp_path))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert [] == engine.list_tables()
     (tmp_path / ".lock").unlink()
     assert before == set(tmp_path.rglob("*"))
 
 
 def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
-    """Asking whether it is there, and looking for damage, leave nothing behind."""
+    """Checking whether a place exists, and looking for damage, create nothing."""
     where = str(tmp_path / "none" / "data")
-    assert not Rocks.is_there(where)
-    with pytest.raises(Refused, match="there is no such place, and no table"):
+    assert not RocksEngine.is_initialized(where)
+    with pytest.raises(InvalidArgument, match="there is no such place, and no table"):
         list(verify_tables(f"rocks:{where}"))
     assert [] == list(tmp_path.iterdir())
-    with Rocks.open(where):
+    with RocksEngine.open(where):
         pass
-    assert Rocks.is_there(where)
+    assert RocksEngine.is_initialized(where)
     assert [] == list(verify_tables(f"rocks:{where}"))
-    with pytest.raises(Unsupported, match="it cannot be used"):
-        Rocks.is_there(f"{tmp_path / 'none' / 'data' / '.lock'}/data")
+    with pytest.raises(Unavailable, match="it cannot be used"):
+        RocksEngine.is_initialized(f"{tmp_path / 'none' / 'data' / '.lock'}/data")
 
 
 def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
-    """It is no table, and no table can be it."""
-    with Rocks.open(str(tmp_path)) as engine:
+    """The catalog's folder is not a table, and no table can have its name."""
+    with RocksEngine.open(str(tmp_path)) as engine:
         assert f"file:{tmp_path / '.catalog'}" == engine.catalog_url
         (tmp_path / ".catalog").mkdir()
-        assert [] == engine.tables()
-        with pytest.raises(Refused, match="begins with"):
-            engine.create(TableSpec(".catalog", (Family("d"),)))
+        assert [] == engine.list_tables()
+        with pytest.raises(InvalidArgument, match="begins with"):
+            engine.create_table(TableSpec(".catalog", (Family("d"),)))
 
 
 @pytest.mark.parametrize(
@@ -315,11 +322,11 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
     ids=["open_engine", "by name", "create=False", "drop_table", "repair"],
 )
 def test_nothing_is_made_for_who_makes_nothing(tmp_path: Path, asked: Callable[[str], Any]) -> None:
-    """A directory that is not there, or is another's, stays so, except where a table is made."""
+    """A missing or foreign directory stays as it is until a table is created."""
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "file").touch()
     for where in (tmp_path / "a" / "b", tmp_path / "others"):
-        with pytest.raises(Refused, match="there is no such place, and no table"):
+        with pytest.raises(InvalidArgument, match="there is no such place, and no table"):
             asked(f"rocks:{where}")
     assert not (tmp_path / "a").exists()
     assert ["file"] == [path.name for path in (tmp_path / "others").iterdir()]

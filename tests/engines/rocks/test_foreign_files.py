@@ -14,14 +14,14 @@ import pytest
 
 import rowkey
 from rowkey.cells import Cell, Family, RowCells
-from rowkey.durable import checksum
+from rowkey.durable_files import compute_checksum
 from rowkey.engines import TableSpec
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR
-from rowkey.engines.rocksdb_files.directory import CUT, UNREFERENCED
-from rowkey.engines.rocksdb_files.high_water import HIGH_WATER
-from rowkey.engines.rocksdb_files.settings import SETTINGS
-from rowkey.errors import CorruptionError, Unsupported
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE
+from rowkey.engines.rocksdb_files.inspection import TRUNCATED_FOLDER, UNREFERENCED_FOLDER
+from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
+from rowkey.errors import CorruptionError, NotSupported, Unavailable
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
@@ -45,35 +45,39 @@ def count(table: Path) -> int:
         return opened.count()
 
 
-@pytest.mark.parametrize("name", [HIGH_WATER, SETTINGS, DESCRIPTOR, "CURRENT", "LOG"])
+@pytest.mark.parametrize(
+    "name", [HIGH_WATER_FILE, SETTINGS_FILE, DESCRIPTOR_FILE, "CURRENT", "LOG"]
+)
 def test_nothing_is_written_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
-    """A table whose file is a link to somebody's file is refused, and that is as it was."""
+    """A table with a file that is a link is refused, and the target is unchanged."""
     victim = tmp_path / "victim"
-    victim.write_bytes((table / name).read_bytes() if name in (DESCRIPTOR, "CURRENT") else b"mine")
+    victim.write_bytes(
+        (table / name).read_bytes() if name in (DESCRIPTOR_FILE, "CURRENT") else b"mine"
+    )
     content = victim.read_bytes()
     (table / name).unlink()
     (table / name).symlink_to(victim)
-    with pytest.raises(Unsupported, match="it is not of the table"):
+    with pytest.raises(Unavailable, match="it is not of the table"):
         count(table)
     assert content == victim.read_bytes()
 
 
-@pytest.mark.parametrize("name", [UNREFERENCED, CUT])
+@pytest.mark.parametrize("name", [UNREFERENCED_FOLDER, TRUNCATED_FOLDER])
 def test_nothing_is_removed_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
-    """A folder of a table that is a link to somebody's folder is refused."""
+    """A table with a folder that is a link is refused, and the target is unchanged."""
     victim = tmp_path / "documents"
     victim.mkdir()
     (victim / "000001.sst").write_bytes(b"mine")
     os.utime(victim / "000001.sst", (OLD_S, OLD_S))
     (table / name).symlink_to(victim)
-    with pytest.raises(Unsupported, match="it is not of the table"):
+    with pytest.raises(Unavailable, match="it is not of the table"):
         count(table)
     assert b"mine" == (victim / "000001.sst").read_bytes()
 
 
 def test_only_moved_files_are_removed_after_some_days(table: Path) -> None:
-    """What somebody has put into the folder of files without a reference stays there."""
-    aside = table / UNREFERENCED
+    """Foreign files in the folder of unreferenced files are kept."""
+    aside = table / UNREFERENCED_FOLDER
     aside.mkdir()
     for name in ("000001.sst", "my-rescued-copy.sst"):
         (aside / name).write_bytes(b"x")
@@ -87,9 +91,9 @@ NUMBERED = ["20240101.log", "20240101.blob", "999999999.sst", "MANIFEST-999999"]
 
 @pytest.mark.parametrize("name", NUMBERED)
 def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
-    """RocksDB would take it for its own and remove it, so the table is not opened beside it."""
+    """A foreign file with a number as its name is refused: RocksDB would remove it."""
     (table / name).write_bytes(b"mine\n")
-    with pytest.raises(Unsupported, match=f"{name}: it is not of the table"):
+    with pytest.raises(Unavailable, match=f"{name}: it is not of the table"):
         count(table)
     assert b"mine\n" == (table / name).read_bytes()
     (table / name).unlink()
@@ -97,20 +101,20 @@ def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
 
 
 def test_other_files_do_no_harm(table: Path) -> None:
-    """Notes in the directory of a table are in nobody's way until it is dropped."""
+    """Foreign notes in the directory of a table do no harm until it is dropped."""
     (table / "notes.txt").write_text("mine")
     assert 1 == count(table)
-    with pytest.raises(Unsupported, match=r"notes\.txt"):
+    with pytest.raises(Unavailable, match=r"notes\.txt"):
         drop_table(DESIGN, f"rocks:{table.parent}")
 
 
 def test_a_table_that_is_a_link_is_refused(table: Path, tmp_path: Path) -> None:
-    """It is told as a link, not as gone: nothing is forgotten or made in its place."""
+    """A table that is a link is refused as a link, and nothing is created in its place."""
     elsewhere = tmp_path / "elsewhere"
     table.rename(elsewhere)
     table.symlink_to(elsewhere)
     for use in (lambda: count(table), lambda: drop_table(DESIGN, f"rocks:{table.parent}")):
-        with pytest.raises(Unsupported, match="it is a link"):
+        with pytest.raises(Unavailable, match="it is a link"):
             use()
     table.unlink()
     elsewhere.rename(table)
@@ -127,11 +131,11 @@ FORGED: list[dict[str, Any]] = [
 @pytest.mark.parametrize("words", FORGED, ids=str)
 def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> None:
     """A valid checksum proves nothing; other tables of the place stay usable."""
-    document = {**json.loads((table / DESCRIPTOR).read_bytes()), **words}
+    document = {**json.loads((table / DESCRIPTOR_FILE).read_bytes()), **words}
     document.pop("checksum")
-    document["checksum"] = checksum(document)
-    (table / DESCRIPTOR).write_text(json.dumps(document))
-    with pytest.raises((CorruptionError, Unsupported), match=DESCRIPTOR):
+    document["checksum"] = compute_checksum(document)
+    (table / DESCRIPTOR_FILE).write_text(json.dumps(document))
+    with pytest.raises((CorruptionError, NotSupported, Unavailable), match=DESCRIPTOR_FILE):
         count(table)
     other = rowkey.Design("other", "[id]", fields={"id": "u32"})
     with rowkey.open(other, f"rocks:{table.parent}") as opened:
@@ -139,7 +143,7 @@ def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> N
 
 
 def test_damage_is_told_whatever_the_path_holds(tmp_path: Path) -> None:
-    """A name like that of a lock, or of an error, does not change what damage is told as."""
+    """A path that looks like an error does not change how damage is reported."""
     for name in ("BLOCKS", "LOCK", "No space left on device"):
         place = tmp_path / name
         design = rowkey.Design("BLOCKS", "[id]", fields={"id": "u32", "v": "text"})
@@ -162,24 +166,24 @@ def test_all_tables_are_closed_if_one_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What one table raises keeps no other from being closed, and the place can be opened."""
-    full = Unsupported("a", "the disk is full")
+    full = Unavailable("a", "the disk is full")
 
     def fail() -> None:
         raise full
 
-    engine = Rocks.open(str(tmp_path))
+    engine = RocksEngine.open(str(tmp_path))
     for name in ("a", "b"):
-        store = engine.create(TableSpec(name, (Family("d"),)))
+        store = engine.create_table(TableSpec(name, (Family("d"),)))
         store.mutate([RowCells(b"r", [Cell("d", b"q", 5, b"v")])])
     monkeypatch.setattr(engine._tables["a"], "flush", fail)
-    with pytest.raises(Unsupported, match="the disk is full"):
+    with pytest.raises(Unavailable, match="the disk is full"):
         engine.close()
-    with Rocks.open(str(tmp_path)) as again:
-        assert all(again.table(name).get([b"r"])[0].cells for name in ("a", "b"))
+    with RocksEngine.open(str(tmp_path)) as again:
+        assert all(again.open_table(name).get([b"r"])[0].cells for name in ("a", "b"))
 
 
 def test_a_place_opens_again_while_programs_are_started(tmp_path: Path) -> None:
-    """A child holds the lock's file until its program begins, and that keeps nobody out."""
+    """A child process that inherits the lock's file does not keep a directory locked."""
     stop = Event()
 
     def start() -> None:
@@ -190,7 +194,7 @@ def test_a_place_opens_again_while_programs_are_started(tmp_path: Path) -> None:
     thread.start()
     try:
         for _ in range(2_000):
-            Rocks.open(str(tmp_path)).close()
+            RocksEngine.open(str(tmp_path)).close()
     finally:
         stop.set()
         thread.join()

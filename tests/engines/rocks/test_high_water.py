@@ -16,10 +16,15 @@ from hypothesis import strategies as st
 from engines.rocks.restarts import restart_machine
 from ramdisk import RAM
 from rowkey.cells import Cell, Family, RowCells
-from rowkey.engines import Span, TableSpec
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb_files import high_water
-from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, HighWaterMark, Mark, read_mark
+from rowkey.engines import ScanRange, TableSpec
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb_files import high_water_mark
+from rowkey.engines.rocksdb_files.high_water_mark import (
+    HIGH_WATER_FILE,
+    HighWaterMark,
+    StoredMark,
+    read_mark,
+)
 from rowkey.engines.rocksdb_files.log_format import read_records
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
@@ -34,46 +39,46 @@ SYNCED, WRITTEN = 10, 30
 @pytest.fixture
 def mark_path(tmp_path: Path) -> Path:
     """A mark of 12 acknowledged changes, of which 10 were on disk."""
-    mark = HighWaterMark(tmp_path / HIGH_WATER, 7)
-    mark.raise_to(10, durable=True)
-    mark.raise_to(12, durable=False)
+    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 7)
+    mark.raise_mark(10, durable=True)
+    mark.raise_mark(12, durable=False)
     mark.close()
     mark.close()
-    return tmp_path / HIGH_WATER
+    return tmp_path / HIGH_WATER_FILE
 
 
 def test_a_mark_of_this_boot_is_believed(mark_path: Path) -> None:
     """All that was acknowledged must be there, as no process that dies takes it away."""
-    assert Mark(12, 10, is_of_this_boot=True) == read_mark(mark_path)
-    assert 12 == Mark(12, 10, is_of_this_boot=True).least
+    assert StoredMark(12, 10, is_of_this_boot=True) == read_mark(mark_path)
+    assert 12 == StoredMark(12, 10, is_of_this_boot=True).required_sequence
 
 
 def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path) -> None:
     """What was only acknowledged may have been lost with the power."""
     restart_machine(mark_path.parent)
-    assert Mark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
-    assert 10 == Mark(12, 10, is_of_this_boot=False).least
+    assert StoredMark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
+    assert 10 == StoredMark(12, 10, is_of_this_boot=False).required_sequence
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["another boot", "no boot is known"])
 def test_the_boot_is_that_of_the_system(
     mark_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
 ) -> None:
-    """Where the system tells another start, or none, a mark is one of before."""
+    """A mark is of an earlier boot if the system says so, or has no boot id."""
     other = tmp_path / "boot_id"
     if is_there:
         other.write_text("another start\n")
-    monkeypatch.setattr(high_water, "_BOOT_ID", other)
-    assert Mark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
+    monkeypatch.setattr(high_water_mark, "_BOOT_ID_FILE", other)
+    assert StoredMark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
 
 
 def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
     """What was raised counts at once, without a close."""
-    mark = HighWaterMark(tmp_path / HIGH_WATER, 0)
+    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 0)
     for sequence in range(1, 50):
-        mark.raise_to(sequence, durable=sequence % 10 == 0)
-        expected = Mark(sequence, sequence // 10 * 10, is_of_this_boot=True)
-        assert expected == read_mark(tmp_path / HIGH_WATER)
+        mark.raise_mark(sequence, durable=sequence % 10 == 0)
+        expected = StoredMark(sequence, sequence // 10 * 10, is_of_this_boot=True)
+        assert expected == read_mark(tmp_path / HIGH_WATER_FILE)
     mark.close()
 
 
@@ -88,18 +93,18 @@ def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_a_mark_is_made_where_none_can_be_read(tmp_path: Path, content: bytes | None) -> None:
-    """It is no error that there is none, and the next one replaces whatever lies there."""
-    path = tmp_path / HIGH_WATER
+    """A missing or unreadable mark is replaced by the next one."""
+    path = tmp_path / HIGH_WATER_FILE
     if content is not None:
         path.write_bytes(content)
     assert read_mark(path) is None
     mark = HighWaterMark(path, 5)
     mark.close()
-    assert Mark(5, 5, is_of_this_boot=True) == read_mark(path)
+    assert StoredMark(5, 5, is_of_this_boot=True) == read_mark(path)
 
 
 def test_a_directory_is_no_mark(tmp_path: Path) -> None:
-    """What cannot be read as a file is none."""
+    """A directory in place of the mark counts as a missing mark."""
     assert read_mark(tmp_path) is None
 
 
@@ -107,7 +112,7 @@ def test_a_directory_is_no_mark(tmp_path: Path) -> None:
 def test_garbage_is_no_mark(content: bytes) -> None:
     """Any bytes are read without an error."""
     with TemporaryDirectory(dir=RAM) as folder:
-        path = Path(folder) / HIGH_WATER
+        path = Path(folder) / HIGH_WATER_FILE
         for garbage in (content, b"rowkey high water\n" + content):
             path.write_bytes(garbage)
             assert read_mark(path) is None
@@ -134,8 +139,8 @@ def source() -> Iterator[Path]:
     """A copy of an open table: what a kill would leave, some of it synced, all of it logged."""
     with TemporaryDirectory(dir=RAM) as folder:
         place = Path(folder) / "data"
-        with Rocks.open(str(place)) as engine:
-            store = engine.create(TableSpec("t", (Family("d"),)))
+        with RocksEngine.open(str(place)) as engine:
+            store = engine.create_table(TableSpec("t", (Family("d"),)))
             for number in range(WRITTEN):
                 cells = [Cell("d", b"q", 1, b"%d" % number)]
                 store.mutate([RowCells(b"%03d" % number, cells)], sync=number < SYNCED)
@@ -160,21 +165,21 @@ def cut_log(place: Path, rows: int) -> None:
 
 def read_rows(place: Path) -> list[bytes]:
     """The rows of the table in a place."""
-    with Rocks.open(str(place)) as engine:
-        (cursor,) = engine.table("t").scan([Span()])
+    with RocksEngine.open(str(place)) as engine:
+        (cursor,) = engine.open_table("t").scan([ScanRange()])
         return [row.row for row in cursor]
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1, SYNCED, WRITTEN - 1])
 def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed: Path, rows: int) -> None:
-    """On the same boot no batch can be missing: the log, and how many changes, are named."""
+    """A log without acknowledged batches is refused on the same boot, with their number."""
     (log,) = list_logs(killed / "t")
     cut_log(killed, rows)
     before = {path: path.read_bytes() for path in (killed / "t").iterdir() if path.is_file()}
     with pytest.raises(CorruptionError, match="its end was cut off") as refused:
         read_rows(killed)
     assert str(log) == refused.value.mistake.path
-    assert "acknowledged change" in refused.value.mistake.what
+    assert "acknowledged change" in refused.value.mistake.problem
     assert before == {path: path.read_bytes() for path in before}
 
 
@@ -182,7 +187,7 @@ def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed: Path, rows: i
 def test_a_loss_of_power_may_take_what_was_not_synced(
     killed: Path, rows: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The table is opened with what is left, and a warning tells what was lost."""
+    """A table that lost unsynced changes opens with a warning about the loss."""
     cut_log(killed, rows)
     restart_machine(killed / "t")
     with caplog.at_level(logging.WARNING):
@@ -231,12 +236,12 @@ def _flip_name(path: Path) -> None:
 def test_a_table_without_a_mark_is_opened_with_a_warning(
     killed: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A damaged mark takes no row away; it is told, and the next opening has one again."""
-    spoil(killed / "t" / HIGH_WATER)
+    """A table with a damaged mark opens with a warning, and gets a new mark."""
+    spoil(killed / "t" / HIGH_WATER_FILE)
     with caplog.at_level(logging.WARNING):
         assert WRITTEN == len(read_rows(killed))
     assert "the high-water mark is missing or damaged" in caplog.text
     caplog.clear()
     assert WRITTEN == len(read_rows(killed))
     assert "" == caplog.text
-    assert read_mark(killed / "t" / HIGH_WATER) is not None
+    assert read_mark(killed / "t" / HIGH_WATER_FILE) is not None

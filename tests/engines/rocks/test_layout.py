@@ -6,51 +6,51 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import LATEST, Cell, Family, Kind, View, in_order
-from rowkey.engines.pairs.columns import compose_keys, escape_rows, take_columns_apart, wrap_values
+from rowkey.cells import LATEST, Cell, CellType, Family, FamilyView, build_sort_key
+from rowkey.engines.pairs.cell_columns import build_keys, escape_array, parse_columns, wrap_values
 from rowkey.engines.pairs.layout import (
-    BEHIND,
-    END,
-    compose,
+    NEXT_PIECE_START,
+    PIECE_END,
+    build_key,
     escape,
-    take_apart,
+    parse_key,
     unescape,
-    unwrap,
-    wrap,
+    unwrap_value,
+    wrap_value,
 )
-from rowkey.engines.pairs.reading import rows_one_by_one, seen_columns
+from rowkey.engines.pairs.row_decoder import parse_rows, select_visible_columns
 
 PIECES = st.one_of(st.binary(max_size=9), st.text("\0\1\2a", max_size=5).map(str.encode))
 ROWS = PIECES.filter(bool)
 TIMES = st.one_of(st.integers(0, LATEST - 1), st.sampled_from([0, 1, 255, 256, LATEST - 1]))
 VALUES = st.one_of(PIECES, st.sampled_from([b"\xc1", b"\xc1\x00", b"\xc1\x01" + bytes(9), b""]))
-CELLS = st.tuples(ROWS, PIECES, TIMES, st.sampled_from(Kind))
+CELLS = st.tuples(ROWS, PIECES, TIMES, st.sampled_from(CellType))
 PUTS = st.lists(st.tuples(ROWS, PIECES, TIMES, st.none() | VALUES), min_size=1, max_size=80)
 
 
 @given(st.lists(CELLS, max_size=30))
-def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, Kind]]) -> None:
+def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) -> None:
     """By row, by qualifier, newest first, deletes before puts: RocksDB's order is HBase's."""
 
-    def order(cell: tuple[bytes, bytes, int, Kind]) -> tuple[object, ...]:
+    def order(cell: tuple[bytes, bytes, int, CellType]) -> tuple[object, ...]:
         row, qualifier, timestamp, kind = cell
-        return row, *in_order(Cell("d", qualifier, timestamp, kind=kind))
+        return row, *build_sort_key(Cell("d", qualifier, timestamp, cell_type=kind))
 
-    assert sorted(cells, key=order) == sorted(cells, key=lambda cell: compose(*cell))
+    assert sorted(cells, key=order) == sorted(cells, key=lambda cell: build_key(*cell))
 
 
 @given(CELLS)
-def test_keys_are_taken_apart(cell: tuple[bytes, bytes, int, Kind]) -> None:
+def test_keys_are_taken_apart(cell: tuple[bytes, bytes, int, CellType]) -> None:
     """Nothing of a cell's coordinates is lost."""
-    assert cell == take_apart(compose(*cell))
+    assert cell == parse_key(build_key(*cell))
 
 
 @given(ROWS, ROWS, PIECES, TIMES)
 def test_bounds_hold_rows(row: bytes, other: bytes, qualifier: bytes, timestamp: int) -> None:
-    """A range of rows is the range of their escapes; a row ends where `BEHIND` follows it."""
-    key = compose(row, qualifier, timestamp, Kind.PUT)
+    """A range of rows is that of their escapes; a row ends where `NEXT_PIECE_START` follows it."""
+    key = build_key(row, qualifier, timestamp, CellType.PUT)
     assert (row >= other) == (key >= escape(other))
-    within = escape(other) + END <= key < escape(other) + BEHIND
+    within = escape(other) + PIECE_END <= key < escape(other) + NEXT_PIECE_START
     assert (row == other) == within
 
 
@@ -64,13 +64,13 @@ def test_escapes_are_undone(piece: bytes) -> None:
 @given(VALUES, st.none() | st.integers(1, 2**62))
 def test_values_are_unwrapped(value: bytes, ttl_ms: int | None) -> None:
     """A value comes back with its time to live, whatever it begins with."""
-    assert (value, ttl_ms) == unwrap(wrap(value, ttl_ms))
+    assert (value, ttl_ms) == unwrap_value(wrap_value(value, ttl_ms))
 
 
 def test_a_plain_value_is_stored_as_it_is() -> None:
     """Its bytes need no copy when they are read, and no tag on disk."""
-    assert b"text" == wrap(b"text")
-    assert b"" == wrap(b"")
+    assert b"text" == wrap_value(b"text")
+    assert b"" == wrap_value(b"")
 
 
 def binary(pieces: list[bytes | None]) -> pa.Array:
@@ -88,14 +88,14 @@ def test_many_keys_are_those_of_one_each(
     if one_time:
         puts = [(row, qualifier, puts[0][2], value) for row, qualifier, _, value in puts]
     rows, qualifiers, times, values = (list(column) for column in zip(*puts, strict=True))
-    keys = compose_keys(
-        escape_rows(binary(rows)),
+    keys = build_keys(
+        escape_array(binary(rows)),
         qualifiers[0] if one_qualifier else binary(qualifiers),
         times[0] if one_time else times,
     )
-    assert [compose(row, name, time, Kind.PUT) for row, name, time, _ in puts] == keys
+    assert [build_key(row, name, time, CellType.PUT) for row, name, time, _ in puts] == keys
     stored = wrap_values(binary(values))
-    assert [None if value is None else wrap(value) for value in values] == stored
+    assert [None if value is None else wrap_value(value) for value in values] == stored
 
 
 @given(PUTS)
@@ -104,8 +104,8 @@ def test_many_cells_are_taken_apart_as_one_each(
 ) -> None:
     """Rows of any lengths, with escapes or without, and wrapped values."""
     cells = [(row, name, time, value or b"") for row, name, time, value in puts]
-    keys = [compose(row, name, time, Kind.PUT) for row, name, time, _ in cells]
-    columns = take_columns_apart(keys, [wrap(value) for *_, value in cells])
+    keys = [build_key(row, name, time, CellType.PUT) for row, name, time, _ in cells]
+    columns = parse_columns(keys, [wrap_value(value) for *_, value in cells])
     found = zip(
         columns.rows.to_pylist(),
         columns.qualifiers.to_pylist(),
@@ -114,7 +114,7 @@ def test_many_cells_are_taken_apart_as_one_each(
         strict=True,
     )
     assert cells == list(found)
-    assert columns.only_puts
+    assert columns.has_only_puts
 
 
 @given(
@@ -123,27 +123,27 @@ def test_many_cells_are_taken_apart_as_one_each(
     st.tuples(st.integers(0, 300), st.integers(300, LATEST)),
 )
 def test_columns_see_what_rows_see(
-    stored: list[tuple[tuple[bytes, bytes, int, Kind], bytes, int | None]],
+    stored: list[tuple[tuple[bytes, bytes, int, CellType], bytes, int | None]],
     versions: int,
     time_range: tuple[int, int],
 ) -> None:
     """Versions, times and times to live select the same cells at once as row by row."""
     pairs = {
-        compose(*cell): wrap(value, ttl_ms) if cell[3] == Kind.PUT else b""
+        build_key(*cell): wrap_value(value, ttl_ms) if cell[3] == CellType.PUT else b""
         for cell, value, ttl_ms in stored
     }
     keys = sorted(pairs)
     values = [pairs[key] for key in keys]
     family = Family("d", versions=3, ttl_s=1)
-    view = View(family, 1_200, versions=versions, time_range=time_range)
-    seen = seen_columns(take_columns_apart(keys, values), view)
-    deletes = any(cell[3] != Kind.PUT for cell, _, _ in stored)
+    view = FamilyView(family, 1_200, versions=versions, time_range=time_range)
+    seen = select_visible_columns(parse_columns(keys, values), view)
+    deletes = any(cell[3] != CellType.PUT for cell, _, _ in stored)
     ttls = any(value[:2] == b"\xc1\x01" for value in values)
     assert (seen is None) == (deletes or ttls)
     if seen is not None:
         expected = [
             (row, cell.qualifier, cell.timestamp, cell.value)
-            for row, cells in rows_one_by_one("d", keys, values, view)
+            for row, cells in parse_rows("d", keys, values, view)
             for cell in cells
         ]
         rows, names = seen.rows.to_pylist(), seen.qualifiers.to_pylist()

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from ramdisk import RAM
 from rowkey.cells import Cell, CellBlock, Family, RowCells
-from rowkey.engines import Span, TableSpec
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines import ScanRange, TableSpec
+from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.pairs import library
-from rowkey.engines.rocksdb_files.directory import read_manifest
-from rowkey.engines.rocksdb_files.log_format import BLOCK, encode_log, read_records
+from rowkey.engines.rocksdb_files.inspection import read_manifest
+from rowkey.engines.rocksdb_files.log_format import BLOCK_BYTES, encode_log, read_records
 from rowkey.engines.rocksdb_files.manifest import (
     InvalidEdit,
     Manifest,
@@ -50,13 +50,13 @@ class Grown:
     def __init__(self, place: Path, seed: int) -> None:
         self.place, self.random = place, Random(seed)
         self.directory = place / "t"
-        self.engine = Rocks.open(str(place))
-        self.engine.create(TableSpec("t", (Family("d"), Family("e"))))
+        self.engine = RocksEngine.open(str(place))
+        self.engine.create_table(TableSpec("t", (Family("d"), Family("e"))))
 
     @property
     def store(self) -> Store:
         """The table."""
-        return self.engine.table("t")
+        return self.engine.open_table("t")
 
     def do(self, step: str) -> None:
         """Take one of `STEPS`."""
@@ -64,7 +64,7 @@ class Grown:
             case "load":
                 rows = [self._row() for _ in range(50)]
                 values = pa.array([b"v"] * len(rows), pa.binary())
-                self.store.load([CellBlock(pa.array(rows, pa.binary()), "e", b"q", values)])
+                self.store.load_blocks([CellBlock(pa.array(rows, pa.binary()), "e", b"q", values)])
             case "mutate":
                 cells = [Cell(one.name, b"q", 5, b"v") for one in self.store.spec.families]
                 self.store.mutate([RowCells(self._row(), cells) for _ in range(20)])
@@ -73,10 +73,10 @@ class Grown:
             case "compact":
                 self.store.compact()
             case "add a family":
-                self.store.alter([Family(f"f{len(self.store.spec.families)}")])
+                self.store.alter_families([Family(f"f{len(self.store.spec.families)}")])
             case "open again":
                 self.engine.close()
-                self.engine = Rocks.open(str(self.place))
+                self.engine = RocksEngine.open(str(self.place))
 
     def _row(self) -> bytes:
         # Some keys are so long that an edit that names them crosses a block of the MANIFEST.
@@ -156,7 +156,7 @@ def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
             levels |= {one.level for one in grown.check().files.values()}
             longest = max(longest, len(grown.content()))
     assert levels > {0}
-    assert longest > BLOCK
+    assert longest > BLOCK_BYTES
 
 
 def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
@@ -164,7 +164,7 @@ def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
     with grow(place, 11, *["mutate", "flush"] * 30):
         pass
     content = manifest_path(place / "t").read_bytes()
-    assert len(content) > 2 * BLOCK
+    assert len(content) > 2 * BLOCK_BYTES
     assert content == remove_files(content, [])
 
 
@@ -245,7 +245,7 @@ def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
     manifest, problems = read_content(bytes(content))
     if manifest is None:
         assert 1 == len(problems)
-        assert "damaged" in problems[0].mistake.what
+        assert "damaged" in problems[0].mistake.problem
     else:
         assert states()[-1] == manifest
 
@@ -276,7 +276,7 @@ def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
     except InvalidEdit as problem:
         told = str(problem)
     _, problems = read_content(content)
-    assert [f"it is damaged: {told}"] * bool(told) == [one.mistake.what for one in problems]
+    assert [f"it is damaged: {told}"] * bool(told) == [one.mistake.problem for one in problems]
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None
         (place / "copy" / "t" / path.name).write_bytes(content[:length])
         before = sorted(path.name for path in (place / "copy").rglob("*.sst"))
         try:
-            with Rocks.open(str(place / "copy")) as engine:
-                assert expected == read_rows(engine.table("t"))
+            with RocksEngine.open(str(place / "copy")) as engine:
+                assert expected == read_rows(engine.open_table("t"))
             outcomes.append("whole")
         except CorruptionError:
             assert before == sorted(path.name for path in (place / "copy").rglob("*.sst"))
@@ -323,5 +323,5 @@ def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None
 
 def read_rows(store: Store) -> list[RowCells]:
     """All rows of a table."""
-    (cursor,) = store.scan([Span()])
+    (cursor,) = store.scan([ScanRange()])
     return list(cursor)

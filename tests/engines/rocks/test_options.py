@@ -9,8 +9,8 @@ import pytest
 
 from rowkey.cells import Family
 from rowkey.engines import TableSpec
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.errors import Refused
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.errors import NotSupported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,8 +48,8 @@ def of_family(directory: Path, family: str) -> dict[str, str]:
 def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
     """Each of HBase's codecs that RocksDB has, for blocks and for those of the last level."""
     family = Family("d", compression=codec, compression_compact=codec)
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (family,)))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (family,)))
     options = of_family(tmp_path / "t", "d")
     assert CODECS[codec] == options["compression"]
     assert CODECS[codec] == options["bottommost_compression"]
@@ -58,20 +58,20 @@ def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
 @pytest.mark.parametrize("word", ["compression", "compression_compact"])
 @pytest.mark.parametrize("codec", ["LZO", "LZMA", "BROTLI"])
 def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, word: str) -> None:
-    """Nothing is made of such a table."""
+    """A table with a codec that RocksDB lacks is refused, and nothing is created."""
     given: dict[str, Any] = {word: codec}
     family = replace(Family("d"), **given)
-    with Rocks.open(str(tmp_path)) as engine:
-        with pytest.raises(Refused, match=rf"families\.d\.{word}: RocksDB has no {codec}"):
-            engine.create(TableSpec("t", (family,)))
-        assert [] == engine.tables()
+    with RocksEngine.open(str(tmp_path)) as engine:
+        with pytest.raises(NotSupported, match=rf"families\.d\.{word}: RocksDB has no {codec}"):
+            engine.create_table(TableSpec("t", (family,)))
+        assert [] == engine.list_tables()
 
 
 def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
     """Block size, Bloom filter and block cache are those of each family."""
     plain = Family("a", block_size=8_192, bloom="NONE", block_cache=False)
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
     first, second = of_family(tmp_path / "t", "a"), of_family(tmp_path / "t", "b")
     words = ("block_size", "filter_policy", "no_block_cache")
     assert ["8192", "nullptr", "true"] == [first[word] for word in words]
@@ -80,25 +80,25 @@ def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
 
 def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
     """A torn end is forgiven, damage is not; all families are flushed together."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("d"),)))
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("d"),)))
     for _ in range(2):
         options = stored_options(tmp_path / "t")["DBOptions"]
         assert "kTolerateCorruptedTailRecords" == options["wal_recovery_mode"]
         assert "true" == options["atomic_flush"]
-        with Rocks.open(str(tmp_path)) as engine:
-            engine.table("t")
+        with RocksEngine.open(str(tmp_path)) as engine:
+            engine.open_table("t")
 
 
 def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> None:
     """What RocksDB writes from then on is of the new kind; a new family has its own options."""
     changed = Family("d", compression="ZSTD", block_size=4_096, bloom="NONE", versions=5)
-    with Rocks.open(str(tmp_path)) as engine:
-        store = engine.create(TableSpec("t", (Family("d"),)))
-        store.alter([changed, Family("new", compression="LZ4")])
+    with RocksEngine.open(str(tmp_path)) as engine:
+        store = engine.create_table(TableSpec("t", (Family("d"),)))
+        store.alter_families([changed, Family("new", compression="LZ4")])
         assert "kZSTD" == of_family(tmp_path / "t", "d")["compression"]
-    with Rocks.open(str(tmp_path)) as engine:
-        assert (changed, Family("new", compression="LZ4")) == engine.table("t").spec.families
+    with RocksEngine.open(str(tmp_path)) as engine:
+        assert (changed, Family("new", compression="LZ4")) == engine.open_table("t").spec.families
     options = of_family(tmp_path / "t", "d")
     words = ("compression", "block_size", "filter_policy")
     assert ["kZSTD", "4096", "nullptr"] == [options[word] for word in words]

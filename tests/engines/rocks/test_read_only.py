@@ -15,12 +15,12 @@ import pytest
 
 from ramdisk import RAM
 from rowkey.cells import Cell, Family, RowCells
-from rowkey.engines import Span, TableSpec
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines import ScanRange, TableSpec
+from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb import database
-from rowkey.engines.rocksdb.database import check_database, open_linked
+from rowkey.engines.rocksdb.database import check_database, open_linked_database
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,8 +36,8 @@ def place() -> Iterator[Path]:
     """A table with rows in files, and rows in its log alone, as a kill leaves them."""
     with TemporaryDirectory(dir=RAM) as folder:
         source = Path(folder) / "source"
-        with Rocks.open(str(source)) as engine:
-            store = engine.create(TableSpec("t", FAMILIES))
+        with RocksEngine.open(str(source)) as engine:
+            store = engine.create_table(TableSpec("t", FAMILIES))
             for number in range(40):
                 cells = [Cell(name, b"q", 1, b"%d" % number) for name in "de"]
                 store.mutate([RowCells(b"%03d" % number, cells)])
@@ -57,10 +57,10 @@ def state_of(place: Path) -> dict[str, tuple[int, int, bytes]]:
 
 def read_rows(store: Store) -> list[RowCells]:
     """All rows, which are read in each way that there is."""
-    (cursor,) = store.scan([Span()])
+    (cursor,) = store.scan([ScanRange()])
     rows = list(cursor)
     assert rows == store.get([row.row for row in rows])
-    (cursor,) = store.snapshot().scan([Span()])
+    (cursor,) = store.snapshot().scan([ScanRange()])
     assert rows == list(cursor)
     return rows
 
@@ -79,8 +79,8 @@ def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
     """All rows are read, and every byte, inode and time of its files is as before."""
     before = state_of(place)
-    with Rocks.open(str(place)) as engine:
-        store = engine.table("t")
+    with RocksEngine.open(str(place)) as engine:
+        store = engine.open_table("t")
         assert [b"%03d" % number for number in range(40)] == [r.row for r in read_rows(store)]
         folder = _folder_of(engine)
         assert folder.is_dir()
@@ -90,8 +90,8 @@ def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
     assert before == state_of(place)
 
 
-def _folder_of(engine: Rocks) -> Path:
-    found = engine._tables["t"].database._folder
+def _folder_of(engine: RocksEngine) -> Path:
+    found = engine._tables["t"].database._linked_folder
     assert found is not None
     return found.path
 
@@ -99,11 +99,11 @@ def _folder_of(engine: Rocks) -> Path:
 CHANGES: dict[str, Callable[[Store], Any]] = {
     "mutate": lambda store: store.mutate([RowCells(b"z", [Cell("d", b"q", 1, b"v")])]),
     "increment": lambda store: store.increment(b"z", [("d", b"n", 1)]),
-    "alter": lambda store: store.alter([Family("f")]),
+    "alter": lambda store: store.alter_families([Family("f")]),
     "flush": lambda store: store.flush(),
     "compact": lambda store: store.compact(),
     "split": lambda store: store.split(b"010"),
-    "annotate": lambda store: store.annotate({"word": "value"}),
+    "annotate": lambda store: store.replace_attributes({"word": "value"}),
 }
 
 
@@ -114,10 +114,10 @@ def test_a_change_of_what_can_only_be_read_is_refused(
 ) -> None:
     """Its message says so, nothing of it is seen, and the table can still be read."""
     before = state_of(place)
-    with Rocks.open(str(place)) as engine:
-        store = engine.table("t")
+    with RocksEngine.open(str(place)) as engine:
+        store = engine.open_table("t")
         rows, spec = read_rows(store), store.spec
-        with pytest.raises(Unsupported, match="it is open for reading only"):
+        with pytest.raises(Unavailable, match="it is open for reading only"):
             change(store)
         assert rows == read_rows(store)
     assert before == state_of(place)
@@ -127,7 +127,7 @@ def test_a_change_of_what_can_only_be_read_is_refused(
 def test_links_are_opened_without_a_change(place: Path) -> None:
     """RocksDB itself writes into the folder alone, which goes when it is closed."""
     before = state_of(place)
-    db, folder = open_linked(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
+    db, folder = open_linked_database(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
     links = [path for path in folder.path.iterdir() if path.is_symlink()]
     assert {path.name for path in (place / "t").glob("*.sst")} < {path.name for path in links}
     assert 40 == len(list(db.get_column_family("f_d").keys()))
@@ -156,7 +156,7 @@ def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(FULL, os.strerror(FULL))
 
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
-    with pytest.raises(Unsupported, match="Set TMPDIR to a folder that can be written"):
+    with pytest.raises(Unavailable, match="Set TMPDIR to a folder that can be written"):
         LinkedFolder(tmp_path)
 
 
@@ -164,7 +164,7 @@ MOUNTED = """
 import sys
 from pathlib import Path
 from engines.rocks.test_read_only import read_rows, state_of, _folder_of
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.backends.rocks import RocksEngine
 place = Path(sys.argv[1])
 try:
     (place / "t" / "new").touch()
@@ -173,8 +173,8 @@ except OSError as problem:
 else:
     raise AssertionError("the disk can be written")
 before = state_of(place)
-with Rocks.open(str(place)) as engine:
-    rows, folder = read_rows(engine.table("t")), _folder_of(engine)
+with RocksEngine.open(str(place)) as engine:
+    rows, folder = read_rows(engine.open_table("t")), _folder_of(engine)
 assert not folder.exists()
 assert before == state_of(place)
 print(len(rows))

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from engines.doing import counts
-from rowkey.cells import Cell, CellBlock, Family, Kind, RowCells
-from rowkey.engines import Ask, Span, TableSpec
-from rowkey.engines.backends.memory import Memory
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.cells import Cell, CellBlock, CellType, Family, RowCells
+from rowkey.engines import CellSelection, ScanRange, TableSpec
+from rowkey.engines.backends.memory import MemoryEngine
+from rowkey.engines.backends.rocks import RocksEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +32,9 @@ class Twins:
         engine: an engine on disk.
     """
 
-    def __init__(self, engine: Rocks) -> None:
-        self.rocks: Store = engine.create(SPEC)
-        self.memory: Store = Memory.open("", clock=lambda: NOW_MS).create(SPEC)
+    def __init__(self, engine: RocksEngine) -> None:
+        self.rocks: Store = engine.create_table(SPEC)
+        self.memory: Store = MemoryEngine.open("", clock=lambda: NOW_MS).create_table(SPEC)
 
     def mutate(self, mutations: list[RowCells]) -> None:
         """Do the same to both."""
@@ -43,7 +43,7 @@ class Twins:
 
     def fill(self, random: Random, count: int, *, deletes: bool) -> None:
         """Write rows of 1 to 9 cells, with escapes, versions and values that are wrapped."""
-        kinds = [Kind.PUT] * 30 + [Kind.DELETE_COLUMN, Kind.DELETE_FAMILY] * deletes
+        kinds = [CellType.PUT] * 30 + [CellType.DELETE_COLUMN, CellType.DELETE_FAMILY] * deletes
         mutations = []
         for _ in range(count):
             row = b"%d" % random.randrange(10**5) + random.choice((b"", b"\0", b"\1x", b"\0\0"))
@@ -54,34 +54,41 @@ class Twins:
         self.mutate(mutations)
 
     @staticmethod
-    def _cell(random: Random, kind: Kind) -> Cell:
-        name = b"" if kind == Kind.DELETE_FAMILY else random.choice((b"", b"a", b"a\0", b"b"))
+    def _cell(random: Random, kind: CellType) -> Cell:
+        name = b"" if kind == CellType.DELETE_FAMILY else random.choice((b"", b"a", b"a\0", b"b"))
         time = NOW_MS - random.choice((0, 5, 59_999, 60_001))
-        value = random.choice((b"v", b"", b"\xc1")) if kind == Kind.PUT else b""
+        value = random.choice((b"v", b"", b"\xc1")) if kind == CellType.PUT else b""
         return Cell(random.choice("dde"), name, time, value, kind)
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Rocks]:
+def engine(tmp_path: Path) -> Iterator[RocksEngine]:
     """An engine in an empty folder, its clock stopped."""
-    with Rocks.open(str(tmp_path), clock=lambda: NOW_MS) as engine:
+    with RocksEngine.open(str(tmp_path), clock=lambda: NOW_MS) as engine:
         yield engine
 
 
 ASKS = [
-    Ask(),
-    Ask(versions=2),
-    Ask(reverse=True),
-    Ask(columns={"d": ()}),
-    Ask(columns={"d": ()}, reverse=True, versions=2),
-    Ask(columns={"d": ()}, limit=100),
-    Ask(columns={"e": (b"a", b"")}, limit=3),
-    Ask(qualifiers=(b"a", b"a\0\0"), limit=150, reverse=True),
-    Ask(time_range=(NOW_MS - 5, NOW_MS)),
-    Ask(batch=2),
-    Ask(raw=True, versions=9),
+    CellSelection(),
+    CellSelection(versions=2),
+    CellSelection(reverse=True),
+    CellSelection(columns={"d": ()}),
+    CellSelection(columns={"d": ()}, reverse=True, versions=2),
+    CellSelection(columns={"d": ()}, limit=100),
+    CellSelection(columns={"e": (b"a", b"")}, limit=3),
+    CellSelection(qualifier_range=(b"a", b"a\0\0"), limit=150, reverse=True),
+    CellSelection(time_range=(NOW_MS - 5, NOW_MS)),
+    CellSelection(batch=2),
+    CellSelection(raw=True, versions=9),
 ]
-SPANS = [Span(), Span(b"3"), Span(b"", b"2"), Span(b"2", b"5\0"), Span(b"99", b"9"), Span(b"4\0")]
+SPANS = [
+    ScanRange(),
+    ScanRange(b"3"),
+    ScanRange(b"", b"2"),
+    ScanRange(b"2", b"5\0"),
+    ScanRange(b"99", b"9"),
+    ScanRange(b"4\0"),
+]
 
 
 def joined(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
@@ -89,15 +96,15 @@ def joined(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
     return [cell for block in blocks for cell in block.to_pylist()]
 
 
-def both(reader: Reader, other: Reader, ask: Ask) -> None:
+def both(reader: Reader, other: Reader, ask: CellSelection) -> None:
     """All ranges read alike, as rows and as blocks of every size."""
     rows = [list(cursor) for cursor in reader.scan(SPANS, ask)]
     assert [list(cursor) for cursor in other.scan(SPANS, ask)] == rows
     if ask.raw or ask.batch:
         return
     for size in (7, 8_192):
-        blocks = [list(cursor.blocks(size)) for cursor in reader.scan(SPANS, ask)]
-        expected = [list(cursor.blocks(size)) for cursor in other.scan(SPANS, ask)]
+        blocks = [list(cursor.read_blocks(size)) for cursor in reader.scan(SPANS, ask)]
+        expected = [list(cursor.read_blocks(size)) for cursor in other.scan(SPANS, ask)]
         assert [joined(some) for some in expected] == [joined(some) for some in blocks]
         for block in (block for one in blocks for block in one):
             block.validate(full=True)
@@ -105,18 +112,20 @@ def both(reader: Reader, other: Reader, ask: Ask) -> None:
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
 @pytest.mark.parametrize("deletes", [False, True], ids=["puts", "deletes"])
-def test_long_scans_are_as_in_memory(engine: Rocks, ask: Ask, deletes: bool) -> None:
-    """Through every chunk and whatever is found in it, on disk and in memory, and counted alike."""
+def test_long_scans_are_as_in_memory(
+    engine: RocksEngine, ask: CellSelection, deletes: bool
+) -> None:
+    """A long scan returns and counts the same rows on disk as in memory."""
     twins = Twins(engine)
     twins.fill(Random(1), 600, deletes=deletes)
     twins.rocks.flush()
     twins.fill(Random(2), 200, deletes=False)
     both(twins.rocks, twins.memory, ask)
-    assert twins.memory.regions() == twins.rocks.regions()
+    assert twins.memory.list_regions() == twins.rocks.list_regions()
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-def test_snapshots_see_nothing_of_what_follows(engine: Rocks, ask: Ask) -> None:
+def test_snapshots_see_nothing_of_what_follows(engine: RocksEngine, ask: CellSelection) -> None:
     """Neither scans nor gets, forward or in reverse, after writes, a compaction and a flush."""
     twins = Twins(engine)
     twins.fill(Random(3), 300, deletes=True)
@@ -124,21 +133,23 @@ def test_snapshots_see_nothing_of_what_follows(engine: Rocks, ask: Ask) -> None:
     twins.fill(Random(4), 300, deletes=True)
     twins.rocks.compact()
     both(kept, expected, ask)
-    rows = [row.row for cursor in expected.scan([Span()]) for row in cursor][:20]
+    rows = [row.row for cursor in expected.scan([ScanRange()]) for row in cursor][:20]
     if not ask.batch:
         assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
 @pytest.mark.parametrize("is_kept", [False, True], ids=["table", "snapshot"])
-def test_what_lies_ahead_is_told_and_still_given(engine: Rocks, ask: Ask, is_kept: bool) -> None:
-    """No row stands before the key that is told, and telling it neither takes nor counts a row."""
+def test_what_lies_ahead_is_told_and_still_given(
+    engine: RocksEngine, ask: CellSelection, is_kept: bool
+) -> None:
+    """A peek at the first row neither takes nor counts it, and no row comes before it."""
     twins = Twins(engine)
     twins.fill(Random(7), 300, deletes=True)
     reader = twins.rocks.snapshot() if is_kept else twins.rocks
     cursors = reader.scan(SPANS, ask)
-    told = [(cursor.ahead(), cursor.ahead())[0] for cursor in cursors]
-    assert 0 == sum(region.reads for region in twins.rocks.regions())
+    told = [(cursor.peek_first_row(), cursor.peek_first_row())[0] for cursor in cursors]
+    assert 0 == sum(region.reads for region in twins.rocks.list_regions())
     rows = [list(cursor) for cursor in twins.memory.scan(SPANS, ask)]
     firsts = [min(found[0].row, found[-1].row) for found in rows if found]
     lasts = [max(found[0].row, found[-1].row) for found in rows if found]
@@ -148,43 +159,47 @@ def test_what_lies_ahead_is_told_and_still_given(engine: Rocks, ask: Ask, is_kep
         for key, first, last in zip(bounds, firsts, lasts, strict=True)
     )
     assert rows == [list(cursor) for cursor in cursors]
-    assert twins.memory.regions() == twins.rocks.regions()
-    assert [None] * len(SPANS) == [cursor.ahead() for cursor in cursors]
+    assert twins.memory.list_regions() == twins.rocks.list_regions()
+    assert [None] * len(SPANS) == [cursor.peek_first_row() for cursor in cursors]
 
 
-def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: Rocks) -> None:
-    """The pair that was read to tell it is in the first block."""
+def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> None:
+    """The first block contains the row that was peeked at."""
     twins = Twins(engine)
     twins.fill(Random(8), 90, deletes=False)
-    for ask in (Ask(columns={"d": ()}), Ask(columns={"d": ()}, reverse=True)):
-        (expected,), (found,) = (store.scan([Span()], ask) for store in (twins.memory, twins.rocks))
-        assert found.ahead() is not None
-        assert list(expected.blocks()) == list(found.blocks())
+    for ask in (CellSelection(columns={"d": ()}), CellSelection(columns={"d": ()}, reverse=True)):
+        (expected,), (found,) = (
+            store.scan([ScanRange()], ask) for store in (twins.memory, twins.rocks)
+        )
+        assert found.peek_first_row() is not None
+        assert list(expected.read_blocks()) == list(found.read_blocks())
 
 
-def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: Rocks) -> None:
+def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: RocksEngine) -> None:
     """What a get knows of the families is not known to the next one once they are others."""
     twins = Twins(engine)
     twins.mutate([RowCells(b"1", [Cell("d", b"q", NOW_MS - 5_000, b"v")])])
     assert 1 == len(twins.rocks.get([b"1"])[0].cells)
     for store in (twins.rocks, twins.memory):
-        store.alter([Family("d", versions=2, ttl_s=1), Family("f")])
+        store.alter_families([Family("d", versions=2, ttl_s=1), Family("f")])
     assert twins.memory.get([b"1"]) == twins.rocks.get([b"1"]) == [RowCells(b"1", [])]
-    assert twins.memory.get([b"1"], Ask(raw=True)) == twins.rocks.get([b"1"], Ask(raw=True))
+    assert twins.memory.get([b"1"], CellSelection(raw=True)) == twins.rocks.get(
+        [b"1"], CellSelection(raw=True)
+    )
 
 
 NARROW_ASKS = [
-    Ask(columns={"d": (b"q7", b"", b"none")}),
-    Ask(columns={"d": (b"\0",)}),
-    Ask(qualifiers=(b"q5", b"q7")),
-    Ask(qualifiers=(b"q5", b"")),
-    Ask(qualifiers=(b"", b"q1")),
-    Ask(versions=2),
+    CellSelection(columns={"d": (b"q7", b"", b"none")}),
+    CellSelection(columns={"d": (b"\0",)}),
+    CellSelection(qualifier_range=(b"q5", b"q7")),
+    CellSelection(qualifier_range=(b"q5", b"")),
+    CellSelection(qualifier_range=(b"", b"q1")),
+    CellSelection(versions=2),
 ]
 
 
 @pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
-def test_columns_of_wide_rows_are_found(engine: Rocks, ask: Ask) -> None:
+def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
     """A few columns of a row of thousands, with a delete of the family that bears on them."""
     twins = Twins(engine)
     names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(3_000))]
@@ -192,13 +207,13 @@ def test_columns_of_wide_rows_are_found(engine: Rocks, ask: Ask) -> None:
     twins.mutate([RowCells(b"r", cells), RowCells(b"r\0", cells[:9]), RowCells(b"q", cells[:9])])
     both(twins.rocks, twins.memory, ask)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
-    twins.mutate([RowCells(b"r", [Cell("d", b"", 5, kind=Kind.DELETE_FAMILY)])])
-    twins.mutate([RowCells(b"r", [Cell("d", b"q7", 6, kind=Kind.DELETE)])])
+    twins.mutate([RowCells(b"r", [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY)])])
+    twins.mutate([RowCells(b"r", [Cell("d", b"q7", 6, cell_type=CellType.DELETE)])])
     both(twins.rocks, twins.memory, ask)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
 
 
-def test_loads_are_as_in_memory(engine: Rocks) -> None:
+def test_loads_are_as_in_memory(engine: RocksEngine) -> None:
     """Blocks that leave cells out, and rows, qualifiers and timestamps of every form."""
     twins, random = Twins(engine), Random(5)
     rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(8_200)]
@@ -207,18 +222,25 @@ def test_loads_are_as_in_memory(engine: Rocks) -> None:
     names = pa.array([random.choice((b"", b"a\0")) for _ in rows], pa.binary())
     times = pa.array([NOW_MS - random.randrange(9) for _ in rows], pa.int64())
     for store in (twins.rocks, twins.memory):
-        store.load([CellBlock(keys, "d", b"q", values), CellBlock(keys, "e", names, values, times)])
-        store.load([CellBlock(keys, "d", names, values, 7), CellBlock(keys, "d", b"a\0", values)])
-    for ask in (Ask(), Ask(columns={"d": ()}, versions=2)):
-        (expected,), (found,) = twins.memory.scan([Span()], ask), twins.rocks.scan([Span()], ask)
+        store.load_blocks(
+            [CellBlock(keys, "d", b"q", values), CellBlock(keys, "e", names, values, times)]
+        )
+        store.load_blocks(
+            [CellBlock(keys, "d", names, values, 7), CellBlock(keys, "d", b"a\0", values)]
+        )
+    for ask in (CellSelection(), CellSelection(columns={"d": ()}, versions=2)):
+        (expected,), (found,) = (
+            twins.memory.scan([ScanRange()], ask),
+            twins.rocks.scan([ScanRange()], ask),
+        )
         assert list(expected) == list(found)
-    assert twins.memory.regions() == twins.rocks.regions()
+    assert twins.memory.list_regions() == twins.rocks.list_regions()
 
 
 @pytest.mark.claims(24)
-def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
-    """Gets and scans beside a writer that changes both together see both or neither."""
-    store = engine.create(SPEC)
+def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
+    """A read during a write of two families shows both changes or neither."""
+    store = engine.create_table(SPEC)
     done = threading.Event()
 
     def write() -> None:
@@ -235,7 +257,9 @@ def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
     reads = 0
     while not done.is_set() or not reads:
         (row,) = store.get([b"6"])
-        scanned = [row for cursor in store.scan([Span(b"", b"5"), Span(b"5")]) for row in cursor]
+        scanned = [
+            row for cursor in store.scan([ScanRange(b"", b"5"), ScanRange(b"5")]) for row in cursor
+        ]
         values = {cell.value for one in scanned for cell in one.cells}
         assert (1, 1) == (len({cell.value for cell in row.cells}), len(values))
         assert [2, 2, 2] == [len(one.cells) for one in (row, *scanned)]
@@ -243,9 +267,9 @@ def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
     writer.join()
 
 
-def test_writers_in_threads_are_counted_exactly(engine: Rocks) -> None:
+def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
     """Eight threads increment one counter and write rows: nothing is lost, all is counted."""
-    store = engine.create(SPEC)
+    store = engine.create_table(SPEC)
 
     def write(number: int) -> None:
         for turn in range(50):
@@ -258,20 +282,20 @@ def test_writers_in_threads_are_counted_exactly(engine: Rocks) -> None:
     for thread in threads:
         thread.join()
     assert [401] == counts(store.increment(b"0", [("d", b"n", 1)]))
-    assert [401, 0, 0, 400] == [count.writes for count in store.regions()]
+    assert [401, 0, 0, 400] == [count.writes for count in store.list_regions()]
 
 
-def test_a_region_splits_at_its_middle(engine: Rocks) -> None:
+def test_a_region_splits_at_its_middle(engine: RocksEngine) -> None:
     """One that outgrows its table's limit is divided by bytes, as in memory, and stays divided."""
     attributes = {"MAX_FILESIZE": str(2 << 20), "MEMSTORE_FLUSHSIZE": str(1 << 20)}
     twins = Twins(engine)
     random = Random(6)
     for store in (twins.rocks, twins.memory):
-        store.annotate(attributes)
+        store.replace_attributes(attributes)
     for _ in range(4_000):
         row = b"6%05d" % random.randrange(10**5)
         twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(999))])])
     splits = twins.rocks.spec.splits
     assert len(splits) > len(SPEC.splits)
     assert twins.memory.spec.splits == splits
-    assert twins.memory.regions() == twins.rocks.regions()
+    assert twins.memory.list_regions() == twins.rocks.list_regions()

@@ -15,9 +15,9 @@ import pytest
 import rowkey
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.requests import Ask, Span
-from rowkey.engines.rocksdb_files.directory import META, inspect_database
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.requests import CellSelection, ScanRange
+from rowkey.engines.rocksdb_files.inspection import META_FAMILY, inspect_database
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage import copier
 from rowkey.engines.rocksdb_salvage.examination import is_lost
@@ -26,7 +26,7 @@ from rowkey.errors import RowkeyError
 from rowkey.table import repair_tables, save_tables, verify_tables
 
 if TYPE_CHECKING:
-    from rowkey.engines import Saved, Store
+    from rowkey.engines import SalvageResult, Store
 
 ROWS = 20_000
 LOGGED = 300
@@ -58,8 +58,8 @@ def value_of(number: int) -> bytes:
 def create(place: Path, parts: int = 1, family: Family | None = None) -> Path:
     """Make a table of so many files, whose rows are interleaved; return the largest file."""
     family = family or Family("d", block_size=1_024)
-    with Rocks.open(str(place)) as engine:
-        store = engine.create(TableSpec("t", (family,)))
+    with RocksEngine.open(str(place)) as engine:
+        store = engine.create_table(TableSpec("t", (family,)))
         for part in range(parts):
             cells = range(part, ROWS, parts)
             store.mutate([
@@ -82,30 +82,30 @@ def flip(path: Path, offsets: list[int]) -> None:
     path.write_bytes(content)
 
 
-def save(place: Path, into: Path, *, keep_incomplete: bool = False) -> Saved:
+def save(place: Path, into: Path, *, keep_incomplete: bool = False) -> SalvageResult:
     """Save the table of a place."""
-    with Rocks.open(str(place)) as engine, Rocks.open(str(into)) as target:
+    with RocksEngine.open(str(place)) as engine, RocksEngine.open(str(into)) as target:
         return engine.save_into(target, "t", keep_incomplete=keep_incomplete)
 
 
 def read_rows(store: Store) -> dict[bytes, bytes]:
     """The value of each row of a store."""
-    with store.scan([Span()], Ask())[0] as cursor:
+    with store.scan([ScanRange()], CellSelection())[0] as cursor:
         return {row.row: row.cells[0].value for row in cursor}
 
 
 def saved_rows(into: Path) -> dict[bytes, bytes]:
     """The rows of the table that was saved into a place."""
-    with Rocks.open(str(into)) as engine:
-        return read_rows(engine.table("t"))
+    with RocksEngine.open(str(into)) as engine:
+        return read_rows(engine.open_table("t"))
 
 
-def check_saved(saved: Saved, kept: dict[bytes, bytes]) -> None:
+def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
     """Each row is there as it was, or lies in a stretch that is listed as lost."""
     expected = {row_of(n): value_of(n) for n in range(ROWS)}
     assert kept.items() <= expected.items()
     assert all(is_lost(row, saved.lost_rows) for row in expected.keys() - kept.keys())
-    assert saved.cells == len(kept)
+    assert saved.cell_count == len(kept)
 
 
 @pytest.mark.parametrize("compression", ["NONE", "SNAPPY", "LZ4", "ZSTD", "GZ", "BZIP2"])
@@ -119,7 +119,7 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
 
 
 def test_a_damaged_index_is_told(tmp_path: Path) -> None:
-    """A file without a footer, or of other bytes, has no separators."""
+    """A file without a footer, or of other bytes, raises an error about its index."""
     file = create(tmp_path)
     content = file.read_bytes()
     for other in (content[:-1], content[-60:], b"", bytes(100)):
@@ -166,8 +166,8 @@ def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
     """RocksDB cannot open it, so the table is read without it, and its rows are listed."""
     place = tmp_path / "a"
     create(place)
-    with Rocks.open(str(place)) as engine:
-        store = engine.table("t")
+    with RocksEngine.open(str(place)) as engine:
+        store = engine.open_table("t")
         store.mutate([RowCells(b"zzz", [Cell("d", b"q", 5, b"v")])])
         store.flush()
     file = largest_file(place)
@@ -227,7 +227,7 @@ def save_events(place: Path) -> tuple[list[int], list[str]]:
 
 
 def test_a_damaged_current_loses_no_log(place: Path) -> None:
-    """The MANIFEST that is found tells which logs count, and all of them are saved."""
+    """A repair without CURRENT finds the MANIFEST and saves all of its logs."""
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
     assert ids == [*range(LOGGED)]
@@ -236,7 +236,7 @@ def test_a_damaged_current_loses_no_log(place: Path) -> None:
 
 @pytest.mark.parametrize("current", [b"garbage", None], ids=["damaged", "sound"])
 def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None) -> None:
-    """Whether or not CURRENT is damaged as well, the log is read up to the damage."""
+    """A repair reads a log up to its damage and reports the rest."""
     if current is not None:
         (place / "t" / "CURRENT").write_bytes(current)
     (log,) = list_logs(place / "t")
@@ -271,14 +271,14 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
 
 
 def test_a_family_that_no_file_names_is_told(place: Path) -> None:
-    """Without any MANIFEST RocksDB reads no change of a family that has no file."""
+    """A repair without a MANIFEST reports a family that has no file."""
     spoil_manifest(place)
-    with Rocks.open(str(place)) as engine:
+    with RocksEngine.open(str(place)) as engine:
         found = engine.examine("t")
-    assert any("no file of the family " in one.mistake.what for one in found.problems)
+    assert any("no file of the family " in one.mistake.problem for one in found.problems)
     assert [(None, None)] == found.lost_rows
     saved = save(place, place.parent / "b")
-    assert (0, [(None, None)]) == (saved.cells, list(saved.lost_rows))
+    assert (0, [(None, None)]) == (saved.cell_count, list(saved.lost_rows))
 
 
 def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
@@ -303,8 +303,8 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
     (log,) = list_logs(place / "t")
     log.write_bytes(log.read_bytes()[:-5_000])
     (repair,) = repair_tables(f"rocks:{place}", ["t"])
-    assert ("", 0) == (repair.log, repair.bytes_cut)
-    assert repair.changes_lost
+    assert ("", 0) == (repair.log_name, repair.truncated_bytes)
+    assert repair.lost_change_count
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         ids = [row["id"] for row in table.scan()]
     assert ids == [*range(len(ids))]
@@ -316,7 +316,7 @@ def test_what_was_cut_is_never_overwritten(place: Path) -> None:
     (log,) = list_logs(place / "t")
     flip(log, [log.stat().st_size // 2])
     (found,) = verify_tables(f"rocks:{place}")
-    offset = int(found.problems[0].mistake.what.split("byte ")[1].split(":")[0].replace(",", ""))
+    offset = int(found.problems[0].mistake.problem.split("byte ")[1].split(":")[0].replace(",", ""))
     before = place / "t" / "cut" / f"{log.name}.{offset}"
     before.parent.mkdir()
     before.write_bytes(b"before")
@@ -324,7 +324,7 @@ def test_what_was_cut_is_never_overwritten(place: Path) -> None:
     assert offset == repair.offset
     assert b"before" == before.read_bytes()
     (copy,) = before.parent.glob(f"{before.name}@*")
-    assert repair.bytes_cut == copy.stat().st_size
+    assert repair.truncated_bytes == copy.stat().st_size
     (found,) = verify_tables(f"rocks:{place}")
     assert [] == found.notes
 
@@ -342,7 +342,7 @@ def coded(tmp_path: Path) -> Path:
 def test_rows_with_codes_are_not_read_without_their_catalog(
     coded: Path, content: bytes | None
 ) -> None:
-    """Their ids would be given to other values: no entry is written, and that is told."""
+    """A repair without the catalog of codes writes no entry and says so."""
     entry = coded / ".catalog" / "t.json"
     if content is None:
         entry.unlink()
@@ -350,10 +350,10 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
         entry.write_bytes(content)
     into = f"rocks:{coded.parent / 'b'}"
     (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
-    assert saved.cells == 1_000
+    assert saved.cell_count == 1_000
     assert "the table cannot be decoded without its catalog" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
-    with pytest.raises(RowkeyError, match="codes nobody else knows"):
+    with pytest.raises(RowkeyError, match="codes that only its lost entry knows"):
         rowkey.open(CODED, into)
     assert not (coded.parent / "b" / ".catalog" / "t.json").exists()
 
@@ -378,18 +378,18 @@ def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
 
 def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> None:
     """The highest timestamp is that of the cells, but for those in the future."""
-    with Rocks.open(str(tmp_path / "a")) as engine:
-        store = engine.create(TableSpec("t", (Family("d"),)))
+    with RocksEngine.open(str(tmp_path / "a")) as engine:
+        store = engine.create_table(TableSpec("t", (Family("d"),)))
         cells = [Cell("d", b"q", stamp, b"v") for stamp in (7, 1_234_567, 2**60)]
         store.mutate([RowCells(b"r", cells)])
         store.flush()
     manifest = inspect_database(tmp_path / "a" / "t", []).manifest
     assert manifest is not None
     for one in manifest.files.values():
-        if manifest.families[one.family_id] == META:
+        if manifest.families[one.family_id] == META_FAMILY:
             (tmp_path / "a" / "t" / one.name).unlink()
     saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=True)
     assert any("its description could not be read" in note for note in saved.notes)
-    with Rocks.open(str(tmp_path / "b")) as engine:
-        engine.table("t")
-        assert engine._tables["t"].ledger.highest_stamp == 1_234_567
+    with RocksEngine.open(str(tmp_path / "b")) as engine:
+        engine.open_table("t")
+        assert engine._tables["t"].region_tracker.highest_timestamp == 1_234_567

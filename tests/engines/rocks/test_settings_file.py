@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.rocks.script import SPEC, Clock, Script, everything, writes
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb_files.settings import SETTINGS
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +21,8 @@ State = tuple[list["RowCells"], list[tuple[bytes, int]]]
 
 def written(place: Path) -> State:
     """What a table holds, in files and in its log, when it was closed."""
-    with Rocks.open(str(place), clock=Clock()) as engine:
-        store = engine.create(SPEC)
+    with RocksEngine.open(str(place), clock=Clock()) as engine:
+        store = engine.create_table(SPEC)
         for number in range(1, OPERATIONS):
             Script(7).apply(store, number)
         store.flush()
@@ -32,8 +32,8 @@ def written(place: Path) -> State:
 
 def read(place: Path) -> State:
     """What it holds now."""
-    with Rocks.open(str(place), clock=Clock()) as engine:
-        store = engine.table("t")
+    with RocksEngine.open(str(place), clock=Clock()) as engine:
+        store = engine.open_table("t")
         return everything(store), writes(store)
 
 
@@ -44,7 +44,7 @@ def read(place: Path) -> State:
 def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
     """A kill amid an open leaves it empty, a power cut zeros, and the table opens whole."""
     expected = written(tmp_path)
-    config = tmp_path / "t" / SETTINGS
+    config = tmp_path / "t" / SETTINGS_FILE
     whole = config.read_bytes()
     for _ in range(2):
         config.unlink()

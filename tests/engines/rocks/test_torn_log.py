@@ -12,9 +12,9 @@ import pytest
 from engines.rocks.killing import Killing
 from engines.rocks.restarts import restart_machine
 from engines.rocks.script import SPEC, Stored, everything, writes
-from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb_files.high_water import HIGH_WATER
-from rowkey.engines.rocksdb_files.log_format import HEADER, Damage, find_damage
+from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE
+from rowkey.engines.rocksdb_files.log_format import HEADER_BYTES, LogDamage, find_damage
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
 from rowkey.errors import CorruptionError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.cells import RowCells
-    from rowkey.engines import Repair
+    from rowkey.engines import RepairResult
 
 OPERATIONS = 400
 
@@ -56,9 +56,9 @@ class Torn:
         """
         copy = self.damaged(content)
         restart_machine(copy / "t")
-        with Rocks.open(str(copy), clock=self.killing.clock) as engine:
-            store = engine.table("t")
-            number = engine._tables["t"].ledger.sequence
+        with RocksEngine.open(str(copy), clock=self.killing.clock) as engine:
+            store = engine.open_table("t")
+            number = engine._tables["t"].region_tracker.batch_count
             self.states[number] = everything(store), writes(store)
         return number
 
@@ -79,13 +79,13 @@ class Torn:
     def records(self) -> list[int]:
         """Where the records of the log begin."""
         starts, at = [], 0
-        while at + HEADER <= len(self.content):
+        while at + HEADER_BYTES <= len(self.content):
             left = 32_768 - at % 32_768
-            if left < HEADER:
+            if left < HEADER_BYTES:
                 at += left
                 continue
             starts.append(at)
-            at += HEADER + int.from_bytes(self.content[at + 4 : at + 6], "little")
+            at += HEADER_BYTES + int.from_bytes(self.content[at + 4 : at + 6], "little")
         return starts
 
 
@@ -100,28 +100,28 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Torn:
     return Torn(killing)
 
 
-def repaired(copy: Path) -> Repair:
+def repaired(copy: Path) -> RepairResult:
     """What a repair of the table of a place did."""
-    with Rocks.open(str(copy)) as engine:
+    with RocksEngine.open(str(copy)) as engine:
         return engine.repair("t")
 
 
 def test_twenty_truncations_are_refused(torn: Torn) -> None:
-    """A cut that no loss of power explains takes acknowledged changes: their number is told."""
+    """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
     for _ in range(20):
         length = random.randrange(len(torn.content))
         copy = torn.damaged(torn.content[:length])
         with (
-            Rocks.open(str(copy)) as engine,
+            RocksEngine.open(str(copy)) as engine,
             pytest.raises(CorruptionError, match=r"it ends before the last [\d,]+ acknowledged"),
         ):
-            engine.table("t")
+            engine.open_table("t")
         assert torn.content[:length] == (copy / "t" / torn.log.name).read_bytes()
 
 
 def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn: Torn) -> None:
-    """What a cut leaves is what some first operations made, each whole; later cuts leave more."""
+    """A log truncated by a loss of power gives a prefix of the operations."""
     random = Random(1)
     lengths = sorted(random.randrange(len(torn.content) // 9, len(torn.content)) for _ in range(20))
     numbers = [torn.opened(torn.content[:length]) for length in lengths]
@@ -131,30 +131,30 @@ def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn: Torn) -> None
 
 
 def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
-    """Who waited for the disk loses nothing to a cut of what came after it."""
+    """A truncation after the last sync loses no synced change."""
     killing = Killing(tmp_path, seed=12)
     marks: list[tuple[int, int, bytes]] = []
-    with Rocks.open(str(tmp_path / "db"), clock=killing.clock) as engine:
-        store = engine.create(SPEC)
+    with RocksEngine.open(str(tmp_path / "db"), clock=killing.clock) as engine:
+        store = engine.create_table(SPEC)
         for number in range(1, 202):
             killing.clock.operation = number
             store.mutate(killing.script.mutations(number), sync=number % 10 == 0)
             if number % 10 == 0:
                 (log,) = list_logs(tmp_path / "db" / "t")
-                mark = (tmp_path / "db" / "t" / HIGH_WATER).read_bytes()
+                mark = (tmp_path / "db" / "t" / HIGH_WATER_FILE).read_bytes()
                 marks.append((number, log.stat().st_size, mark))
         shutil.copytree(tmp_path / "db", tmp_path / "as it was")
     shutil.rmtree(tmp_path / "db")
     (tmp_path / "as it was").rename(tmp_path / "db")
     torn, random = Torn(killing), Random(6)
     for (number, synced, mark), (later, end, _) in pairwise(marks):
-        (tmp_path / "db" / "t" / HIGH_WATER).write_bytes(mark)
+        (tmp_path / "db" / "t" / HIGH_WATER_FILE).write_bytes(mark)
         assert number <= torn.opened(torn.content[: random.randrange(synced, end)]) <= later
     torn.hold_to_the_model()
 
 
 def test_twenty_flipped_bits_are_refused(torn: Torn) -> None:
-    """Each is refused by the name of the log and the byte of the damaged record."""
+    """A flipped bit is refused with the log and the byte of the damaged record."""
     random = Random(2)
     starts = torn.records()
     for _ in range(20):
@@ -163,7 +163,7 @@ def test_twenty_flipped_bits_are_refused(torn: Torn) -> None:
             torn.opened(torn.flipped(at, bit))
         record = max(start for start in starts if start <= at)
         assert torn.log.name in refusal.value.mistake.path
-        assert f"damaged at byte {record:,}: " in refusal.value.mistake.what
+        assert f"damaged at byte {record:,}: " in refusal.value.mistake.problem
         assert "rowkey repair" in refusal.value.mistake.remedy
 
 
@@ -181,18 +181,18 @@ def test_a_repair_keeps_all_that_precedes_the_damage(torn: Torn) -> None:
     """It says what it kept and cut, sets the rest aside, and leaves a table that can be used."""
     starts = torn.records()
     at = starts[len(starts) // 2]
-    copy = torn.damaged(torn.flipped(at + HEADER + 9, 1))
+    copy = torn.damaged(torn.flipped(at + HEADER_BYTES + 9, 1))
     mended = repaired(copy)
-    assert ("t", torn.log.name, at) == (mended.table, mended.log, mended.offset)
-    assert len(torn.content) - at == mended.bytes_cut
-    assert mended.changes_lost
+    assert ("t", torn.log.name, at) == (mended.table, mended.log_name, mended.offset)
+    assert len(torn.content) - at == mended.truncated_bytes
+    assert mended.lost_change_count
     assert (
         torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
     )
-    with Rocks.open(str(copy), clock=torn.killing.clock) as engine:
-        store = engine.table("t")
-        torn.states = {mended.batches: (everything(store), writes(store))}
-        torn.killing.script.apply(store, mended.batches + 1)
+    with RocksEngine.open(str(copy), clock=torn.killing.clock) as engine:
+        store = engine.open_table("t")
+        torn.states = {mended.batch_count: (everything(store), writes(store))}
+        torn.killing.script.apply(store, mended.batch_count + 1)
     torn.hold_to_the_model()
 
 
@@ -201,14 +201,14 @@ def test_a_repair_loses_no_batch_before_the_damage(torn: Torn) -> None:
     at = torn.records()[-30]
     whole = torn.opened(torn.content[:at])
     mended = repaired(torn.damaged(torn.flipped(at + 6, 2)))
-    assert whole == mended.batches
+    assert whole == mended.batch_count
 
 
 def test_a_repair_of_a_sound_table_changes_nothing(torn: Torn) -> None:
     """It says so, and all operations are there."""
     number = torn.opened(torn.content)
     mended = repaired(torn.damaged(torn.content))
-    assert ("", number, 0) == (mended.log, mended.batches, mended.changes_lost)
+    assert ("", number, 0) == (mended.log_name, mended.batch_count, mended.lost_change_count)
 
 
 def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
@@ -216,13 +216,15 @@ def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
     assert find_damage(torn.content, verify_checksums=True) is None
     for length in range(len(torn.content) - 300, len(torn.content), 10):
         assert find_damage(torn.content[:length], verify_checksums=True) is None
-    assert read_log(torn.content).last > OPERATIONS
+    assert read_log(torn.content).last_sequence > OPERATIONS
 
 
 def test_a_log_of_zeros_is_one_that_was_not_written() -> None:
     """A file system may leave zeros where a write was lost; RocksDB takes them for the end."""
     assert find_damage(bytes(100)) is None
-    assert Damage(0, "a record of the unknown type 9") == find_damage(bytes(6) + b"\t" + bytes(9))
-    assert Damage(0, "a record of 65535 bytes, which leaves its block") == find_damage(
+    assert LogDamage(0, "a record of the unknown type 9") == find_damage(
+        bytes(6) + b"\t" + bytes(9)
+    )
+    assert LogDamage(0, "a record of 65535 bytes, which leaves its block") == find_damage(
         bytes(4) + b"\xff\xff\1" + bytes(9)
     )

@@ -12,15 +12,20 @@ import pytest
 
 import rowkey
 from engines.rocks.restarts import restart_machine
-from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb_files.directory import REPAIR_LOG, SALVAGE
-from rowkey.engines.rocksdb_files.log_format import BLOCK, HEADER, Damage, find_damage
+from rowkey.engines.rocksdb_files.inspection import REPAIR_LOG_HINT, SALVAGE_HINT
+from rowkey.engines.rocksdb_files.log_format import (
+    BLOCK_BYTES,
+    HEADER_BYTES,
+    LogDamage,
+    find_damage,
+)
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from rowkey.engines import Repair
+    from rowkey.engines import RepairResult
 
 ROWS = 1_500
 THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
@@ -52,13 +57,13 @@ def copy(killed: Path, tmp_path: Path) -> Path:
 def starts(log: bytes) -> list[int]:
     """Where the records of a sound log begin."""
     found, at = [], 0
-    while at + HEADER <= len(log):
-        left = BLOCK - at % BLOCK
-        if left < HEADER:
+    while at + HEADER_BYTES <= len(log):
+        left = BLOCK_BYTES - at % BLOCK_BYTES
+        if left < HEADER_BYTES:
             at += left
             continue
         found.append(at)
-        at += HEADER + int.from_bytes(log[at + 4 : at + 6], "little")
+        at += HEADER_BYTES + int.from_bytes(log[at + 4 : at + 6], "little")
     return found
 
 
@@ -78,13 +83,13 @@ def ids(place: Path) -> list[int]:
 
 def damage(place: Path) -> list[str]:
     """What is found to be damaged in the table of a place."""
-    with Rocks.open(str(place)) as engine:
+    with RocksEngine.open(str(place)) as engine:
         return [str(one) for one in engine.examine("t").problems]
 
 
-def repaired(place: Path) -> Repair:
+def repaired(place: Path) -> RepairResult:
     """What a repair of it did."""
-    with Rocks.open(str(place)) as engine:
+    with RocksEngine.open(str(place)) as engine:
         return engine.repair("t")
 
 
@@ -96,10 +101,10 @@ def record_of(place: Path, at: int) -> int:
 
 @pytest.mark.parametrize("where", ["header", "page", "block", "last block"])
 def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) -> None:
-    """RocksDB alone would skip to the next block; a repair keeps all rows before the zeros."""
+    """Zeros within a log are damage, and a repair keeps all rows before them."""
     (log,) = list_logs(copy / "t")
-    begin = record_of(copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK))
-    zeroed(copy, begin, begin + {"page": 4_096, "block": BLOCK}.get(where, HEADER))
+    begin = record_of(copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK_BYTES))
+    zeroed(copy, begin, begin + {"page": 4_096, "block": BLOCK_BYTES}.get(where, HEADER_BYTES))
     said = f"damaged at byte {begin:,}: a record of the unknown type 0"
     with pytest.raises(CorruptionError, match=said) as refusal:
         ids(copy)
@@ -107,8 +112,8 @@ def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) ->
     (found,) = damage(copy)
     assert f"{log}: it is {said}" in found
     mended = repaired(copy)
-    assert (log.name, begin) == (mended.log, mended.offset)
-    assert mended.changes_lost
+    assert (log.name, begin) == (mended.log_name, mended.offset)
+    assert mended.lost_change_count
     kept = ids(copy)
     assert list(range(len(kept))) == kept
     assert 0 < len(kept) < ROWS
@@ -116,8 +121,8 @@ def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) ->
 
 def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
     """Zeros from within a record on damage that one first, though its length is still told."""
-    begin = record_of(copy, 2 * BLOCK + 9_000)
-    zeroed(copy, begin + HEADER + 20, begin + 4_096)
+    begin = record_of(copy, 2 * BLOCK_BYTES + 9_000)
+    zeroed(copy, begin + HEADER_BYTES + 20, begin + 4_096)
     with pytest.raises(CorruptionError, match=f"damaged at byte {begin:,}: "):
         ids(copy)
     (found,) = damage(copy)
@@ -130,7 +135,7 @@ def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     end = starts(content)[-5]
-    assert find_damage(content + bytes(3 * BLOCK), verify_checksums=True) is None
+    assert find_damage(content + bytes(3 * BLOCK_BYTES), verify_checksums=True) is None
     zeroed(copy, end, len(content))
     restart_machine(copy / "t")
     assert [] == damage(copy)
@@ -150,8 +155,8 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
 
 def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None:
     """A log is not cut where that mends nothing."""
-    begin = record_of(copy, BLOCK)
-    log = zeroed(copy, begin, begin + HEADER)
+    begin = record_of(copy, BLOCK_BYTES)
+    log = zeroed(copy, begin, begin + HEADER_BYTES)
     (copy / "t" / "CURRENT").write_text("nothing")
     before = log.read_bytes()
     with pytest.raises(CorruptionError, match="CURRENT: it names no MANIFEST"):
@@ -163,9 +168,9 @@ def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("Corruption: block checksum mismatch in /a/000012.sst offset 0", SALVAGE),
-        ("Corruption: CURRENT file does not end with newline", SALVAGE),
-        ("Corruption: missing start of fragmented record(2)", SALVAGE),
+        ("Corruption: block checksum mismatch in /a/000012.sst offset 0", SALVAGE_HINT),
+        ("Corruption: CURRENT file does not end with newline", SALVAGE_HINT),
+        ("Corruption: missing start of fragmented record(2)", SALVAGE_HINT),
     ],
 )
 def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> None:
@@ -176,17 +181,17 @@ def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> Non
 
 
 def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
-    """The log and the byte are told, and that it can be cut."""
-    begin = record_of(copy, BLOCK)
-    log = zeroed(copy, begin, begin + HEADER)
+    """An error names the damaged log and byte where RocksDB names none."""
+    begin = record_of(copy, BLOCK_BYTES)
+    log = zeroed(copy, begin, begin + HEADER_BYTES)
     problem = explain_error(copy / "t", RuntimeError("Corruption: missing start of a record"))
     assert isinstance(problem, CorruptionError)
-    assert (str(log), REPAIR_LOG) == (problem.mistake.path, problem.mistake.remedy)
+    assert (str(log), REPAIR_LOG_HINT) == (problem.mistake.path, problem.mistake.remedy)
 
 
 def test_damage_is_the_first_of_all(killed: Path) -> None:
     """Zeros over a whole block are found where they begin."""
     (log,) = list_logs(killed / "t")
     content = log.read_bytes()
-    broken = content[:BLOCK] + bytes(BLOCK) + content[2 * BLOCK :]
-    assert Damage(BLOCK, "a record of the unknown type 0") == find_damage(broken)
+    broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
+    assert LogDamage(BLOCK_BYTES, "a record of the unknown type 0") == find_damage(broken)

@@ -1,4 +1,4 @@
-"""Who administrates the real cluster: one client for the session."""
+"""The administration of the real cluster, through one client for the session."""
 
 from __future__ import annotations
 

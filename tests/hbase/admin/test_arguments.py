@@ -1,4 +1,4 @@
-"""What calls of administration refuse: each wrong argument, before anything is sent."""
+"""Wrong arguments of administration are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ import pytest
 
 from hbase.admin.scripted import Scripted
 from rowkey.cells import Family
-from rowkey.errors import DeclarationError, Refused
+from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.hbase.admin import Admin
 from rowkey.hbase.errors import InvalidFamilyOperation
-from rowkey.hbase.locations import Region
+from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.wire.names import Server, region_name
+from rowkey.hbase.wire.names import ServerName, build_region_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 D = Family("d")
-RS1 = Server("rs1", 16020, 17)
-REGION = Region("t", region_name("t", b"", 17), b"", b"", RS1, 1)
+RS1 = ServerName("rs1", 16020, 17)
+REGION = RegionLocation("t", build_region_name("t", b"", 17), b"", b"", RS1, 1)
 
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
-    ("tables", (7,), {}, ["namespace"]),
-    ("tables", ("",), {}, ["namespace"]),
-    ("tables", ("\ud800",), {}, ["namespace"]),
+    ("list_tables", (7,), {}, ["namespace"]),
+    ("list_tables", ("",), {}, ["namespace"]),
+    ("list_tables", ("\ud800",), {}, ["namespace"]),
     ("create_namespace", (None,), {"wait_s": "x"}, ["name", "wait_s"]),
     ("delete_namespace", (None,), {}, ["name"]),
     ("delete_namespace", ("n",), {"wait_s": -1}, ["wait_s"]),
-    ("balancer", ("no",), {}, ["on"]),
-    ("balancer", (1,), {}, ["on"]),
-    ("splits_and_merges", ("no",), {}, ["on"]),
-    ("splits_and_merges", (0, "yes"), {}, ["on", "merges"]),
+    ("set_balancer", ("no",), {}, ["enabled"]),
+    ("set_balancer", (1,), {}, ["enabled"]),
+    ("set_splits_and_merges", ("no",), {}, ["splits"]),
+    ("set_splits_and_merges", (0, "yes"), {}, ["splits", "merges"]),
     ("delete_snapshot", ("",), {}, ["name"]),
     ("delete_snapshot", (b"s",), {}, ["name"]),
-    ("snapshot", ("", "a:b"), {"wait_s": "x"}, ["table", "name", "wait_s"]),
-    ("clone", (None, "a b"), {"wait_s": []}, ["snapshot", "table", "wait_s"]),
-    ("enable", (None,), {"wait_s": "x"}, ["name", "wait_s"]),
-    ("disable", ("t",), {"wait_s": True}, ["wait_s"]),
-    ("truncate", ("", "no"), {"disable": 1}, ["name", "keep_splits", "disable"]),
-    ("delete", ("t",), {"disable": "yes", "wait_s": 1e9}, ["disable", "wait_s"]),
-    ("alter", ("", None), {"wait_s": "x"}, ["name", "families", "wait_s"]),
-    ("alter", ("t", "d"), {}, ["families"]),
-    ("alter", ("t", D), {}, ["families"]),
-    ("annotate", ("", None), {"wait_s": "x"}, ["name", "attributes", "wait_s"]),
-    ("annotate", ("t", ["READONLY"]), {}, ["attributes"]),
+    ("take_snapshot", ("", "a:b"), {"wait_s": "x"}, ["table", "name", "wait_s"]),
+    ("clone_snapshot", (None, "a b"), {"wait_s": []}, ["snapshot", "table", "wait_s"]),
+    ("enable_table", (None,), {"wait_s": "x"}, ["name", "wait_s"]),
+    ("disable_table", ("t",), {"wait_s": True}, ["wait_s"]),
+    ("truncate_table", ("", "no"), {"disable": 1}, ["name", "keep_splits", "disable"]),
+    ("delete_table", ("t",), {"disable": "yes", "wait_s": 1e9}, ["disable", "wait_s"]),
+    ("alter_families", ("", None), {"wait_s": "x"}, ["name", "families", "wait_s"]),
+    ("alter_families", ("t", "d"), {}, ["families"]),
+    ("alter_families", ("t", D), {}, ["families"]),
+    ("set_attributes", ("", None), {"wait_s": "x"}, ["name", "attributes", "wait_s"]),
+    ("set_attributes", ("t", ["READONLY"]), {}, ["attributes"]),
     ("remove_families", ("t", "de"), {}, ["families"]),
     ("remove_families", ("t", b"de"), {}, ["families"]),
     ("remove_families", ("t", None), {"wait_s": "x"}, ["families", "wait_s"]),
     ("remove_families", ("t", ["d", 7, "d"]), {}, ["families[1]", "families[2]"]),
-    ("regions", ("",), {"wait_s": "x"}, ["name", "wait_s"]),
-    ("counters", (7,), {"wait_s": float("nan")}, ["name", "wait_s"]),
-    ("reported_counters", (None,), {}, ["name"]),
-    ("split", (None, "k"), {"wait_s": "x"}, ["name", "at", "wait_s"]),
-    ("merge", ("", "a", b"k" * 32_768), {}, ["name", "first", "second"]),
-    ("move", ("r", "rs1:16020"), {"wait_s": "x"}, ["region", "wait_s", "server"]),
-    ("move", (None,), {}, ["region"]),
-    ("flush", ("",), {"wait_s": "x"}, ["name", "wait_s"]),
-    ("compact", ("",), {"major": "yes", "wait": 0}, ["name", "major", "wait"]),
+    ("list_regions", ("",), {"wait_s": "x"}, ["name", "wait_s"]),
+    ("get_counters", (7,), {"wait_s": float("nan")}, ["name", "wait_s"]),
+    ("get_reported_counters", (None,), {}, ["name"]),
+    ("split_region", (None, "k"), {"wait_s": "x"}, ["name", "split_key", "wait_s"]),
+    ("merge_regions", ("", "a", b"k" * 32_768), {}, ["name", "first", "second"]),
+    ("move_region", ("r", "rs1:16020"), {"wait_s": "x"}, ["region", "wait_s", "server"]),
+    ("move_region", (None,), {}, ["region"]),
+    ("flush_table", ("",), {"wait_s": "x"}, ["name", "wait_s"]),
+    ("compact_table", ("",), {"major": "yes", "wait": 0}, ["name", "major", "wait"]),
 ]
 
 
@@ -66,22 +66,22 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
 def test_refused(
     verb: str, given: tuple[Any, ...], named: dict[str, Any], paths: list[str]
 ) -> None:
-    """All wrong arguments of a call are told at once, by their names, and nothing is sent."""
+    """All wrong arguments of a call are reported together by name, and nothing is sent."""
     caller = Scripted({}, [REGION])
     with pytest.raises(
-        DeclarationError if len(paths) > 1 else (Refused, DeclarationError)
+        InvalidDesign if len(paths) > 1 else (InvalidArgument, InvalidDesign)
     ) as caught:
         getattr(Admin(caller), verb)(*given, **named)
     error: Any = caught.value
-    told = error.mistakes if isinstance(error, DeclarationError) else (error.mistake,)
+    told = error.mistakes if isinstance(error, InvalidDesign) else (error.mistake,)
     assert (paths, [], 0) == ([one.path for one in told], caller.asked, caller.meta_scans)
 
 
 def test_all_types_at_once() -> None:
-    """A create with nothing but wrong types tells of each, once."""
+    """A create with wrong types only reports each of them once."""
     caller = Scripted({})
-    with pytest.raises(DeclarationError) as caught:
-        Admin(caller).create(None, None, 7, "x", configuration=[1], wait_s="x", progress=1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidDesign) as caught:
+        Admin(caller).create_table(None, None, 7, "x", configuration=[1], wait_s="x", progress=1)  # type: ignore[arg-type]
     assert [
         "name", "families", "splits", "attributes", "configuration", "wait_s", "progress"
     ] == [mistake.path for mistake in caught.value.mistakes]  # fmt: skip
@@ -95,8 +95,8 @@ def test_all_types_at_once() -> None:
         (["e", "d"], r"t: would be left without families: e, d are all it has"),
     ],
 )
-def test_families_that_cannot_go(names: list[str], said: str) -> None:
-    """Families that are not there, and all that are there, are refused before one is removed."""
+def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:
+    """Removing an unknown family or all families is refused before one is removed."""
     schema = TableSchema("t", (FamilySchema("d"), FamilySchema("e")))
     caller = Scripted({"GetTableDescriptors": [schema]})
     with pytest.raises(InvalidFamilyOperation, match=said):
@@ -108,11 +108,11 @@ def test_families_that_cannot_go(names: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda admin, wait_s: admin.regions("t", wait_s=wait_s),
-        lambda admin, wait_s: admin.compact("t", wait_s=wait_s, wait=False),
+        lambda admin, wait_s: admin.list_regions("t", wait_s=wait_s),
+        lambda admin, wait_s: admin.compact_table("t", wait_s=wait_s, wait=False),
     ],
 )
-def test_seconds_that_pass(call: Callable[[Admin, float], Any], seconds: float) -> None:
-    """Any number of seconds up to a day may be waited, whole or not."""
+def test_valid_timeouts(call: Callable[[Admin, float], Any], seconds: float) -> None:
+    """Any number of seconds up to a day is a valid timeout."""
     caller = Scripted({"CompactRegion": [None]}, [REGION])
     assert call(Admin(caller), seconds) in ([REGION], None)

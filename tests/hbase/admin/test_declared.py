@@ -1,4 +1,4 @@
-"""What is refused before anything is sent: all that HBase would take and never get done."""
+"""Declarations that HBase would accept but never complete are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import pytest
 
 from hbase.admin.scripted import Scripted
 from rowkey.cells import Family
-from rowkey.errors import DeclarationError, Refused
+from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.hbase.admin import Admin
 
 D = Family("d")
 
 
-def family(**words: Any) -> dict[str, Any]:
-    """A table with one family of these attributes."""
-    return {"families": [Family("d", **words)]}
+def family(**attributes: Any) -> dict[str, Any]:
+    """Return a table with one family of these attributes."""
+    return {"families": [Family("d", **attributes)]}
 
 
-def words(**attributes: Any) -> dict[str, Any]:
-    """A table with these words."""
+def attributes_of(**attributes: Any) -> dict[str, Any]:
+    """Return a table with these attributes."""
     return {"attributes": attributes}
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    # words that HBase does not keep
-    (words(OWNER=""), "attributes.OWNER"),
-    (words(**{"a.b": ""}), "attributes.a.b"),
+    # attributes that HBase does not store
+    (attributes_of(OWNER=""), "attributes.OWNER"),
+    (attributes_of(**{"a.b": ""}), "attributes.a.b"),
     # names of tables
     *(({"name": name}, "name") for name in ("a b", "a/b", "a$b", "a,b", "a:b:c", "a\0b")),
     *(({"name": name}, "name") for name in (".a", "-a", "", "ns:", ":a", "é", None, b"t")),
@@ -66,23 +66,32 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (family(in_memory="yes"), "families.d.in_memory"),
     (family(keep_deleted="maybe"), "families.d.keep_deleted"),
     (family(dfs_replication=513), "families.d.dfs_replication"),
-    # words of a table
-    *((words(MAX_FILESIZE=value), "attributes.MAX_FILESIZE") for value in ("2097151", "10 GB")),
-    *((words(MAX_FILESIZE=value), "attributes.MAX_FILESIZE") for value in ("", "1" * 30, 1 << 30)),
-    (words(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
-    *((words(DURABILITY=value), "attributes.DURABILITY") for value in ("NOPE", "sync_wal")),
+    # attributes_of of a table
     *(
-        (words(REGION_REPLICATION=value), "attributes.REGION_REPLICATION")
+        (attributes_of(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
+        for value in ("2097151", "10 GB")
+    ),
+    *(
+        (attributes_of(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
+        for value in ("", "1" * 30, 1 << 30)
+    ),
+    (attributes_of(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
+    *((attributes_of(DURABILITY=value), "attributes.DURABILITY") for value in ("NOPE", "sync_wal")),
+    *(
+        (attributes_of(REGION_REPLICATION=value), "attributes.REGION_REPLICATION")
         for value in ("0", "01", "65536")
     ),
-    *((words(READONLY=value), "attributes.READONLY") for value in ("yes", "TRUE", True, "")),
-    (words(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
-    (words(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
-    (words(SPLIT_POLICY="NoPolicy"), "attributes.SPLIT_POLICY"),
-    (words(readonly="true"), "attributes.readonly"),
-    (words(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
-    (words(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
-    (words(IS_META="true"), "attributes.IS_META"),
+    *(
+        (attributes_of(READONLY=value), "attributes.READONLY")
+        for value in ("yes", "TRUE", True, "")
+    ),
+    (attributes_of(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
+    (attributes_of(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
+    (attributes_of(SPLIT_POLICY="NoPolicy"), "attributes.SPLIT_POLICY"),
+    (attributes_of(readonly="true"), "attributes.readonly"),
+    (attributes_of(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
+    (attributes_of(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
+    (attributes_of(IS_META="true"), "attributes.IS_META"),
     *(({"attributes": those}, "attributes") for those in (["READONLY"], "x", 7, {"": "x"})),
     ({"configuration": "x"}, "configuration"),
     *(({"wait_s": seconds}, "wait_s") for seconds in ("x", -1, True, float("nan"), 86_401)),
@@ -96,18 +105,18 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("spec", "path"), BAD, ids=lambda value: repr(value)[:60])
 def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> None:
-    """Each input that a server takes badly is refused, with its path, and nothing is sent."""
+    """Each harmful input is refused with its path, and nothing is sent."""
     caller = Scripted({})
     given = {"name": "t", "families": [D], **spec}
-    with pytest.raises(DeclarationError) as caught:
-        Admin(caller).create(**given)
+    with pytest.raises(InvalidDesign) as caught:
+        Admin(caller).create_table(**given)
     assert (path, []) == (caught.value.mistakes[0].path, caller.asked)
 
 
 def test_all_mistakes_at_once() -> None:
-    """A table with a mistake in each place tells of all of them."""
-    with pytest.raises(DeclarationError) as caught:
-        Admin(Scripted({})).create(
+    """A table with several mistakes reports all of them."""
+    with pytest.raises(InvalidDesign) as caught:
+        Admin(Scripted({})).create_table(
             "a b", [Family("d", versions=0, ttl_s=0)], [b"b", b"a"], {"READONLY": "yes"}
         )
     assert [
@@ -121,60 +130,70 @@ def test_all_mistakes_at_once() -> None:
         ("max_filesize", "Did you mean MAX_FILESIZE?"),
         ("MAX_FILE_SIZE", "Did you mean MAX_FILESIZE?"),
         ("Readonly", "Did you mean READONLY?"),
-        ("QXZ", "Put a point into a word of your own: app.qxz."),
+        ("QXZ", "Write an attribute of your own with a dot: app.qxz."),
     ],
 )
 def test_remedies(word: str, remedy: str) -> None:
-    """A misspelt word is told what was meant; a word of one's own how to be written."""
-    with pytest.raises(DeclarationError, match="is no word of a table to HBase") as caught:
-        Admin(Scripted({})).create("t", [D], attributes={word: "true"})
+    """A misspelt attribute gets a suggestion, and one of your own the form to write it in."""
+    with pytest.raises(InvalidDesign, match="is not a table attribute of HBase") as caught:
+        Admin(Scripted({})).create_table("t", [D], attributes={word: "true"})
     assert remedy == caught.value.mistakes[0].remedy
 
 
 @pytest.mark.parametrize("key", [b"", "a", b"k" * 32_718, None])
 def test_splits_at(key: Any) -> None:
-    """A region is not divided where none can begin; nothing is asked of the master."""
+    """A region is not split at an invalid key, and nothing is sent."""
     caller = Scripted({})
-    with pytest.raises(Refused):
-        Admin(caller).split("t", key) if key != b"" else Admin(caller).merge("t", key, 1)  # type: ignore[arg-type]
+    admin: Any = Admin(caller)
+    with pytest.raises(InvalidArgument):
+        admin.split_region("t", key) if key != b"" else admin.merge_regions("t", key, 1)
     assert [] == caller.asked
 
 
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, ".a"])
 def test_names_of_snapshots(name: Any) -> None:
-    """A snapshot that cannot be called so is not begun, nor is a table made of one."""
+    """A snapshot with an invalid name is refused before anything is sent."""
     caller = Scripted({})
-    with pytest.raises(Refused):
-        Admin(caller).snapshot("t", name)
+    with pytest.raises(InvalidArgument):
+        Admin(caller).take_snapshot("t", name)
     assert [] == caller.asked
 
 
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, "-"])
 def test_names_of_namespaces(name: Any) -> None:
-    """A namespace that cannot be called so is not begun."""
+    """A namespace with an invalid name is refused before anything is sent."""
     caller = Scripted({})
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         Admin(caller).create_namespace(name)
     assert [] == caller.asked
 
 
 @pytest.mark.parametrize("name", ["", None, 7])
 @pytest.mark.parametrize(
-    "verb", ["state", "exists", "describe", "enable", "disable", "truncate", "delete"]
+    "method",
+    [
+        "get_table_state",
+        "has_table",
+        "describe_table",
+        "enable_table",
+        "disable_table",
+        "truncate_table",
+        "delete_table",
+    ],
 )
-def test_no_name(verb: str, name: Any) -> None:
-    """What is no name of a table is not asked for."""
+def test_no_name(method: str, name: Any) -> None:
+    """An invalid table name is refused before anything is sent."""
     caller = Scripted({})
-    with pytest.raises(Refused):
-        getattr(Admin(caller), verb)(name)
+    with pytest.raises(InvalidArgument):
+        getattr(Admin(caller), method)(name)
     assert [] == caller.asked
 
 
 def test_changes_are_checked_too() -> None:
-    """Bad families and bad words are refused before a table is changed."""
+    """Invalid families and attributes are refused before a table is changed."""
     caller = Scripted({})
-    with pytest.raises(DeclarationError, match="versions"):
-        Admin(caller).alter("t", [Family("d", versions=0)])
-    with pytest.raises(DeclarationError, match="DURABILITY"):
-        Admin(caller).annotate("t", {"DURABILITY": "NOPE", "rowkey.n": None})
+    with pytest.raises(InvalidDesign, match="versions"):
+        Admin(caller).alter_families("t", [Family("d", versions=0)])
+    with pytest.raises(InvalidDesign, match="DURABILITY"):
+        Admin(caller).set_attributes("t", {"DURABILITY": "NOPE", "rowkey.n": None})
     assert [] == caller.asked

@@ -1,4 +1,4 @@
-"""What is done when an answer was lost: the state of the cluster decides, nothing is done twice."""
+"""After a lost answer the state of the cluster decides, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 
 from hbase.admin.scripted import Places, Scripted
 from rowkey.cells import Family
-from rowkey.errors import DriftError, Refused, Unsupported
+from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 from rowkey.hbase.admin import Admin
 from rowkey.hbase.errors import TableNotEnabled
-from rowkey.hbase.locations import Region
+from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.requests.cluster_status import ClusterStatus
 from rowkey.hbase.requests.procedure_result import ProcedureResult, ProcedureState
-from rowkey.hbase.requests.split_switch import Switch
-from rowkey.hbase.requests.table_state import TableState
-from rowkey.hbase.wire.names import Server, region_name
+from rowkey.hbase.requests.switches import MasterSwitch
+from rowkey.hbase.requests.tables import TableState
+from rowkey.hbase.wire.names import ServerName, build_region_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,42 +26,42 @@ if TYPE_CHECKING:
 
 FORGOTTEN = ProcedureResult(ProcedureState.NOT_FOUND)
 ENABLED, DISABLED = TableState.ENABLED, TableState.DISABLED
-RS1, RS2, RS3 = (Server(f"rs{n}", 16020, n) for n in (1, 2, 3))
+RS1, RS2, RS3 = (ServerName(f"rs{n}", 16020, n) for n in (1, 2, 3))
 D, E = FamilySchema("d"), FamilySchema("e")
 CHANGED = FamilySchema("d", {"VERSIONS": "3"})
 
 
 def table(*families: FamilySchema, **words: str) -> TableSchema:
-    """The table t as the master describes it."""
+    """Return the schema of the table t."""
     return TableSchema("t", families or (D,), words)
 
 
-def region(start: bytes, stop: bytes, server: Server = RS1, made: int = 17) -> Region:
-    """A region of the table t."""
-    return Region("t", region_name("t", start, made), start, stop, server, 1)
+def region(start: bytes, stop: bytes, server: ServerName = RS1, made: int = 17) -> RegionLocation:
+    """Return a region of the table t."""
+    return RegionLocation("t", build_region_name("t", start, made), start, stop, server, 1)
 
 
 Answers = dict[str, list[Any]]
 
 DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
     (
-        lambda admin: admin.enable("t"), "EnableTable",
+        lambda admin: admin.enable_table("t"), "EnableTable",
         {"GetTableState": [ENABLED]}, {"GetTableState": [DISABLED]},
     ),
     (
-        lambda admin: admin.disable("t"), "DisableTable",
+        lambda admin: admin.disable_table("t"), "DisableTable",
         {"GetTableState": [DISABLED]}, {"GetTableState": [ENABLED]},
     ),
     (
-        lambda admin: admin.truncate("t"), "truncateTable",
+        lambda admin: admin.truncate_table("t"), "truncateTable",
         {"GetTableState": [ENABLED]}, {"GetTableState": [DISABLED]},
     ),
     (
-        lambda admin: admin.delete("t"), "DeleteTable",
+        lambda admin: admin.delete_table("t"), "DeleteTable",
         {"GetTableDescriptors": [None]}, {"GetTableDescriptors": [table()]},
     ),
     (
-        lambda admin: admin.create("t", [Family("d")]), "CreateTable",
+        lambda admin: admin.create_table("t", [Family("d")]), "CreateTable",
         {"GetTableDescriptors": [table()]}, {"GetTableDescriptors": [None]},
     ),
     (
@@ -77,7 +77,7 @@ DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
         {"ListNamespaceDescriptors": [["default"]]}, {"ListNamespaceDescriptors": [["n"]]},
     ),
     (
-        lambda admin: admin.clone("s", "t", wait_s=9), "RestoreSnapshot",
+        lambda admin: admin.clone_snapshot("s", "t", wait_s=9), "RestoreSnapshot",
         {"GetTableDescriptors": [None, table()], "GetTableState": [ENABLED]},
         {"GetTableDescriptors": [None]},
     ),
@@ -87,10 +87,10 @@ DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
 
 @pytest.mark.parametrize("number", [0, 7])
 @pytest.mark.parametrize(("call", "method", "done", "_"), DONE, ids=lambda one: str(one)[:20])
-def test_done_though_nobody_tells(
+def test_lost_procedures_that_are_done(
     number: int, call: Callable[[Admin], object], method: str, done: Answers, _: Answers
 ) -> None:
-    """A procedure that is forgotten, or was never begun, is done if its work is."""
+    """A procedure without a result has succeeded if its effect is there."""
     script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copied(done)}
     caller = Scripted(script, [region(b"", b"")])
     call(Admin(caller))
@@ -99,7 +99,7 @@ def test_done_though_nobody_tells(
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(7, "was procedure 7, which the master has forgotten"), (0, "began no procedure")],
+    [(7, "was procedure 7, which the master no longer knows"), (0, "started no procedure")],
 )
 @pytest.mark.parametrize(("call", "method", "_", "undone"), DONE, ids=lambda one: str(one)[:20])
 def test_not_done(
@@ -110,19 +110,19 @@ def test_not_done(
     _: Answers,
     undone: Answers,
 ) -> None:
-    """If its work is not done, that is an error, and it says what to do."""
+    """A procedure without a result whose effect is missing raises an error with a remedy."""
     script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copied(undone)}
-    with pytest.raises(Unsupported, match=f"{said}, and it is not done. Ask for it again"):
+    with pytest.raises(Unavailable, match=f"{said}, and it is not done. Call it again"):
         call(Admin(Scripted(script, [region(b"", b"")])))
 
 
 def _copied(answers: Answers) -> Answers:
-    """Answers of their own: a script gives them out once."""
+    """Return a copy of the answers, since a script consumes them."""
     return {method: list(script) for method, script in answers.items()}
 
 
 def test_what_is_read_back_decides() -> None:
-    """Forgotten changes are good if the table reads back as it was asked for, else drift."""
+    """A change without a result has succeeded if the table reads back as requested."""
     script: Answers = {
         "AddColumn": [7], "ModifyColumn": [8], "ModifyTable": [9], "CreateTable": [10],
         "getProcedureResult": [FORGOTTEN],
@@ -134,28 +134,28 @@ def test_what_is_read_back_decides() -> None:
     def admin(*read: TableSchema) -> Admin:
         return Admin(Scripted({**_copied(script), "GetTableDescriptors": list(read)}, regions))
 
-    assert asked == list(admin(before, after).alter("t", asked).families)
-    assert {"a": "2", "b": "3"} == admin(before, table(D, a="2", b="3")).annotate(
+    assert asked == list(admin(before, after).alter_families("t", asked).families)
+    assert {"a": "2", "b": "3"} == admin(before, table(D, a="2", b="3")).set_attributes(
         "t", {"a": "2", "b": "3"}
     ).attributes  # fmt: skip
     calls: list[Callable[[Admin], object]] = [
-        lambda admin: admin.alter("t", asked),
-        lambda admin: admin.annotate("t", {"a": "2"}),
-        lambda admin: admin.create("t", asked),
+        lambda admin: admin.alter_families("t", asked),
+        lambda admin: admin.set_attributes("t", {"a": "2"}),
+        lambda admin: admin.create_table("t", asked),
     ]
     for call in calls:
-        with pytest.raises(DriftError):
+        with pytest.raises(CatalogMismatch):
             call(admin(before))
 
 
 def test_a_forgotten_snapshot() -> None:
-    """A snapshot whose procedure is forgotten is looked for among all snapshots."""
+    """A snapshot whose procedure is unknown is looked up among all snapshots."""
     script: Answers = {"Snapshot": [7], "getProcedureResult": [FORGOTTEN]}
     taken = Scripted({**script, "GetCompletedSnapshots": [{"s": "t"}]})
-    Admin(taken).snapshot("t", "s")
+    Admin(taken).take_snapshot("t", "s")
     assert ["Snapshot", "getProcedureResult", "GetCompletedSnapshots"] == taken.methods
-    with pytest.raises(Unsupported, match="Snapshot was procedure 7"):
-        Admin(Scripted({**script, "GetCompletedSnapshots": [{"r": "t"}]})).snapshot("t", "s")
+    with pytest.raises(Unavailable, match="Snapshot was procedure 7"):
+        Admin(Scripted({**script, "GetCompletedSnapshots": [{"r": "t"}]})).take_snapshot("t", "s")
 
 
 WHOLE = [region(b"", b"")]
@@ -163,45 +163,53 @@ HALVES = [region(b"", b"k", made=18), region(b"k", b"", made=18)]
 
 
 def splits_and_merges(done: bool) -> list[tuple[Scripted, Callable[[Admin], object], object]]:
-    """A split and a merge that are forgotten, done or not, and what they give if they are done."""
-    calls: list[tuple[str, list[Region], list[Region], Callable[[Admin], object], object]] = [
-        ("SplitRegion", WHOLE, HALVES, lambda admin: admin.split("t", b"k"), tuple(HALVES)),
-        ("MergeTableRegions", HALVES, WHOLE, lambda admin: admin.merge("t", b"a", b"z"), WHOLE[0]),
+    """Return a split and a merge with unknown results, done or not, and their return values."""
+    calls: list[
+        tuple[str, list[RegionLocation], list[RegionLocation], Callable[[Admin], object], object]
+    ] = [
+        ("SplitRegion", WHOLE, HALVES, lambda admin: admin.split_region("t", b"k"), tuple(HALVES)),
+        (
+            "MergeTableRegions",
+            HALVES,
+            WHOLE,
+            lambda admin: admin.merge_regions("t", b"a", b"z"),
+            WHOLE[0],
+        ),
     ]
     found = []
     for method, before, after, call, result in calls:
         caller = Scripted({method: [7], "getProcedureResult": [FORGOTTEN]}, before)
         if done:
-            caller.locations = Turning(before, after)
+            caller.locator = Turning(before, after)
         found.append((caller, call, result))
     return found
 
 
 class Turning(Places):
-    """Regions that are others from the second listing on."""
+    """Regions that change after the first listing."""
 
-    def __init__(self, before: list[Region], after: list[Region]) -> None:
+    def __init__(self, before: list[RegionLocation], after: list[RegionLocation]) -> None:
         super().__init__(before)
         self._after = after
 
-    def regions(self, table: str, deadline: Deadline) -> list[Region]:
-        """All of them."""
+    def list_regions(self, table: str, deadline: Deadline) -> list[RegionLocation]:
+        """Return all regions, other ones from the second call on."""
         before, self.listed = self.listed, self._after
         return before
 
 
-def test_regions_that_nobody_tells_of() -> None:
-    """Forgotten splits and merges are looked for among the regions of the table."""
+def test_lost_splits_and_merges() -> None:
+    """Splits and merges with unknown results are looked up among the table's regions."""
     for caller, call, result in splits_and_merges(done=True):
         assert result == call(Admin(caller))
     for caller, call, _ in splits_and_merges(done=False):
-        with pytest.raises(Unsupported, match="was procedure 7, which the master has forgotten"):
+        with pytest.raises(Unavailable, match="was procedure 7, which the master no longer knows"):
             call(Admin(caller))
 
 
 @pytest.mark.parametrize("state", [DISABLED, TableState.DISABLING])
-def test_a_delete_goes_on_where_it_broke_off(state: TableState) -> None:
-    """A table that is disabled, or was just being so, is deleted by the same call."""
+def test_a_delete_can_be_repeated(state: TableState) -> None:
+    """The same call deletes a table that is already disabled or being disabled."""
     caller = Scripted(
         {
             "DisableTable": [TableNotEnabled("master", state.name)],
@@ -210,43 +218,43 @@ def test_a_delete_goes_on_where_it_broke_off(state: TableState) -> None:
             "GetTableDescriptors": [None],
         }
     )
-    Admin(caller).delete("t", disable=True)
+    Admin(caller).delete_table("t", disable=True)
     assert ["DisableTable", "DeleteTable"] == caller.methods[:2]
 
 
-def test_switches_tell_how_they_were_before() -> None:
-    """A switch is read before it is set: the answer of a set that was repeated is not believed."""
+def test_switches_return_the_previous_state() -> None:
+    """A switch is read before it is set, since a repeated set returns its own effect."""
     caller = Scripted(
         {
             "IsBalancerEnabled": [False],
             "SetBalancerRunning": [True],
-            "IsSplitOrMergeEnabled": [lambda asked: asked.switch is Switch.MERGE],
-            "SetSplitOrMergeEnabled": [lambda asked: asked.on],
+            "IsSplitOrMergeEnabled": [lambda asked: asked.switch is MasterSwitch.MERGE],
+            "SetSplitOrMergeEnabled": [lambda asked: asked.enabled],
         }
     )
     assert (False, (False, True)) == (
-        Admin(caller).balancer(True), Admin(caller).splits_and_merges(True, False)
+        Admin(caller).set_balancer(True), Admin(caller).set_splits_and_merges(True, False)
     )  # fmt: skip
-    assert [(Switch.SPLIT, True), (Switch.MERGE, False)] == [
-        (one.switch, one.on) for one in caller.asked if one.method == "SetSplitOrMergeEnabled"
+    assert [(MasterSwitch.SPLIT, True), (MasterSwitch.MERGE, False)] == [
+        (one.switch, one.enabled) for one in caller.asked if one.method == "SetSplitOrMergeEnabled"
     ]
     reading = [one for one in caller.methods if one.startswith("Is")]
     assert ["IsBalancerEnabled", *["IsSplitOrMergeEnabled"] * 2] == reading
     assert caller.methods.index("IsBalancerEnabled") < caller.methods.index("SetBalancerRunning")
 
 
-def test_where_a_region_is_now_is_asked_anew() -> None:
-    """What is remembered of a region's place may be old, so it is forgotten before it is asked."""
+def test_the_current_server_is_read_again() -> None:
+    """A cached location may be old, so it is invalidated before a move."""
 
     class Remembering(Places):
-        """Regions whose remembered place is the old one."""
+        """Regions with an outdated cached location."""
 
-        def locate(self, table: str, row: bytes, deadline: Deadline) -> Region:
-            """As remembered, or as it is."""
+        def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+            """Return the cached or the current location."""
             return stale if self.remembers else now
 
-        def forget(self, region: Region) -> None:
-            """Remember no more what is remembered, if it is that."""
+        def forget_region(self, region: RegionLocation) -> None:
+            """Drop the cached location."""
             self.remembers = self.remembers and region != stale
 
         remembers = True
@@ -254,13 +262,13 @@ def test_where_a_region_is_now_is_asked_anew() -> None:
     stale, now = region(b"", b"", RS1), region(b"", b"", RS2)
     status = ClusterStatus(servers=(RS1, RS2))
     caller = Scripted({"GetClusterStatus": [status], "MoveRegion": [None]})
-    caller.locations = Remembering([now])
-    Admin(caller).move(region(b"", b"", RS3))
+    caller.locator = Remembering([now])
+    Admin(caller).move_region(region(b"", b"", RS3))
     assert RS1 == caller.asked[-1].server
 
 
 def test_a_move_has_a_destination() -> None:
-    """A region that may go anywhere is sent to one live server where it is not by now."""
+    """A region moved without a target goes to a live server other than its current one."""
     stale, now = region(b"", b"", RS1), region(b"", b"", RS2)
     targets = set()
     for _ in range(40):
@@ -268,14 +276,14 @@ def test_a_move_has_a_destination() -> None:
             {"GetClusterStatus": [ClusterStatus(servers=(RS1, RS2, RS3))], "MoveRegion": [None]},
             [now],
         )
-        assert now == Admin(caller).move(stale)
+        assert now == Admin(caller).move_region(stale)
         targets.add(caller.asked[-1].server)
     assert {RS1, RS3} == targets
 
 
 def test_nowhere_to_go() -> None:
-    """Where no other server lives a region is not moved."""
+    """A region is not moved if no other server is live."""
     caller = Scripted({"GetClusterStatus": [ClusterStatus(servers=(RS1,))]}, [region(b"", b"")])
-    with pytest.raises(Refused, match="no server but rs1,16020,1 is live"):
-        Admin(caller).move(region(b"", b""))
+    with pytest.raises(InvalidArgument, match="no server but rs1,16020,1 is live"):
+        Admin(caller).move_region(region(b"", b""))
     assert ["GetClusterStatus"] == caller.methods

@@ -1,4 +1,4 @@
-"""Tables of many regions: how one is made, and what is told while that takes its time."""
+"""Creating a table of many regions, and the progress reported meanwhile."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SPLITS = [b"%03d" % number for number in range(1, 1_000)]
 
 @pytest.mark.long
 def test_a_thousand_regions(admin: Admin) -> None:
-    """They are all open, over all servers, as the progress said while they were opened."""
+    """A thousand regions open on all servers, and each step of progress is reported."""
     name, told, begin = f"thousand_{uuid4().hex[:8]}", list[tuple[int, int]](), time.monotonic()
-    admin.create(name, [Family("d")], SPLITS, progress=lambda *now: told.append(now))
+    admin.create_table(name, [Family("d")], SPLITS, progress=lambda *now: told.append(now))
     made = time.monotonic()
-    regions = admin.regions(name)
-    admin.delete(name, disable=True)
+    regions = admin.list_regions(name)
+    admin.delete_table(name, disable=True)
     print(f"made in {made - begin:.0f} s, dropped in {time.monotonic() - made:.0f} s, told {told}")
     held = Counter(region.server for region in regions)
     assert [b"", *SPLITS] == [region.start for region in regions]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.hbase.connection import Connection
+from rowkey.hbase.connection import ServerConnection
 from rowkey.hbase.settings import Deadline, Settings
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ GENEROUS_S = 10.0
 
 def soon() -> Deadline:
     """A deadline that no test comes near."""
-    return Deadline.after(30)
+    return Deadline.from_now(30)
 
 
-def opened(server: FakeServer, **settings: object) -> Connection:
+def opened(server: FakeServer, **settings: object) -> ServerConnection:
     """A connection to a fake server."""
     limits = Settings(**settings)  # type: ignore[arg-type]
-    return Connection.open(server.address, "ClientService", limits, soon())
+    return ServerConnection.open(server.address, "ClientService", limits, soon())
 
 
-def asked(line: Connection, method: str = "Get", param: bytes = b"") -> bytes:
+def asked(line: ServerConnection, method: str = "Get", param: bytes = b"") -> bytes:
     """The body of the answer to one request."""
     return line.send(method, param, deadline=soon()).result(soon()).message

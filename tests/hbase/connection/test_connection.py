@@ -10,23 +10,23 @@ import pytest
 from hbase.connection.lines import GENEROUS_S, asked, opened, soon
 from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, fault_frame, stalled
 from rowkey.hbase.errors import (
-    AskedWrongly,
     AuthenticationNeeded,
     CallTimedOut,
     ConnectionLost,
     FatalConnection,
     HBaseError,
     HeaderRefused,
+    InvalidRequest,
     MalformedAnswer,
     NotServingRegion,
 )
 from rowkey.hbase.settings import Deadline
-from rowkey.hbase.wire.frames import FRAME_BYTES_MOST
-from rowkey.hbase.wire.proto import varint
+from rowkey.hbase.wire.frames import MAX_FRAME_BYTES
+from rowkey.hbase.wire.proto import encode_varint
 
 
-def test_first_words_and_a_request_are_as_the_server_reads_them() -> None:
-    """Preamble, user, service, codec; then method, param, cells and the milliseconds left."""
+def test_the_server_reads_the_header_and_the_request() -> None:
+    """It gets user, service and codec, then method, param, cells and the milliseconds left."""
     heard: Queue[Asked] = Queue()
 
     def script(peer: Peer) -> None:
@@ -35,32 +35,32 @@ def test_first_words_and_a_request_are_as_the_server_reads_them() -> None:
         peer.answer(one, b"done", b"cells")
 
     with FakeServer(script) as server, closing(opened(server, user="ada")) as line:
-        call = line.send("Multi", b"param", b"block", deadline=Deadline.after(30))
+        call = line.send("Multi", b"param", b"block", deadline=Deadline.from_now(30))
         answer = call.result(soon())
         one, words, header = heard.get(), server.peers[0].words, server.peers[0].header
-    user = header.message(1)
+    user = header.get_message(1)
     assert b"HBas\x00P" == words
-    assert ("ada", "ClientService") == (user.text(1) if user else None, header.text(2))
+    assert ("ada", "ClientService") == (user.get_text(1) if user else None, header.get_text(2))
     assert ("Multi", b"param", b"block") == (one.method, one.param, one.cells)
     assert 29_000 < one.timeout_ms <= 30_000
     assert (b"done", b"cells") == (answer.message, bytes(answer.cells))
 
 
 def test_answers_in_any_order_find_their_calls() -> None:
-    """A hundred requests are sent at once and answered backwards."""
+    """A hundred requests are sent at once and answered in reverse."""
 
     def script(peer: Peer) -> None:
         for one in [peer.asked() for _ in range(100)][::-1]:
             peer.answer(one, one.param)
 
     with FakeServer(script) as server, closing(opened(server)) as line:
-        calls = [line.send("Get", varint(n), deadline=soon()) for n in range(100)]
+        calls = [line.send("Get", encode_varint(n), deadline=soon()) for n in range(100)]
         found = [call.result(soon()).message for call in calls]
-    assert [varint(n) for n in range(100)] == found
+    assert [encode_varint(n) for n in range(100)] == found
 
 
-def test_an_exception_is_raised_by_its_class_and_the_connection_stays() -> None:
-    """An error of one call is no business of the next."""
+def test_a_remote_error_leaves_the_connection_open() -> None:
+    """An error of one call has its own class, and the next call is answered."""
 
     def script(peer: Peer) -> None:
         peer.fail(
@@ -71,25 +71,25 @@ def test_an_exception_is_raised_by_its_class_and_the_connection_stays() -> None:
     with FakeServer(script) as server, closing(opened(server)) as line:
         with pytest.raises(NotServingRegion, match=r"t,,1. is gone") as caught:
             asked(line)
-        assert line.place == caught.value.server
+        assert line.host_port == caught.value.server
         assert b"fine" == asked(line)
 
 
-def test_a_silent_server_costs_its_deadline_and_the_connection() -> None:
-    """The call that waited is told so, the others that the connection was closed for it."""
+def test_a_call_that_times_out_closes_the_connection() -> None:
+    """The call gets CallTimedOut, and other calls ConnectionLost."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server:
-        line = opened(server, call_s=0.2)
+        line = opened(server, call_timeout_s=0.2)
         other = line.send("Scan", b"", deadline=soon())
         started = monotonic()
         with pytest.raises(CallTimedOut, match="Get was not answered within"):
-            line.send("Get", b"", deadline=soon()).result(Deadline.after(0.2))
+            line.send("Get", b"", deadline=soon()).result(Deadline.from_now(0.2))
         assert monotonic() - started < GENEROUS_S
         with pytest.raises(ConnectionLost, match="closed, because Get was not answered"):
             other.result(soon())
         with pytest.raises(ConnectionLost, match="closed, because Get was not answered"):
             line.send("Get", b"", deadline=soon())
-        assert isinstance(line.broken, CallTimedOut)
+        assert isinstance(line.failure, CallTimedOut)
         over.set()
 
 
@@ -102,15 +102,13 @@ def test_a_silent_server_costs_its_deadline_and_the_connection() -> None:
         (b"\x40\0\0\1", MalformedAnswer, "a frame of 1,073,741,825 bytes"),
         (b"\0\0\0\x02\x05\x08", MalformedAnswer, "a message of 5 bytes"),
         (b"\0\0\0\x03\xff\xff\xff", MalformedAnswer, "end within a number"),
-        (b"HTTP/1.1 400 Bad Request\r\n", MalformedAnswer, "speaks HTTP"),
+        (b"HTTP/1.1 400 Bad Request\r\n", MalformedAnswer, "answers with HTTP"),
         (b"\x15\x03\x03\0\x02\x02\x46", AuthenticationNeeded, "answers with TLS"),
         (b"\0\0\0\x10\x01", HeaderRefused, "hung up before its first answer"),
     ],
 )
-def test_garbage_breaks_the_connection_and_is_named(
-    raw: bytes, kind: type[HBaseError], words: str
-) -> None:
-    """What is no answer of HBase ends every wait at once, with what was read."""
+def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words: str) -> None:
+    """Bytes that are not an answer end all calls at once, and the error shows them."""
 
     def script(peer: Peer) -> None:
         peer.asked()
@@ -124,8 +122,8 @@ def test_garbage_breaks_the_connection_and_is_named(
             asked(line)
 
 
-def test_a_cut_amid_a_frame_is_a_lost_connection() -> None:
-    """Behind a first answer EOF is no refusal any more; also amid a frame that is long."""
+def test_an_end_within_a_frame_is_a_lost_connection() -> None:
+    """After a first answer, an early end of the stream is ConnectionLost, also in a long frame."""
 
     def script(peer: Peer) -> None:
         peer.answer(peer.asked())
@@ -140,7 +138,7 @@ def test_a_cut_amid_a_frame_is_a_lost_connection() -> None:
 
 
 def test_a_reset_is_a_lost_connection() -> None:
-    """So is ECONNRESET."""
+    """ECONNRESET is ConnectionLost."""
 
     def script(peer: Peer) -> None:
         peer.answer(peer.asked())
@@ -154,8 +152,8 @@ def test_a_reset_is_a_lost_connection() -> None:
             asked(line)
 
 
-def test_answers_to_nobody_are_dropped() -> None:
-    """A number that no call has is none of ours; the next frame is."""
+def test_answers_with_unknown_call_ids_are_dropped() -> None:
+    """The frame after such an answer is still delivered."""
 
     def script(peer: Peer) -> None:
         one = peer.asked()
@@ -180,7 +178,7 @@ def test_answers_to_nobody_are_dropped() -> None:
     ],
 )
 def test_an_answer_to_no_call_ends_all_calls(java: str, says: str, kind: type[HBaseError]) -> None:
-    """Call -1 is the connection itself: everybody gets what the server says of it."""
+    """An answer with call id -1 breaks the connection, and all calls get its error."""
 
     def script(peer: Peer) -> None:
         peer.asked()
@@ -193,11 +191,11 @@ def test_an_answer_to_no_call_ends_all_calls(java: str, says: str, kind: type[HB
         for call in calls:
             with pytest.raises(kind, match=says):
                 call.result(soon())
-        assert isinstance(line.broken, kind)
+        assert isinstance(line.failure, kind)
 
 
-def test_a_server_that_refuses_without_reading_may_say_why() -> None:
-    """Sending fails as the server has hung up; what it said before is read all the same."""
+def test_a_refusal_is_read_when_sending_fails() -> None:
+    """If the server hung up, its last answer is the error of the call."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
     def script(peer: Peer) -> None:
@@ -209,8 +207,8 @@ def test_a_server_that_refuses_without_reading_may_say_why() -> None:
             line.send("Get", b"", bytes(8 << 20), deadline=soon()).result(soon())
 
 
-def test_last_words_are_read_when_sending_fails() -> None:
-    """The server said why and was gone before anybody read it: that is told, not a broken pipe."""
+def test_the_last_answer_is_read_when_sending_fails() -> None:
+    """The error is what the server sent last, not a broken pipe."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
     def script(peer: Peer) -> None:
@@ -226,22 +224,22 @@ def test_last_words_are_read_when_sending_fails() -> None:
             line.send("Get", b"", deadline=soon())
 
 
-def test_a_request_too_long_is_refused_and_nothing_is_sent(
+def test_a_request_that_is_too_long_is_not_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A server cuts the connection at such a request, and all other calls with it."""
-    monkeypatch.setattr("rowkey.hbase.wire.frames.FRAME_BYTES_MOST", 1000)
+    """It raises InvalidRequest, since a server would close the connection."""
+    monkeypatch.setattr("rowkey.hbase.wire.frames.MAX_FRAME_BYTES", 1000)
     with FakeServer(answering(lambda _: b"fine")) as server, closing(opened(server)) as line:
         with pytest.raises(
-            AskedWrongly, match=r"Multi is a request of 1,\d\d\d bytes; expected up to 1,000"
+            InvalidRequest, match=r"Multi is a request of 1,\d\d\d bytes; expected up to 1,000"
         ):
             line.send("Multi", b"", bytes(1000), deadline=soon())
-        assert (b"fine", 0) == (asked(line), line.in_flight)
-    assert 256 << 20 == FRAME_BYTES_MOST
+        assert (b"fine", 0) == (asked(line), line.in_flight_count)
+    assert 256 << 20 == MAX_FRAME_BYTES
 
 
-def test_cell_blocks_are_packed_both_ways() -> None:
-    """With `compress` the server reads zlib and answers with it; the caller sees neither."""
+def test_cell_blocks_are_compressed_both_ways() -> None:
+    """With `compress` both sides send zlib, and callers see plain cells."""
     heard: Queue[bytes] = Queue()
 
     def script(peer: Peer) -> None:
@@ -254,7 +252,7 @@ def test_cell_blocks_are_packed_both_ways() -> None:
     with FakeServer(script) as server, closing(opened(server, compress=True)) as line:
         found = line.send("Multi", b"", b"cells" * 100, deadline=soon()).result(soon()).cells
         empty = line.send("Multi", b"", deadline=soon()).result(soon()).cells
-        codec = server.peers[0].header.text(4)
+        codec = server.peers[0].header.get_text(4)
         with pytest.raises(MalformedAnswer, match="not zlib"):
             asked(line)
     packed, nothing = heard.get(), heard.get()
@@ -263,31 +261,31 @@ def test_cell_blocks_are_packed_both_ways() -> None:
     assert "org.apache.hadoop.io.compress.DefaultCodec" == codec
 
 
-def test_numbers_go_round_and_skip_those_in_flight() -> None:
-    """After 2^31 - 1 comes 0, and no number is given to two calls."""
+def test_call_ids_wrap_around_and_skip_calls_in_flight() -> None:
+    """After 2^31 - 1 comes 0, and no two calls have the same id."""
 
     def script(peer: Peer) -> None:
         kept = peer.asked()
         for _ in range(3):
-            peer.answer(one := peer.asked(), varint(one.call_id))
-        peer.answer(kept, varint(kept.call_id))
+            peer.answer(one := peer.asked(), encode_varint(one.call_id))
+        peer.answer(kept, encode_varint(kept.call_id))
 
     with FakeServer(script) as server, closing(opened(server)) as line:
-        line._next = 1
+        line._next_call_id = 1
         kept = line.send("Scan", b"", deadline=soon())
-        line._next = 2**31 - 1
+        line._next_call_id = 2**31 - 1
         found = [asked(line) for _ in range(3)]
-        assert [varint(2**31 - 1), varint(0), varint(2)] == found
-        assert varint(1) == kept.result(soon()).message
+        assert [encode_varint(2**31 - 1), encode_varint(0), encode_varint(2)] == found
+        assert encode_varint(1) == kept.result(soon()).message
 
 
-def test_the_socket_is_closed_when_nobody_uses_it_any_more() -> None:
-    """Ended while one reads: the last one out closes it, so that its number is not taken before."""
+def test_the_last_user_closes_the_socket() -> None:
+    """A connection closed during a read keeps its file descriptor until the read ends."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
         line = opened(server)
         waiting = pool.submit(asked, line)
-        while not line._turns.reading:
+        while not line._readers.has_leader:
             sleep(0.001)
         line.close()
         with pytest.raises(ConnectionLost):
@@ -296,16 +294,16 @@ def test_the_socket_is_closed_when_nobody_uses_it_any_more() -> None:
         over.set()
 
 
-def test_small_requests_are_not_held_back() -> None:
-    """Nagle's algorithm is off, and a dead peer is noticed some day."""
+def test_small_requests_are_sent_at_once() -> None:
+    """Nagle's algorithm is off, and keepalive is on."""
     with FakeServer(answering(lambda _: b"")) as server, closing(opened(server)) as line:
         nodelay = line._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         keepalive = line._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     assert (1, 1) == (nodelay, keepalive)
 
 
-def test_the_dump_tells_what_is_in_flight() -> None:
-    """By method, with the age of the oldest call and the bytes of both ways."""
+def test_the_dump_shows_calls_in_flight() -> None:
+    """It counts calls by method, the age of the oldest one, and bytes both ways."""
     import json
 
     over = threading.Event()
@@ -313,12 +311,12 @@ def test_the_dump_tells_what_is_in_flight() -> None:
         line = opened(server)
         for method in ("Get", "Get", "Scan"):
             line.send(method, b"", deadline=soon())
-        told = line.dump()
+        told = line.dump_state()
         line.close()
-        broken = line.dump()["broken"]
+        broken = line.dump_state()["broken"]
         over.set()
     assert {"Get": 2, "Scan": 1} == json.loads(json.dumps(told))["in_flight"]
-    assert (line.place, "ClientService", 0, None) == (
+    assert (line.host_port, "ClientService", 0, None) == (
         told["server"],
         told["service"],
         told["answers"],

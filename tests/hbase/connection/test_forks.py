@@ -1,4 +1,4 @@
-"""A forked child: what its parent's threads hold or were doing keeps it from nothing."""
+"""Forked children, whatever the parent's threads were doing."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ SCRIPT = """
 import json, os, signal, sys, threading
 from hbase.scanning.world import World
 from rowkey.cells import Cell
-from rowkey.hbase.connection import Servers
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import ConnectionLost
-from rowkey.hbase.locations import Locations
-from rowkey.hbase.locations.flights import Flights
-from rowkey.hbase.reading import Scan
+from rowkey.hbase.locations import RegionLocator
+from rowkey.hbase.locations.single_flight import SingleFlight
+from rowkey.hbase.read_spec import ScanSpec
 from rowkey.hbase.registry import parse_url
-from rowkey.hbase.scanning import Keeper, Scanner
+from rowkey.hbase.scanning import LeaseRenewer, Scanner
 from rowkey.hbase.settings import Deadline, Settings
-from rowkey.hbase.wire.names import Server
+from rowkey.hbase.wire.names import ServerName
 
 settings = Settings()
-servers = Servers(settings)
-masters = parse_url("hbase+master://127.0.0.1:1").open(servers, settings)
-locations = Locations(masters, servers, settings)
-flights = Flights("what is asked")
+servers = ServerConnections(settings)
+masters = parse_url("hbase+master://127.0.0.1:1").open_registry(servers, settings)
+locations = RegionLocator(masters, servers, settings)
+flights = SingleFlight("what is asked")
 world = World({row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")}, size=1)
-keeper = Keeper.of(world.caller)
-scanner = Scanner(world.caller, "t", Scan(), world.settings)
-read = [scanner.next_answer().first_row]
+keeper = LeaseRenewer.get_for_caller(world.caller)
+scanner = Scanner(world.caller, "t", ScanSpec(), world.settings)
+read = [scanner.read_block().first_row_key]
 
 asking, never = threading.Event(), threading.Event()
 def ask():
     asking.set()
     never.wait()
 threading.Thread(
-    target=flights.share, args=("k", ask, Deadline.after(60)), daemon=True
+    target=flights.run_once, args=("k", ask, Deadline.from_now(60)), daemon=True
 ).start()
 asking.wait()
 opening = servers._openings[(("127.0.0.1", 1), "ClientService")] = object()
-locations._meta._flights._running["hbase:meta"] = object()
+locations._meta_table._lookups._flights["hbase:meta"] = object()
 held = [servers._lock, masters._lock, masters._nodes._lock, locations._lock, flights._lock,
-        locations._meta._flights._lock, keeper._changed, scanner._lock]
+        locations._meta_table._lookups._lock, keeper._condition, scanner._lock]
 for one in held:
     one.acquire()
 if os.fork() == 0:
     signal.alarm(20)  # ends it if it hangs
-    told = {"flight": flights.share("k", lambda: 2, Deadline.after(5))}
+    told = {"flight": flights.run_once("k", lambda: 2, Deadline.from_now(5))}
     try:
-        servers.connection(("127.0.0.1", 1), "ClientService", Deadline.after(5))
+        servers.get_connection(("127.0.0.1", 1), "ClientService", Deadline.from_now(5))
     except ConnectionLost as error:
-        told["server"] = error.mistake.what
-    masters.learn([Server("127.0.0.1", 2, 1)])
+        told["server"] = error.mistake.problem
+    masters.learn_servers([ServerName("127.0.0.1", 2, 1)])
     try:
-        masters.meta(Deadline.after(5))
+        masters.get_meta_server(Deadline.from_now(5))
     except Exception as error:
         told["registry"] = type(error).__name__
     locations.forget_table("t")
     try:
-        locations.locate("t", b"x", Deadline.after(0.3))
+        locations.locate_region("t", b"x", Deadline.from_now(0.3))
     except Exception as error:
         told["locations"] = type(error).__name__
-    told["kept"] = keeper.dump()["kept"]
-    told["rows"] = [row.row.decode() for row in scanner.rows()]
+    told["kept"] = keeper.dump_state()["scanners"]
+    told["rows"] = [row.row.decode() for row in scanner.iter_row_cells()]
     told["opened"] = world.asked.count("open")
     print(json.dumps(told), flush=True)
     os._exit(0)
@@ -75,23 +75,23 @@ os._exit(0)
 SOCKETS = """
 import json, os, signal
 from hbase.fakes import FakeServer, answering
-from rowkey.hbase.connection import Servers
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import ConnectionLost
 from rowkey.hbase.settings import Deadline, Settings
 
 def asked(param):
-    line = servers.connection(server.address, "ClientService", Deadline.after(20))
-    answer = line.send("Get", param, deadline=Deadline.after(20)).result(Deadline.after(20))
+    line = servers.get_connection(server.address, "ClientService", Deadline.from_now(20))
+    answer = line.send("Get", param, deadline=Deadline.from_now(20)).result(Deadline.from_now(20))
     return line, answer.message.decode()
 
-server, servers = FakeServer(answering(lambda one: one.param)), Servers(Settings())
+server, servers = FakeServer(answering(lambda one: one.param)), ServerConnections(Settings())
 line, _ = asked(b"before")
 if os.fork() == 0:
     signal.alarm(20)  # ends it if it hangs
     try:
-        line.send("Get", b"", deadline=Deadline.after(5))
+        line.send("Get", b"", deadline=Deadline.from_now(5))
     except ConnectionLost as error:
-        print(json.dumps(error.mistake.what), flush=True)
+        print(json.dumps(error.mistake.problem), flush=True)
     line.close()
     print(json.dumps(asked(b"child")[1]), flush=True)
     servers.close()
@@ -117,20 +117,20 @@ def run(script: str) -> list[object]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-def test_a_child_opens_its_own_and_leaves_the_parents() -> None:
-    """The child's first call works on a new socket; the parent's connection stays whole."""
+def test_a_child_opens_its_own_connection() -> None:
+    """The child's first call uses a new socket, and the parent's connection stays usable."""
     refused, answer, after = run(SOCKETS)
     assert re.fullmatch(r"the connection belongs to process \d+, which was forked", str(refused))
     assert ("child", ["parent", True, 2]) == (answer, after)
 
 
-def test_a_child_starts_anew() -> None:
-    """With every lock held and lookups under way at the fork; its scan opens its own scanner."""
+def test_a_child_inherits_no_locks_or_lookups() -> None:
+    """Locks held and lookups running at the fork do not block the child, nor its scan."""
     expected = {
         "flight": 2,
-        "server": "does not accept connections: Connection refused",
-        "registry": "NobodyThere",
-        "locations": "OutOfTime",
+        "server": "it does not accept connections: Connection refused",
+        "registry": "RegistryUnreachable",
+        "locations": "OperationTimedOut",
         "kept": 0,
         "rows": ["b", "c"],
         "opened": 2,

@@ -5,8 +5,8 @@ from contextlib import closing
 import pytest
 
 from hbase.fakes import FakeServer, answering
-from rowkey.hbase.connection import Connection
-from rowkey.hbase.connection.handshake import connect, first_words
+from rowkey.hbase.connection import ServerConnection
+from rowkey.hbase.connection.handshake import build_handshake, connect_socket
 from rowkey.hbase.errors import ConnectionLost
 from rowkey.hbase.settings import Deadline, Settings
 
@@ -20,27 +20,27 @@ RECORDED = bytes.fromhex(
 
 def soon() -> Deadline:
     """A deadline that no test comes near."""
-    return Deadline.after(30)
+    return Deadline.from_now(30)
 
 
-def test_first_words_are_the_recorded_ones() -> None:
-    """As servers of three versions took and answered them."""
-    assert RECORDED == first_words("ClientService", Settings(user="rowkey"))
+def test_the_handshake_is_the_recorded_one() -> None:
+    """Its bytes are those that servers of three versions accepted."""
+    assert RECORDED == build_handshake("ClientService", Settings(user="rowkey"))
 
 
-def test_who_has_no_name_is_named_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container may run as a number that no file names."""
+def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container the user id may have no name."""
 
     def nobody() -> str:
         raise KeyError("getpwuid(): uid not found: 4711")
 
     monkeypatch.setattr(getpass, "getuser", nobody)
     monkeypatch.setattr("os.getuid", lambda: 4711)
-    assert b"\x0a\x06\x0a\x044711" in first_words("ClientService", Settings())
+    assert b"\x0a\x06\x0a\x044711" in build_handshake("ClientService", Settings())
 
 
 def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name may have an address where nobody listens before the one where somebody does."""
+    """An address that refuses does not hide the next one of the same name."""
     with FakeServer(answering(lambda _: b"here")) as server:
         port = server.address[1]
         real = socket.getaddrinfo
@@ -55,12 +55,12 @@ def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> Non
 
         monkeypatch.setattr(socket, "getaddrinfo", both)
         address = ("rs1.example", port)
-        with closing(Connection.open(address, "ClientService", Settings(), soon())) as line:
+        with closing(ServerConnection.open(address, "ClientService", Settings(), soon())) as line:
             assert b"here" == line.send("Get", b"", deadline=soon()).result(soon()).message
 
 
-def test_a_port_that_answers_itself_is_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Called from the same port of this machine, a connection meets itself and would echo."""
+def test_a_socket_connected_to_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client port that equals the free server port would echo the requests."""
     real = socket.socket
 
     class Same(real):  # type: ignore[valid-type, misc]
@@ -76,12 +76,12 @@ def test_a_port_that_answers_itself_is_nobody(monkeypatch: pytest.MonkeyPatch) -
         free = listening.getsockname()
     monkeypatch.setattr(socket, "socket", Same)
     with pytest.raises(ConnectionLost, match="Connection refused"):
-        connect(free, Settings(), soon())
+        connect_socket(free, Settings(), soon())
 
 
 def test_a_socket_that_is_not_connected_is_closed() -> None:
-    """Nothing is left open of an address that refuses; warnings are errors here."""
+    """A refused connection leaves no socket open."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         free = listening.getsockname()
-    with pytest.raises(ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: does not accept"):
-        connect(free, Settings(), soon())
+    with pytest.raises(ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: it does not accept"):
+        connect_socket(free, Settings(), soon())

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hbase.fakes import framed
-from rowkey.hbase.connection.inbox import LONGEST_FRAME, Inbox
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.connection.frame_reader import MAX_FRAME_BYTES, FrameReader
+from rowkey.hbase.wire.proto import WireFormatError
 
 
 class Taps:
@@ -27,9 +27,9 @@ class Taps:
 
 def drained(stream: bytes, sizes: list[int]) -> list[bytes]:
     """The frames of a stream that comes in pieces."""
-    inbox, tap, found = Inbox(), Taps(stream, sizes), []
-    while inbox.fill(tap):  # type: ignore[arg-type]
-        while frames := inbox.frames():
+    inbox, tap, found = FrameReader(), Taps(stream, sizes), []
+    while inbox.fill_buffer(tap):  # type: ignore[arg-type]
+        while frames := inbox.take_frames():
             found.extend(frames)
     return found
 
@@ -38,10 +38,8 @@ def drained(stream: bytes, sizes: list[int]) -> list[bytes]:
     st.lists(st.binary(min_size=1, max_size=40), max_size=30),
     st.lists(st.integers(1, 60), min_size=1, max_size=10),
 )
-def test_frames_are_the_same_however_the_stream_is_cut(
-    bodies: list[bytes], sizes: list[int]
-) -> None:
-    """A frame may come in pieces, and a piece may hold many frames."""
+def test_frames_do_not_depend_on_the_chunks(bodies: list[bytes], sizes: list[int]) -> None:
+    """A frame may come in pieces, and a chunk may hold many frames."""
     assert bodies == drained(b"".join(map(framed, bodies)), sizes)
 
 
@@ -49,48 +47,48 @@ def test_frames_are_the_same_however_the_stream_is_cut(
     st.lists(st.integers(1, 200_000), min_size=1, max_size=5),
     st.lists(st.integers(1_000, 90_000), min_size=1, max_size=5),
 )
-def test_frames_longer_than_the_buffer_are_whole(lengths: list[int], sizes: list[int]) -> None:
-    """Long and short ones in any order, each byte in its place."""
+def test_frames_longer_than_the_buffer_are_complete(lengths: list[int], sizes: list[int]) -> None:
+    """Long and short frames in any order keep all their bytes."""
     bodies = [(b"%d;" % length) * (length // 7 + 1) for length in lengths]
     assert bodies == drained(b"".join(map(framed, bodies)), sizes)
 
 
 @pytest.mark.parametrize("size", [64 << 10, (64 << 10) - 4, (64 << 10) - 5, (4 << 20) + 1, 9 << 20])
-def test_frames_about_the_sizes_of_buffers_are_whole(size: int) -> None:
-    """One that just fits, one that just does not, one for which its buffer grows."""
+def test_frames_of_buffer_size_are_complete(size: int) -> None:
+    """Frames around each size of the buffer keep all their bytes."""
     body = bytes(range(251)) * (size // 251 + 1)
     found = drained(framed(body[:size]) + framed(b"next"), [1 << 20, 70_000])
     assert [body[:size], b"next"] == found
 
 
-@pytest.mark.parametrize("length", [0, LONGEST_FRAME + 1, 2**32 - 1])
-def test_a_length_that_is_none_is_named_and_frames_before_it_are_had(length: int) -> None:
-    """What came whole before a lie is still an answer."""
-    inbox = Inbox()
-    inbox.fill(Taps(framed(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
-    assert [b"fine"] == inbox.frames()
-    with pytest.raises(Malformed, match=f"a frame of {length:,} bytes, beginning with"):
-        inbox.frames()
+@pytest.mark.parametrize("length", [0, MAX_FRAME_BYTES + 1, 2**32 - 1])
+def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> None:
+    """Complete frames before a bad length are returned, and the next call raises."""
+    inbox = FrameReader()
+    inbox.fill_buffer(Taps(framed(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
+    assert [b"fine"] == inbox.take_frames()
+    with pytest.raises(WireFormatError, match=f"a frame of {length:,} bytes, beginning with"):
+        inbox.take_frames()
 
 
-def test_a_length_that_lies_costs_no_memory() -> None:
-    """A gigabyte is announced, nothing of it comes: four megabytes are kept for it."""
-    inbox = Inbox()
-    inbox.fill(Taps(LONGEST_FRAME.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
-    assert [] == inbox.frames()
-    assert inbox._long is not None
-    assert (4 << 20, LONGEST_FRAME) == (len(inbox._long), inbox._long_size)
-    assert LONGEST_FRAME.to_bytes(4, "big") + b"rest" == inbox.head()
+def test_a_false_length_costs_no_memory() -> None:
+    """For an announced gigabyte that does not come, four megabytes are allocated."""
+    inbox = FrameReader()
+    inbox.fill_buffer(Taps(MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
+    assert [] == inbox.take_frames()
+    assert inbox._long_buffer is not None
+    assert (4 << 20, MAX_FRAME_BYTES) == (len(inbox._long_buffer), inbox._long_size)
+    assert MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest" == inbox.peek_head()
 
 
-def test_a_real_socket_without_bytes_is_not_waited_for() -> None:
-    """BlockingIOError, and nothing is lost."""
+def test_reading_never_waits() -> None:
+    """A socket without bytes raises BlockingIOError, and nothing is lost."""
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
         ours.setblocking(False)
-        inbox = Inbox()
+        inbox = FrameReader()
         with pytest.raises(BlockingIOError):
-            inbox.fill(ours)
+            inbox.fill_buffer(ours)
         theirs.sendall(framed(b"now"))
-        assert 7 == inbox.fill(ours)
-        assert ([b"now"], 7) == (inbox.frames(), inbox.received)
+        assert 7 == inbox.fill_buffer(ours)
+        assert ([b"now"], 7) == (inbox.take_frames(), inbox.received_bytes)

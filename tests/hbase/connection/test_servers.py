@@ -11,10 +11,10 @@ from time import monotonic, sleep
 import pytest
 
 from hbase.fakes import FakeServer, Peer, answering, free_port
-from rowkey.hbase.connection import Connection, Servers
+from rowkey.hbase.connection import ServerConnection, ServerConnections
 from rowkey.hbase.errors import (
-    AskedWrongly,
     CallTimedOut,
+    ClientClosed,
     ConnectionLost,
     HBaseError,
     RegionServerStopped,
@@ -27,19 +27,19 @@ echo = answering(lambda one: one.param)
 
 def soon() -> Deadline:
     """A deadline that no test comes near."""
-    return Deadline.after(30)
+    return Deadline.from_now(30)
 
 
 @contextmanager
-def client(**settings: object) -> Iterator[Servers]:
+def client(**settings: object) -> Iterator[ServerConnections]:
     """The connections of a client that is closed at the end."""
-    with closing(Servers(Settings(**settings))) as servers:  # type: ignore[arg-type]
+    with closing(ServerConnections(Settings(**settings))) as servers:  # type: ignore[arg-type]
         yield servers
 
 
-def asked(servers: Servers, address: tuple[str, int], param: bytes = b"") -> bytes:
+def asked(servers: ServerConnections, address: tuple[str, int], param: bytes = b"") -> bytes:
     """The body of the answer to one request."""
-    line = servers.connection(address, "ClientService", soon())
+    line = servers.get_connection(address, "ClientService", soon())
     return line.send("Get", param, deadline=soon()).result(soon()).message
 
 
@@ -49,25 +49,25 @@ def open_files() -> int:
 
 
 def test_one_connection_for_each_server_and_service() -> None:
-    """Asked for again it is the same; another service has its own."""
+    """The same server and service share a connection, and another service has its own."""
     with FakeServer(echo) as server, client() as servers:
-        first = servers.connection(server.address, "ClientService", soon())
-        assert first is servers.connection(server.address, "ClientService", soon())
-        assert first is not servers.connection(server.address, "AdminService", soon())
+        first = servers.get_connection(server.address, "ClientService", soon())
+        assert first is servers.get_connection(server.address, "ClientService", soon())
+        assert first is not servers.get_connection(server.address, "AdminService", soon())
 
 
-def test_a_connection_is_opened_once_however_many_want_it(
+def test_sixteen_threads_open_one_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Sixteen threads at once: one opens, the others wait for it."""
+    """One thread opens it, and the others wait for it."""
     started = threading.Barrier(16)
-    real = Connection.open
+    real = ServerConnection.open
 
-    def slowly(*arguments: object) -> Connection:
+    def slowly(*arguments: object) -> ServerConnection:
         sleep(0.1)
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Connection, "open", slowly)
+    monkeypatch.setattr(ServerConnection, "open", slowly)
     with FakeServer(echo) as server, client() as servers:
 
         def run(thread: int) -> bytes:
@@ -80,17 +80,17 @@ def test_a_connection_is_opened_once_however_many_want_it(
         assert 1 == len(server.peers)
 
 
-def test_who_waits_for_an_opening_keeps_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one who opens may have more time than the one who waits for it."""
+def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that opens may have more time than the one that waits."""
     go, began = threading.Event(), threading.Event()
-    real = Connection.open
+    real = ServerConnection.open
 
-    def held(*arguments: object) -> Connection:
+    def held(*arguments: object) -> ServerConnection:
         began.set()
         go.wait(30)
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Connection, "open", held)
+    monkeypatch.setattr(ServerConnection, "open", held)
     with (
         FakeServer(echo) as server,
         client() as servers,
@@ -98,15 +98,15 @@ def test_who_waits_for_an_opening_keeps_the_deadline(monkeypatch: pytest.MonkeyP
     ):
         opening = pool.submit(asked, servers, server.address, b"x")
         began.wait(30)
-        with pytest.raises(ConnectionLost, match="is still being connected to"):
-            servers.connection(server.address, "ClientService", Deadline.after(0.05))
-        assert [f"127.0.0.1:{server.address[1]} ClientService"] == servers.dump()["opening"]
+        with pytest.raises(ConnectionLost, match="another thread is still connecting to it"):
+            servers.get_connection(server.address, "ClientService", Deadline.from_now(0.05))
+        assert [f"127.0.0.1:{server.address[1]} ClientService"] == servers.dump_state()["opening"]
         go.set()
         assert b"x" == opening.result(30)
 
 
-def test_a_broken_connection_is_opened_anew() -> None:
-    """The call in flight is lost, the next one is answered."""
+def test_a_broken_connection_is_replaced() -> None:
+    """The call in flight fails, and the next one is answered."""
 
     def script(peer: Peer) -> None:
         peer.answer(peer.asked(), b"once")
@@ -117,14 +117,14 @@ def test_a_broken_connection_is_opened_anew() -> None:
         with pytest.raises(ConnectionLost):
             asked(servers, server.address)
         assert b"once" == asked(servers, server.address)
-        assert 1 == len(servers.dump()["connections"])
+        assert 1 == len(servers.dump_state()["connections"])
 
 
-def test_a_connection_closed_in_a_silence_is_noticed_before_it_is_used(
+def test_an_idle_connection_is_checked_before_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No call is lost when a server closes what nobody used for long."""
-    monkeypatch.setattr("rowkey.hbase.connection.connection._IDLE_S", 0.0)
+    """No call is lost when a server closes an idle connection."""
+    monkeypatch.setattr("rowkey.hbase.connection.server_connection._IDLE_CHECK_S", 0.0)
 
     def script(peer: Peer) -> None:
         peer.answer(peer.asked(), b"once")
@@ -138,149 +138,153 @@ def test_a_connection_closed_in_a_silence_is_noticed_before_it_is_used(
         assert 3 == len(server.peers)
 
 
-def test_a_dead_server_is_tried_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others get its error at once, until the pause is over; the pause grows."""
+def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others get its error at once, until a growing pause is over."""
     tried: list[float] = []
-    real = Connection.open
+    real = ServerConnection.open
 
-    def counted(*arguments: object) -> Connection:
+    def counted(*arguments: object) -> ServerConnection:
         tried.append(monotonic())
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Connection, "open", counted)
+    monkeypatch.setattr(ServerConnection, "open", counted)
     address = ("127.0.0.1", free_port())
-    lasting = Deadline.after(1.0)
+    lasting = Deadline.from_now(1.0)
 
-    def hammer(servers: Servers) -> int:
+    def hammer(servers: ServerConnections) -> int:
         count = 0
-        while not lasting.expired:
+        while not lasting.is_expired:
             with pytest.raises(ConnectionLost, match="Connection refused"):
                 asked(servers, address)
             count += 1
             sleep(0.001)
         return count
 
-    with client(pause_s=0.05, pause_most_s=0.4) as servers:
+    with client(retry_pause_s=0.05, max_retry_pause_s=0.4) as servers:
         with ThreadPoolExecutor(8) as pool:
             counts = list(pool.map(hammer, [servers] * 8))
-        dead = servers.dump()["dead"]
+        dead = servers.dump_state()["dead"]
     gaps = [after - before for before, after in pairwise(tried)]
     assert all(gap >= least for gap, least in zip(gaps, [0.05, 0.1, 0.2, 0.4, 0.4], strict=False))
     assert len(tried) <= 6 < sum(counts)
     assert [f"127.0.0.1:{address[1]}"] == list(dead)
 
 
-def test_who_comes_while_a_dead_server_is_tried_does_not_wait(
+def test_threads_do_not_wait_while_a_dead_server_is_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A second try, for another service, would cost the time to connect once more."""
+    """Another service of it fails at once instead of taking another connect timeout."""
     go, began = threading.Event(), threading.Event()
-    real = Connection.open
+    real = ServerConnection.open
 
-    def held(*arguments: object) -> Connection:
+    def held(*arguments: object) -> ServerConnection:
         began.set()
         go.wait(30)
         return real(*arguments)  # type: ignore[arg-type]
 
     address = ("127.0.0.1", free_port())
-    with client(pause_s=0.001) as servers, ThreadPoolExecutor(1) as pool:
+    with client(retry_pause_s=0.001) as servers, ThreadPoolExecutor(1) as pool:
         with pytest.raises(ConnectionLost, match="Connection refused"):
             asked(servers, address)
         sleep(0.01)
-        monkeypatch.setattr(Connection, "open", held)
+        monkeypatch.setattr(ServerConnection, "open", held)
         trying = pool.submit(asked, servers, address)
         began.wait(30)
-        monkeypatch.setattr(Connection, "open", None)
+        monkeypatch.setattr(ServerConnection, "open", None)
         for service in ("ClientService", "AdminService"):
             with pytest.raises(ConnectionLost, match="Connection refused"):
-                servers.connection(address, service, soon())
+                servers.get_connection(address, service, soon())
         go.set()
         with pytest.raises(ConnectionLost, match="Connection refused"):
             trying.result(30)
 
 
 def test_a_server_that_comes_back_is_used_again() -> None:
-    """After the pause; then it is not dead any more."""
+    """After the pause it is connected again and no longer dead."""
     port = free_port()
-    with client(pause_s=0.01, pause_most_s=0.01) as servers:
+    with client(retry_pause_s=0.01, max_retry_pause_s=0.01) as servers:
         with pytest.raises(ConnectionLost, match="Connection refused"):
             asked(servers, ("127.0.0.1", port))
         with FakeServer(echo, port=port) as server:
             sleep(0.02)
             assert b"back" == asked(servers, server.address, b"back")
-            assert {} == servers.dump()["dead"]
+            assert {} == servers.dump_state()["dead"]
 
 
-def test_dropping_closes_what_was_opened_before_the_error_was_made() -> None:
-    """A late word of a lost connection does not close the one that took its place."""
+def test_dropping_keeps_newer_connections() -> None:
+    """A late error of a lost connection does not close its replacement."""
     with FakeServer(echo) as server, FakeServer(echo) as other, client() as servers:
         asked(servers, server.address)
-        kept = servers.connection(other.address, "ClientService", soon())
-        old = servers.connection(server.address, "ClientService", soon())
+        kept = servers.get_connection(other.address, "ClientService", soon())
+        old = servers.get_connection(server.address, "ClientService", soon())
         error = RegionServerStopped("rs", "stopped")
-        servers.drop(server.address, error)
-        assert "dropped, because stopped" in str(old.broken)
-        new = servers.connection(server.address, "ClientService", soon())
-        servers.drop(server.address, error)
-        assert new is servers.connection(server.address, "ClientService", soon())
-        servers.drop(server.address)
-        assert new.broken is not None
-        assert kept.broken is None
+        servers.drop_connections(server.address, error)
+        assert "dropped, because stopped" in str(old.failure)
+        new = servers.get_connection(server.address, "ClientService", soon())
+        servers.drop_connections(server.address, error)
+        assert new is servers.get_connection(server.address, "ClientService", soon())
+        servers.drop_connections(server.address)
+        assert new.failure is not None
+        assert kept.failure is None
 
 
-def test_a_hurried_call_that_timed_out_closes_nothing() -> None:
-    """Only one that was waited for as long as a call may take has cut its own connection."""
+def test_a_short_deadline_closes_no_connection() -> None:
+    """Only a call that waited a full call timeout closes connections."""
     with FakeServer(echo) as server, client() as servers:
-        line = servers.connection(server.address, "ClientService", soon())
-        servers.drop(server.address, CallTimedOut(line.place, "Get was not answered"))
-        assert line is servers.ready(server.address, "ClientService")
-        other = servers.connection(server.address, "AdminService", soon())
-        line.close(CallTimedOut(line.place, "Get was not answered"))
-        servers.drop(server.address, CallTimedOut(line.place, "Get was not answered"))
-        assert other.broken is not None
+        line = servers.get_connection(server.address, "ClientService", soon())
+        servers.drop_connections(
+            server.address, CallTimedOut(line.host_port, "Get was not answered")
+        )
+        assert line is servers.get_open_connection(server.address, "ClientService")
+        other = servers.get_connection(server.address, "AdminService", soon())
+        line.close(CallTimedOut(line.host_port, "Get was not answered"))
+        servers.drop_connections(
+            server.address, CallTimedOut(line.host_port, "Get was not answered")
+        )
+        assert other.failure is not None
         with pytest.raises(ConnectionLost, match="there is no connection to it"):
-            servers.ready(server.address, "AdminService")
+            servers.get_open_connection(server.address, "AdminService")
 
 
-def test_an_interrupted_opening_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The keyboard ends it before the socket is tried: the next one opens it."""
-    real, first = Servers._establish, [KeyboardInterrupt()]
+def test_an_interrupted_opening_does_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After KeyboardInterrupt the next thread opens the connection."""
+    real, first = ServerConnections._open_connection, [KeyboardInterrupt()]
 
-    def establish(*arguments: object) -> Connection:
+    def establish(*arguments: object) -> ServerConnection:
         if first:
             raise first.pop()
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Servers, "_establish", establish)
-    with FakeServer(echo) as server, client(pause_s=0.0) as servers:
+    monkeypatch.setattr(ServerConnections, "_open_connection", establish)
+    with FakeServer(echo) as server, client(retry_pause_s=0.0) as servers:
         with pytest.raises(KeyboardInterrupt):
-            servers.connection(server.address, "ClientService", soon())
-        assert [] == servers.dump()["opening"]
+            servers.get_connection(server.address, "ClientService", soon())
+        assert [] == servers.dump_state()["opening"]
         assert b"on" == asked(servers, server.address, b"on")
 
 
-def test_closed_is_closed() -> None:
-    """No connection is opened any more, and those that were are closed."""
+def test_closed_connections_stay_closed() -> None:
+    """All connections are closed, and opening one raises ClientClosed."""
     with FakeServer(echo) as server:
-        servers = Servers(Settings())
-        line = servers.connection(server.address, "ClientService", soon())
+        servers = ServerConnections(Settings())
+        line = servers.get_connection(server.address, "ClientService", soon())
         servers.close()
         servers.close()
-        assert line.broken is not None
-        with pytest.raises(AskedWrongly, match="closed"):
-            servers.connection(server.address, "ClientService", soon())
+        assert line.failure is not None
+        with pytest.raises(ClientClosed, match="closed"):
+            servers.get_connection(server.address, "ClientService", soon())
 
 
-def test_a_name_without_an_address_is_told() -> None:
-    """RFC 6761 keeps `.invalid` for that."""
+def test_a_name_without_address_raises_unknown_host() -> None:
+    """RFC 6761 reserves `.invalid` for names without address."""
     with client() as servers, pytest.raises(UnknownHost, match="name cannot be resolved"):
-        servers.connection(("rs1.invalid", 16020), "ClientService", soon())
+        servers.get_connection(("rs1.invalid", 16020), "ClientService", soon())
 
 
-def test_a_name_server_that_does_not_answer_is_not_waited_for(
+def test_a_silent_name_server_costs_only_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Resolving has no deadline of its own; the connection has."""
+    """Resolving a name ends at the deadline of the connection."""
     go = threading.Event()
     real = socket.getaddrinfo
 
@@ -290,14 +294,14 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(
         return real(host, port, **about)
 
     monkeypatch.setattr(socket, "getaddrinfo", hangs)
-    with client(connect_s=0.1) as servers:
+    with client(connect_timeout_s=0.1) as servers:
         with pytest.raises(UnknownHost, match="no answer in time"):
-            servers.connection(("localhost", 16020), "ClientService", soon())
+            servers.get_connection(("localhost", 16020), "ClientService", soon())
         go.set()
 
 
-def test_a_server_that_does_not_accept_costs_the_time_to_connect() -> None:
-    """A full backlog: the kernel neither accepts nor refuses."""
+def test_a_full_backlog_costs_the_connect_timeout() -> None:
+    """The kernel neither accepts nor refuses the connection."""
     with closing(socket.create_server(("127.0.0.1", 0), backlog=0)) as listening:
         address = listening.getsockname()
         fillers = [socket.socket() for _ in range(4)]
@@ -305,22 +309,22 @@ def test_a_server_that_does_not_accept_costs_the_time_to_connect() -> None:
             one.setblocking(False)
             one.connect_ex(address)
         with (
-            client(connect_s=0.2) as servers,
+            client(connect_timeout_s=0.2) as servers,
             pytest.raises(ConnectionLost, match=r"does not accept connections within 0\.2 s"),
         ):
-            servers.connection(address, "ClientService", soon())
+            servers.get_connection(address, "ClientService", soon())
         for one in fillers:
             one.close()
 
 
 def test_threads_and_sockets_do_not_grow() -> None:
-    """A thousand calls, errors and reconnections later all is as before."""
+    """After a thousand calls, errors and reconnections there are as many as before."""
 
     def script(peer: Peer) -> None:
         for _ in range(20):
             peer.answer(peer.asked())
 
-    def run(servers: Servers, address: tuple[str, int]) -> int:
+    def run(servers: ServerConnections, address: tuple[str, int]) -> int:
         lost = 0
         for _ in range(100):
             try:
@@ -336,17 +340,17 @@ def test_threads_and_sockets_do_not_grow() -> None:
         with ThreadPoolExecutor(8) as pool:
             lost = list(pool.map(lambda _: run(servers, server.address), range(8)))
         assert sum(lost) > 0
-        assert 1 >= sum(one["broken"] is None for one in servers.dump()["connections"])
+        assert 1 >= sum(one["broken"] is None for one in servers.dump_state()["connections"])
     assert before == (threading.active_count(), open_files())
 
 
 def test_the_dump_is_json() -> None:
-    """With every connection, and the servers that are dead."""
+    """It has every connection and the dead servers."""
     with FakeServer(echo) as server, client() as servers:
         asked(servers, server.address)
         with pytest.raises(ConnectionLost):
             asked(servers, ("127.0.0.1", free_port()))
-        told = json.loads(json.dumps(servers.dump()))
+        told = json.loads(json.dumps(servers.dump_state()))
     assert ["connections", "opening", "dead"] == list(told)
     assert [1] == [one["answers"] for one in told["connections"]]
     assert ["error", "tried_again_in_s", "probed"] == list(next(iter(told["dead"].values())))

@@ -1,4 +1,4 @@
-"""One connection, many threads: turns, room and deadlines, each for itself."""
+"""One connection shared by many threads, each with its own deadline."""
 
 import random
 import threading
@@ -12,19 +12,19 @@ import pytest
 from hbase.connection.lines import GENEROUS_S, asked, opened, soon
 from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, stalled
 from rowkey.hbase.errors import (
-    AskedWrongly,
     BusyError,
     CallTimedOut,
     ConnectionLost,
     HeaderRefused,
+    InvalidRequest,
     ServerGone,
 )
 from rowkey.hbase.settings import Deadline
-from rowkey.hbase.wire.proto import varint
+from rowkey.hbase.wire.proto import encode_varint
 
 
 def test_sixteen_threads_each_get_their_own_answers() -> None:
-    """Answers come shuffled, late and in bunches; none is swapped or lost."""
+    """Answers that come shuffled, late and in bunches reach the right calls."""
     draw = random.Random(5)
 
     def script(peer: Peer) -> None:
@@ -55,24 +55,24 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
 
 
 def test_waiting_threads_keep_their_own_deadlines() -> None:
-    """One reads for all with a far deadline; another, asleep, is not kept beyond its own."""
+    """A follower times out at its own deadline while the leader reads on."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
-        line = opened(server, call_s=0.2)
+        line = opened(server, call_timeout_s=0.2)
         reading = pool.submit(asked, line, "Scan")
-        while not line.in_flight:
+        while not line.in_flight_count:
             sleep(0.001)
         started = monotonic()
         with pytest.raises(CallTimedOut):
-            line.send("Get", b"", deadline=soon()).result(Deadline.after(0.2))
+            line.send("Get", b"", deadline=soon()).result(Deadline.from_now(0.2))
         assert monotonic() - started < GENEROUS_S
         with pytest.raises(ConnectionLost):
             reading.result(GENEROUS_S)
         over.set()
 
 
-def test_a_short_deadline_costs_nobody_else_the_connection() -> None:
-    """Who waits less than a call may take gives up alone; the answer is dropped when it comes."""
+def test_a_short_deadline_leaves_the_connection_open() -> None:
+    """The call fails alone, and its late answer is dropped."""
 
     def script(peer: Peer) -> None:
         both = [peer.asked(), peer.asked()]
@@ -84,16 +84,16 @@ def test_a_short_deadline_costs_nobody_else_the_connection() -> None:
     with FakeServer(script) as server, closing(opened(server)) as line:
         call = line.send("Mutate", b"patient", deadline=soon())
         with pytest.raises(CallTimedOut, match="Get was not answered within"):
-            line.send("Get", b"hurried", deadline=soon()).result(Deadline.after(0.05))
-        assert (None, 2) == (line.broken, line.in_flight)
+            line.send("Get", b"hurried", deadline=soon()).result(Deadline.from_now(0.05))
+        assert (None, 2) == (line.failure, line.in_flight_count)
         hurried.set()
         assert b"patient" == call.result(soon()).message
-        while line.in_flight:
+        while line.in_flight_count:
             line.read(1.0)
 
 
-def test_what_is_sent_at_once_waits_for_nothing() -> None:
-    """Without room it is refused; whether it has arrived is looked at without waiting."""
+def test_sending_with_no_wait_never_waits() -> None:
+    """It raises BusyError at the limit, and `has_arrived` does not wait either."""
     go = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -101,48 +101,48 @@ def test_what_is_sent_at_once_waits_for_nothing() -> None:
         go.wait(GENEROUS_S)
         peer.answer(one, str(one.timeout_ms).encode())
 
-    with FakeServer(script) as server, closing(opened(server, in_flight=1)) as line:
-        call = line.send("Scan", b"", deadline=soon(), at_once=True)
-        with pytest.raises(BusyError, match="there is no room for Get"):
-            line.send("Get", b"", deadline=soon(), at_once=True)
-        assert (False, None) == (call.arrived(), line.broken)
+    with FakeServer(script) as server, closing(opened(server, max_in_flight=1)) as line:
+        call = line.send("Scan", b"", deadline=soon(), no_wait=True)
+        with pytest.raises(BusyError, match="Get was not sent: 1 calls are in flight"):
+            line.send("Get", b"", deadline=soon(), no_wait=True)
+        assert (False, None) == (call.has_arrived(), line.failure)
         go.set()
-        while not call.arrived():
+        while not call.has_arrived():
             sleep(0.001)
         assert 20_000 < int(call.result(Deadline(0.0)).message)
 
 
-def test_a_server_that_never_reads_costs_a_deadline() -> None:
-    """64 MB do not fit any socket: sending ends at the deadline, and half a request breaks it."""
+def test_a_server_that_never_reads_costs_the_deadline() -> None:
+    """64 MB fit no socket buffer, so the half-sent request breaks the connection."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server:
         line = opened(server)
         started = monotonic()
-        with pytest.raises(ServerGone, match="did not take Multi in time"):
-            line.send("Multi", b"", bytes(64 << 20), deadline=Deadline.after(0.3))
+        with pytest.raises(ServerGone, match="Multi was not sent in time"):
+            line.send("Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(0.3))
         assert monotonic() - started < GENEROUS_S
-        assert isinstance(line.broken, CallTimedOut)
+        assert isinstance(line.failure, CallTimedOut)
         over.set()
 
 
-def test_a_turn_to_send_is_waited_for_until_the_deadline_only() -> None:
-    """Behind a sender that is stuck nothing is sent, and nothing is said of the connection."""
+def test_waiting_to_send_ends_at_the_deadline() -> None:
+    """If another thread is stuck sending, the call fails and the connection stays."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
         line = opened(server)
-        stuck = pool.submit(line.send, "Multi", b"", bytes(64 << 20), deadline=Deadline.after(2))
-        while not line._outbox.busy:
+        stuck = pool.submit(line.send, "Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(2))
+        while not line._frame_writer.is_sending:
             sleep(0.001)
-        with pytest.raises(BusyError, match="another request is still being sent"):
-            line.send("Get", b"", deadline=Deadline.after(0.1))
-        assert 1 == line.in_flight
+        with pytest.raises(BusyError, match="another request was being sent"):
+            line.send("Get", b"", deadline=Deadline.from_now(0.1))
+        assert 1 == line.in_flight_count
         with pytest.raises(ServerGone):
             stuck.result(GENEROUS_S)
         over.set()
 
 
-def test_a_server_that_stops_reading_until_it_is_read_is_read() -> None:
-    """It answers each megabyte with a megabyte before it reads on: one thread only sends."""
+def test_a_sender_reads_when_the_server_stops_reading() -> None:
+    """The server answers each megabyte before it reads on, and one thread does both."""
 
     def script(peer: Peer) -> None:
         while True:
@@ -156,8 +156,8 @@ def test_a_server_that_stops_reading_until_it_is_read_is_read() -> None:
     assert [True] * 40 == found
 
 
-def test_the_turn_to_read_goes_to_one_who_sleeps() -> None:
-    """Who read for both is done and gone; the other's answer comes only then."""
+def test_a_follower_becomes_the_leader() -> None:
+    """When the leader has its answer, a follower reads its own."""
     gone = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -172,7 +172,7 @@ def test_the_turn_to_read_goes_to_one_who_sleeps() -> None:
         ThreadPoolExecutor(2) as pool,
     ):
         leading = pool.submit(asked, line, param=b"1")
-        while not line._turns.reading:
+        while not line._readers.has_leader:
             sleep(0.001)
         sleeping = pool.submit(asked, line, param=b"2")
         assert b"first" == leading.result(GENEROUS_S)
@@ -180,8 +180,8 @@ def test_the_turn_to_read_goes_to_one_who_sleeps() -> None:
         assert b"second" == sleeping.result(GENEROUS_S)
 
 
-def test_room_that_another_reads_free_wakes_who_waits_for_it() -> None:
-    """The one who reads waits for an answer that comes only after the next request."""
+def test_an_answer_wakes_a_thread_that_waits_to_send() -> None:
+    """The leader waits for an answer that needs the blocked request to be sent."""
     go = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -193,23 +193,23 @@ def test_room_that_another_reads_free_wakes_who_waits_for_it() -> None:
 
     with (
         FakeServer(script) as server,
-        closing(opened(server, in_flight=2)) as line,
+        closing(opened(server, max_in_flight=2)) as line,
         ThreadPoolExecutor(2) as pool,
     ):
         line.send("Scan", b"", deadline=soon())
         reading = pool.submit(asked, line)
-        while not line._turns.reading:
+        while not line._readers.has_leader:
             sleep(0.001)
         third = pool.submit(asked, line)
-        while not line._room:
+        while not line._room_waiters:
             sleep(0.001)
         go.set()
         assert b"third" == third.result(GENEROUS_S)
         assert b"late" == reading.result(GENEROUS_S)
 
 
-def test_a_cancelled_call_leaves_the_connection_alone() -> None:
-    """Its answer is dropped, its waiter told, its number not given out again until then."""
+def test_a_cancelled_call_leaves_the_connection_open() -> None:
+    """Its waiter gets an error, its answer is dropped, and its id is not reused before."""
     go = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -222,17 +222,17 @@ def test_a_cancelled_call_leaves_the_connection_alone() -> None:
     with FakeServer(script) as server, closing(opened(server)) as line:
         call = line.send("Scan", b"", deadline=soon())
         call.cancel()
-        with pytest.raises(AskedWrongly, match="Scan was cancelled"):
+        with pytest.raises(InvalidRequest, match="Scan was cancelled"):
             call.result(soon())
         assert b"second" == asked(line)
-        assert (True, 1) == (call.done, line.in_flight)
+        assert (True, 1) == (call.has_outcome, line.in_flight_count)
         go.set()
         assert b"third" == asked(line)
-        assert 0 == line.in_flight
+        assert 0 == line.in_flight_count
 
 
 def test_calls_in_flight_are_bounded() -> None:
-    """A third call waits for room; the server never sees more than two."""
+    """A third call waits, so that the server never has more than two."""
     most = Queue[int]()
 
     def script(peer: Peer) -> None:
@@ -247,41 +247,41 @@ def test_calls_in_flight_are_bounded() -> None:
                     peer.answer(one, one.param)
                 waiting.clear()
 
-    with FakeServer(script) as server, closing(opened(server, in_flight=2)) as line:
+    with FakeServer(script) as server, closing(opened(server, max_in_flight=2)) as line:
         with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(lambda n: asked(line, param=varint(n)), range(16)))
+            found = list(pool.map(lambda n: asked(line, param=encode_varint(n)), range(16)))
         seen = [most.get() for _ in range(most.qsize())]
-    assert [varint(n) for n in range(16)] == found
+    assert [encode_varint(n) for n in range(16)] == found
     assert 2 == max(seen)
 
 
-def test_room_is_made_by_who_waits_for_it() -> None:
-    """One thread sends more than may be in flight: nobody else reads the answers that make room."""
+def test_a_single_sender_reads_to_make_room() -> None:
+    """A thread that reaches the limit reads the answers itself."""
     with (
         FakeServer(answering(lambda one: one.param)) as server,
-        closing(opened(server, in_flight=3)) as line,
+        closing(opened(server, max_in_flight=3)) as line,
     ):
-        calls = [line.send("Get", varint(n), deadline=soon()) for n in range(50)]
+        calls = [line.send("Get", encode_varint(n), deadline=soon()) for n in range(50)]
         found = [call.result(soon()).message for call in calls]
-    assert [varint(n) for n in range(50)] == found
+    assert [encode_varint(n) for n in range(50)] == found
 
 
-def test_no_room_until_the_deadline_is_told() -> None:
-    """Nothing was sent, so the connection stays; after a long silence it is given up."""
+def test_too_many_calls_in_flight_raise_busy_error() -> None:
+    """Nothing is sent, and only a long silence breaks the connection."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server:
-        line = opened(server, in_flight=1, call_s=0.3)
+        line = opened(server, max_in_flight=1, call_timeout_s=0.3)
         line.send("Scan", b"", deadline=soon())
-        with pytest.raises(BusyError, match="1 calls are in flight, there is no room for Get"):
-            line.send("Get", b"", deadline=Deadline.after(0.05))
-        assert line.broken is None
-        with pytest.raises(ConnectionLost, match="no answer for"):
-            line.send("Get", b"", deadline=Deadline.after(0.6))
+        with pytest.raises(BusyError, match="Get was not sent: 1 calls are in flight"):
+            line.send("Get", b"", deadline=Deadline.from_now(0.05))
+        assert line.failure is None
+        with pytest.raises(ConnectionLost, match="no answer came for"):
+            line.send("Get", b"", deadline=Deadline.from_now(0.6))
         over.set()
 
 
-def test_who_waits_for_room_is_told_when_the_server_hangs_up() -> None:
-    """One reads, another sleeps until there is room: both are told, and nobody holds the lock."""
+def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
+    """The leader and the waiting thread get the error, and no lock stays held."""
     over = threading.Event()
 
     def script(peer: Peer) -> None:
@@ -290,26 +290,26 @@ def test_who_waits_for_room_is_told_when_the_server_hangs_up() -> None:
         peer.hang_up()
 
     with FakeServer(script) as server, ThreadPoolExecutor(2) as pool:
-        line = opened(server, in_flight=1)
+        line = opened(server, max_in_flight=1)
         reading = pool.submit(line.send("Get", b"", deadline=soon()).result, soon())
-        while not line._turns.reading:
+        while not line._readers.has_leader:
             sleep(0.001)
         waiting = pool.submit(line.send, "Get", b"", deadline=soon())
-        while not line._room:
+        while not line._room_waiters:
             sleep(0.001)
         over.set()
         for one in (reading, waiting):
             assert isinstance(one.exception(GENEROUS_S), HeaderRefused)
-        assert (False, {}) == (line._lock.locked(), line._turns._sleepers)
+        assert (False, {}) == (line._lock.locked(), line._readers._followers)
 
 
-def test_closing_wakes_everybody() -> None:
-    """The one who reads and those who sleep get the error; a later send gets it too."""
+def test_closing_wakes_all_threads() -> None:
+    """The leader, the followers and later calls get the error."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server, ThreadPoolExecutor(4) as pool:
         line = opened(server)
         waiting = [pool.submit(asked, line) for _ in range(4)]
-        while line.in_flight < 4:
+        while line.in_flight_count < 4:
             sleep(0.001)
         sleep(0.05)
         line.close()
@@ -321,10 +321,10 @@ def test_closing_wakes_everybody() -> None:
         over.set()
 
 
-def test_an_interrupted_wait_ends_the_connection_and_wakes_the_others(
+def test_an_interrupted_read_breaks_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ctrl-C amid a read leaves nobody behind who waits for bytes that were taken."""
+    """Ctrl-C during a read wakes all other threads with an error."""
     with FakeServer(answering(lambda _: None)) as server:
         line = opened(server)
         other = line.send("Scan", b"", deadline=soon())

@@ -1,4 +1,4 @@
-"""Who reads for all: the turn is passed on, whatever becomes of the one who had it."""
+"""The leader that reads for all threads is replaced, whatever becomes of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from rowkey.hbase.connection.turns import Turns
+from rowkey.hbase.connection.leader_followers import LeaderFollowers
 from rowkey.hbase.settings import Deadline
 
 GENEROUS_S = 10.0
@@ -28,31 +28,31 @@ class Stream:
             raise KeyboardInterrupt
         self.go.wait(min(seconds, 0.01))
 
-    def interrupted(self) -> None:
+    def fail_interrupted(self) -> None:
         self.interruptions += 1
 
-    def left(self) -> None:
+    def close_if_unused(self) -> None:
         """Nobody reads any more."""
 
 
-def test_an_heir_that_is_done_already_passes_the_turn_on() -> None:
-    """It was woken to read, its call was cancelled meanwhile: another that sleeps must read."""
+def test_a_woken_follower_that_is_done_wakes_another() -> None:
+    """If its call was cancelled meanwhile, another follower becomes the leader."""
     lock, stream = Lock(), Stream()
-    turns = Turns(lock, stream)
+    turns = LeaderFollowers(lock, stream)
     first, second = Event(), Event()
-    assert turns.take()
+    assert turns.try_lead()
     threads = [
-        Thread(target=turns.until, args=(one.is_set, [], Deadline.after(GENEROUS_S)))
+        Thread(target=turns.wait_until, args=(one.is_set, [], Deadline.from_now(GENEROUS_S)))
         for one in (first, second)
     ]
     for number, thread in enumerate(threads, 1):
         thread.start()
-        while len(turns._sleepers) < number:
+        while len(turns._followers) < number:
             sleep(0.001)
     with lock:
-        turns.reading = False
+        turns.has_leader = False
         second.set()
-        turns._wake_heir()  # the one that came last, which is done
+        turns._wake_newest()  # the one that came last, which is done
     started = monotonic()
     while not stream.reads and monotonic() - started < GENEROUS_S / 2:
         sleep(0.001)
@@ -63,28 +63,30 @@ def test_an_heir_that_is_done_already_passes_the_turn_on() -> None:
     assert [False, False] == [thread.is_alive() for thread in threads]
 
 
-def test_everybody_is_woken_whatever_became_of_the_bells() -> None:
-    """A sleeper whose list of bells was emptied is woken all the same, and it ends."""
-    turns = Turns(Lock(), Stream())
+def test_wake_all_wakes_every_follower() -> None:
+    """A follower that is in no list of waiters is woken too."""
+    turns = LeaderFollowers(Lock(), Stream())
     done, bells = Event(), list[Lock]()
-    turns.take()
-    thread = Thread(target=turns.until, args=(done.is_set, bells, Deadline.after(GENEROUS_S)))
+    turns.try_lead()
+    thread = Thread(
+        target=turns.wait_until, args=(done.is_set, bells, Deadline.from_now(GENEROUS_S))
+    )
     thread.start()
     while not bells:
         sleep(0.001)
     bells.clear()
     done.set()
-    turns.ring_all()
+    turns.wake_all()
     thread.join(GENEROUS_S)
-    assert (False, {}) == (thread.is_alive(), turns._sleepers)
+    assert (False, {}) == (thread.is_alive(), turns._followers)
 
 
-def test_an_interrupted_reader_gives_the_turn_back() -> None:
-    """By the keyboard, while it reads for all or just looks."""
+def test_an_interrupted_leader_stops_leading() -> None:
+    """KeyboardInterrupt during a read leaves no leader."""
     stream = Stream(1, 2)
-    turns = Turns(Lock(), stream)
+    turns = LeaderFollowers(Lock(), stream)
     with pytest.raises(KeyboardInterrupt):
-        turns.until(lambda: False, [], Deadline.after(GENEROUS_S))
+        turns.wait_until(lambda: False, [], Deadline.from_now(GENEROUS_S))
     with pytest.raises(KeyboardInterrupt):
-        turns.spare(lambda: stream.read(0.0))
-    assert (False, 2) == (turns.reading, stream.interruptions)
+        turns.read_if_idle(lambda: stream.read(0.0))
+    assert (False, 2) == (turns.has_leader, stream.interruptions)

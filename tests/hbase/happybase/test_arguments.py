@@ -1,4 +1,4 @@
-"""What callers of happybase pass, and what is asked of the native client for it; no cluster."""
+"""happybase's arguments and the calls of the native client that they cause, without a cluster."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rowkey.cells import LATEST, Cell, Family, Kind, RowCells
-from rowkey.errors import Refused
-from rowkey.hbase import Read, Scan, Settings, happybase
+from rowkey.cells import LATEST, Cell, CellType, Family, RowCells
+from rowkey.errors import Closed, InvalidArgument
+from rowkey.hbase import ReadSpec, ScanSpec, Settings, happybase
 from rowkey.hbase.filters import PrefixFilter
 from rowkey.hbase.happybase.connection import Connection
 from rowkey.hbase.happybase.table import Table
-from rowkey.hbase.requests.delete_row import DeleteRow
-from rowkey.hbase.scanning import Answer
+from rowkey.hbase.requests.mutate import DeleteRow
+from rowkey.hbase.scanning import ScanBlock
 from rowkey.hbase.wire.cellblocks import encode_cells
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NOW = LATEST
 
 
 class Rows:
-    """A native table that notes what is asked, and finds the same rows each time."""
+    """A native table that records its calls and returns the same rows each time."""
 
     name = "t"
 
@@ -35,49 +35,49 @@ class Rows:
         self.found: list[RowCells] = []
         self.closed = 0
 
-    def get(self, row: bytes, read: Read) -> RowCells:
-        """Note it."""
+    def get(self, row: bytes, read: ReadSpec) -> RowCells:
+        """Record the call."""
         self.asked.append((row, read))
         return self.found[0]
 
-    def get_many(self, rows: list[bytes], read: Read) -> list[RowCells]:
-        """Note it."""
+    def get_many(self, rows: list[bytes], read: ReadSpec) -> list[RowCells]:
+        """Record the call."""
         self.asked.append((rows, read))
         return self.found
 
     @contextmanager
-    def scan(self, scan: Scan) -> Iterator[Any]:
-        """Note it; gives its rows in two answers."""
+    def scan(self, scan: ScanSpec) -> Iterator[Any]:
+        """Record the call and return the rows in two answers."""
         self.asked.append(scan)
 
         class Scanner:
             """Answers twice."""
 
-            def answers(_self) -> Iterator[Answer]:  # noqa: N805 - self is the table
-                """All rows, twice."""
+            def iter_blocks(_self) -> Iterator[ScanBlock]:  # noqa: N805 - self is the table
+                """Yield all rows twice."""
                 for _ in range(2):
                     block = b"".join(encode_cells(*row) for row in self.found)
-                    yield Answer(block, [len(row.cells) for row in self.found])
+                    yield ScanBlock(block, [len(row.cells) for row in self.found])
 
         try:
             yield Scanner()
         finally:
             self.closed += 1
 
-    def change(self, row: bytes, cells: list[Cell]) -> None:
-        """Note it."""
+    def mutate_row(self, row: bytes, cells: list[Cell]) -> None:
+        """Record the call."""
         self.asked.append(RowCells(row, cells))
 
     def delete(self, row: bytes, *, timestamp: int) -> None:
-        """Note it."""
+        """Record the call."""
         self.asked.append(DeleteRow(row, timestamp))
 
-    def run(self, actions: list[Any]) -> None:
-        """Note it."""
+    def run_actions(self, actions: list[Any]) -> None:
+        """Record the call."""
         self.asked.append(actions)
 
     def increment(self, row: bytes, amounts: list[Any]) -> list[int]:
-        """Note it."""
+        """Record the call."""
         self.asked.append((row, amounts))
         return [amounts[0][2] + 1]
 
@@ -92,7 +92,7 @@ class Cluster:
         """The table."""
         return self.rows
 
-    def describe(self, name: str) -> Any:
+    def describe_table(self, name: str) -> Any:
         """The families of the table."""
         self.families = (Family("a"), Family("b"))
         return self
@@ -100,13 +100,13 @@ class Cluster:
 
 @pytest.fixture
 def rows() -> Rows:
-    """A table to be asked."""
+    """The native table."""
     return Rows()
 
 
 @pytest.fixture
 def table(rows: Rows) -> Table:
-    """The same as happybase has it."""
+    """The happybase table over the native one."""
     connection: Any = Cluster(rows)
     return Table(b"t", connection)
 
@@ -151,7 +151,7 @@ def test_signatures() -> None:
 
 
 def test_signature_of_a_connection() -> None:
-    """A connection takes what happybase's takes, in its order, and names of its own behind that."""
+    """A connection has happybase's arguments in their order, followed by its own."""
     told = {one.name: one.default for one in list(_parameters(Connection.__init__))[1:]}
     assert {
         "host": "localhost", "port": 2181, "timeout": None, "autoconnect": True,
@@ -175,28 +175,28 @@ def test_signature_of_a_connection() -> None:
     ],
 )
 def test_columns(table: Table, rows: Rows, columns: Any, wanted: Any) -> None:
-    """Columns and families are asked as Thrift's server reads them."""
+    """Columns and families are parsed as in the Thrift server."""
     rows.found = [RowCells(b"k", [])]
     assert {} == table.row("k", columns)
     assert [] == table.rows(["k"], columns)
     rows.found = []
     assert [] == list(table.scan(columns=columns))
-    read = Read(wanted)
-    assert [(b"k", read), ([b"k"], read), Scan(read=read)] == rows.asked
+    read = ReadSpec(wanted)
+    assert [(b"k", read), ([b"k"], read), ScanSpec(read=read)] == rows.asked
 
 
 def test_what_is_read(table: Table, rows: Rows) -> None:
-    """Rows are dictionaries by family:qualifier; those not found are left out of many."""
+    """Rows are dictionaries by family:qualifier, and missing rows are left out of several."""
     cells = [Cell("a", b"x", 5, b"1"), Cell("b", b"", 7, b"2")]
     plain, stamped = {b"a:x": b"1", b"b:": b"2"}, {b"a:x": (b"1", 5), b"b:": (b"2", 7)}
     rows.found = [RowCells(b"k", cells)]
     assert plain == table.row(b"k")
     assert stamped == table.row(b"k", timestamp=9, include_timestamp=True)
-    assert Read(time_range=(0, 9)) == rows.asked[-1][1]
+    assert ReadSpec(time_range=(0, 9)) == rows.asked[-1][1]
     assert [b"1", b"2"] == table.cells(b"k", "a:x")
-    assert Read({"a": (b"x",)}, versions=2**31 - 1) == rows.asked[-1][1]
+    assert ReadSpec({"a": (b"x",)}, versions=2**31 - 1) == rows.asked[-1][1]
     assert [(b"1", 5), (b"2", 7)] == table.cells(b"k", "a", 3, 9, True)
-    assert Read({"a": ()}, (0, 9), versions=3) == rows.asked[-1][1]
+    assert ReadSpec({"a": ()}, (0, 9), versions=3) == rows.asked[-1][1]
     rows.found = [RowCells(b"k", cells), RowCells(b"l", []), RowCells(b"k", cells)]
     assert [(b"k", plain), (b"k", plain)] == table.rows(("k", b"l", "k"))
     rows.found = []
@@ -206,26 +206,26 @@ def test_what_is_read(table: Table, rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("given", "scan"),
     [
-        ({}, Scan()),
-        ({"row_start": "a", "row_stop": b"b"}, Scan(b"a", b"b")),
-        ({"row_prefix": "ab"}, Scan(b"ab", b"ac")),
-        ({"row_prefix": b"a\xff"}, Scan(b"a\xff", b"b")),
-        ({"row_prefix": b"\xff"}, Scan(b"\xff", b"")),
-        ({"row_prefix": b""}, Scan()),
+        ({}, ScanSpec()),
+        ({"row_start": "a", "row_stop": b"b"}, ScanSpec(b"a", b"b")),
+        ({"row_prefix": "ab"}, ScanSpec(b"ab", b"ac")),
+        ({"row_prefix": b"a\xff"}, ScanSpec(b"a\xff", b"b")),
+        ({"row_prefix": b"\xff"}, ScanSpec(b"\xff", b"")),
+        ({"row_prefix": b""}, ScanSpec()),
         (
             {"row_prefix": b"ab", "reverse": True},
-            Scan(b"ac", b"ab", include_start=False, include_stop=True, reverse=True),
+            ScanSpec(b"ac", b"ab", include_start=False, include_stop=True, reverse=True),
         ),
-        ({"row_prefix": b"\xff", "reverse": True}, Scan(b"", b"\xff", reverse=True)),
-        ({"filter": "PrefixFilter('a')"}, Scan(read=Read(filter=PrefixFilter(b"a")))),
-        ({"filter": PrefixFilter(b"a")}, Scan(read=Read(filter=PrefixFilter(b"a")))),
-        ({"timestamp": 5, "limit": 7}, Scan(limit=7, read=Read(time_range=(0, 5)))),
-        ({"batch_size": 9, "scan_batching": 2}, Scan(rows=9, batch=2)),
-        ({"batch_size": 1000}, Scan()),
+        ({"row_prefix": b"\xff", "reverse": True}, ScanSpec(b"", b"\xff", reverse=True)),
+        ({"filter": "PrefixFilter('a')"}, ScanSpec(read=ReadSpec(filter=PrefixFilter(b"a")))),
+        ({"filter": PrefixFilter(b"a")}, ScanSpec(read=ReadSpec(filter=PrefixFilter(b"a")))),
+        ({"timestamp": 5, "limit": 7}, ScanSpec(limit=7, read=ReadSpec(time_range=(0, 5)))),
+        ({"batch_size": 9, "scan_batching": 2}, ScanSpec(answer_rows=9, batch=2)),
+        ({"batch_size": 1000}, ScanSpec()),
     ],
 )
-def test_scans(table: Table, rows: Rows, given: dict[str, Any], scan: Scan) -> None:
-    """A scan asks for what its arguments say, when its first row is asked for."""
+def test_scans(table: Table, rows: Rows, given: dict[str, Any], scan: ScanSpec) -> None:
+    """A scan has the range and selection of its arguments and starts with its first row."""
     found = table.scan(**given)
     assert [] == rows.asked
     assert [] == list(found)
@@ -233,7 +233,7 @@ def test_scans(table: Table, rows: Rows, given: dict[str, Any], scan: Scan) -> N
 
 
 def test_rows_of_scans(table: Table, rows: Rows) -> None:
-    """Rows come in order from all answers, up to the limit, and ordered if that is asked."""
+    """Rows come in order from all answers up to the limit, sorted if requested."""
     rows.found = [RowCells(b"%d" % at, [Cell("a", b"x", at, b"v")]) for at in range(3)]
     three = [(b"%d" % at, {b"a:x": b"v"}) for at in range(3)]
     assert three * 2 == list(table.scan())
@@ -250,7 +250,7 @@ def test_rows_of_scans(table: Table, rows: Rows) -> None:
 
 
 def test_a_put_and_a_delete(table: Table, rows: Rows) -> None:
-    """Each goes by itself, with its timestamp; wal has no effect."""
+    """Each is sent by itself with its timestamp, and wal has no effect."""
     both: dict[bytes | str, bytes | str] = {"a:x": "1", b"b:": b"2"}
     table.put("k", both)
     table.put(b"k", {b"a:x": b"1"}, 7, wal=False)
@@ -267,16 +267,16 @@ def test_a_put_and_a_delete(table: Table, rows: Rows) -> None:
         RowCells(
             b"k",
             [
-                Cell("a", b"x", NOW, kind=Kind.DELETE_COLUMN),
-                Cell("b", b"", NOW, kind=Kind.DELETE_FAMILY),
-                Cell("c", b"", NOW, kind=Kind.DELETE_COLUMN),
+                Cell("a", b"x", NOW, cell_type=CellType.DELETE_COLUMN),
+                Cell("b", b"", NOW, cell_type=CellType.DELETE_FAMILY),
+                Cell("c", b"", NOW, cell_type=CellType.DELETE_COLUMN),
             ],
         ),
     ] == rows.asked
 
 
 def test_batches(table: Table, rows: Rows) -> None:
-    """A batch is sent once, by rows; of a column the last put counts, and a delete more."""
+    """A batch is sent once by rows; the last put of a column wins, and deletes win over puts."""
     with table.batch(timestamp=7) as batch:
         batch.put("k", {"a:x": "1"})
         batch.delete(b"l")
@@ -284,7 +284,7 @@ def test_batches(table: Table, rows: Rows) -> None:
         batch.delete("m")
         batch.put(b"m", {"a:x": "4"})
         assert [] == rows.asked
-    family = [Cell(name, b"", 7, kind=Kind.DELETE_FAMILY) for name in "ab"]
+    family = [Cell(name, b"", 7, cell_type=CellType.DELETE_FAMILY) for name in "ab"]
     assert [
         [
             _put(b"k", ("a", b"x", b"2"), ("a", b"y", b"3"), at=7),
@@ -297,7 +297,7 @@ def test_batches(table: Table, rows: Rows) -> None:
 
 
 def test_batches_of_a_size(table: Table, rows: Rows) -> None:
-    """A batch of a size is sent as soon as it has so many puts and deletes, and at the end."""
+    """A batch with a size is sent when it is full and at the end."""
     with table.batch(batch_size=3) as batch:
         batch.put(b"k", {"a:x": b"1", "a:y": b"2"})
         assert [] == rows.asked
@@ -322,7 +322,7 @@ def test_batches_whose_block_raises(table: Table, rows: Rows, transaction: bool,
 def test_a_batch_that_fails_is_kept(
     table: Table, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After an error a batch still holds what was collected."""
+    """After an error a batch keeps its changes."""
 
     def fail(*_: object) -> None:
         raise OSError
@@ -330,7 +330,7 @@ def test_a_batch_that_fails_is_kept(
     batch = table.batch()
     batch.put(b"k", {"a:x": b"1"})
     with monkeypatch.context() as broken, suppress(OSError):
-        broken.setattr(rows, "change", fail)
+        broken.setattr(rows, "mutate_row", fail)
         batch.send()
     assert [] == rows.asked
     batch.send()
@@ -397,15 +397,15 @@ WRONG: list[tuple[str, dict[str, Any], type[Exception]]] = [
 def test_wrong_arguments(
     table: Table, rows: Rows, method: str, given: dict[str, Any], kind: type[Exception]
 ) -> None:
-    """What happybase refuses with TypeError or ValueError is refused so, and nothing is asked."""
+    """Wrong arguments raise TypeError or ValueError as in happybase, and nothing is sent."""
     with pytest.raises(kind) as caught:
         getattr(table, method)(**given)
-    assert isinstance(caught.value, Refused)
+    assert isinstance(caught.value, InvalidArgument)
     assert [] == rows.asked
 
 
 CONNECTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"port": 9090}, ValueError, "that of Thrift's gateway"),
+    ({"port": 9090}, ValueError, "port of a Thrift gateway"),
     ({"port": "2181"}, TypeError, "port"),
     ({"port": 70_000}, ValueError, "port"),
     ({"host": 5}, TypeError, "host"),
@@ -419,22 +419,24 @@ CONNECTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"timeout": -5}, ValueError, "timeout"),
     ({"settings": 5}, TypeError, "settings"),
     ({"url": "thrift://h"}, ValueError, "scheme"),
-    ({"url": "hbase://h", "host": "g"}, ValueError, "beside a host"),
+    ({"url": "hbase://h", "host": "g"}, ValueError, "cannot be combined with host"),
 ]
 
 
 @pytest.mark.parametrize(("given", "kind", "says"), CONNECTIONS)
 def test_wrong_connections(given: dict[str, Any], kind: type[Exception], says: str) -> None:
-    """A connection refuses what it cannot take, before anybody is asked."""
+    """A connection refuses wrong arguments before anything is sent."""
     with pytest.raises(kind, match=says) as caught:
         Connection(**given)
-    assert isinstance(caught.value, Refused)
+    assert isinstance(caught.value, InvalidArgument)
 
 
 @pytest.fixture
 def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No cluster is looked for when a connection opens."""
-    monkeypatch.setattr("rowkey.hbase.happybase.clients.SharedClient._find", lambda _: None)
+    """Connections open without a cluster."""
+    monkeypatch.setattr(
+        "rowkey.hbase.happybase.shared_client.SharedClient._check_cluster", lambda _: None
+    )
 
 
 @pytest.mark.parametrize(
@@ -450,31 +452,34 @@ def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.usefixtures("unasked")
-def test_places(given: dict[str, Any], place: str) -> None:
-    """Host and port are ZooKeeper's; a URL may stand for them."""
+def test_addresses(given: dict[str, Any], place: str) -> None:
+    """Host and port are ZooKeeper's, or a URL replaces them."""
     connection = Connection(**given)
-    assert place == str(connection.client.place)
+    assert place == str(connection.client.address)
     connection.close()
 
 
 @pytest.mark.usefixtures("unasked")
 def test_timeouts() -> None:
-    """The timeout bounds an operation with its retries; 0 and None leave it to the settings."""
+    """The timeout limits an operation with its retries; 0 and None use the settings."""
     connection = Connection(timeout=2_000)
-    assert Settings(operation_s=2, call_s=2, connect_s=2) == connection.client.settings
+    assert (
+        Settings(operation_timeout_s=2, call_timeout_s=2, connect_timeout_s=2)
+        == connection.client.settings
+    )
     connection.close()
     for timeout in (None, 0):
-        connection = Connection(timeout=timeout, settings=Settings(call_s=3))
-        assert Settings(call_s=3) == connection.client.settings
+        connection = Connection(timeout=timeout, settings=Settings(call_timeout_s=3))
+        assert Settings(call_timeout_s=3) == connection.client.settings
         connection.close()
 
 
 @pytest.mark.usefixtures("unasked")
 def test_open_and_close() -> None:
-    """A connection that is not open refuses; closing twice is harmless, opening again works."""
+    """A closed connection raises, closing twice is harmless, and it can be reopened."""
     connection = Connection(autoconnect=False)
     for _ in range(2):
-        with pytest.raises(Refused, match=r"Call open\(\) first"):
+        with pytest.raises(Closed, match=r"Call open\(\) first"):
             connection.tables()
         connection.open()
         first = connection.client
@@ -488,13 +493,13 @@ def test_open_and_close() -> None:
 
 @pytest.mark.usefixtures("unasked")
 def test_prefixes() -> None:
-    """A prefix and its separator stand before a table's name, unless that is not wanted."""
+    """A prefix and its separator precede a table's name unless `use_prefix` is false."""
     connection = Connection(table_prefix="p", table_prefix_separator="-", autoconnect=False)
     assert b"p-t" == connection.table("t").name
     assert b"t" == connection.table(b"t", use_prefix=False).name
     assert repr(connection.table("t")).endswith("Table name=b'p-t'>")
     assert b"t" == Connection(autoconnect=False).table("t").name
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidArgument):
         connection.table("a b")
 
 
@@ -517,7 +522,7 @@ def test_prefixes() -> None:
 )
 @pytest.mark.usefixtures("unasked")
 def test_wrong_families(families: Any, kind: type[Exception]) -> None:
-    """A table that cannot be made is refused before anything is sent."""
+    """Invalid families are refused before anything is sent."""
     connection = Connection()
     with pytest.raises(kind):
         connection.create_table("t", families)
@@ -526,7 +531,7 @@ def test_wrong_families(families: Any, kind: type[Exception]) -> None:
 
 @pytest.mark.usefixtures("unasked")
 def test_pools() -> None:
-    """A thread gets the same connection again inside of its block, others get others or none."""
+    """A thread gets the same connection in nested blocks, and other threads another or none."""
     from threading import Thread
 
     pool = happybase.ConnectionPool(2, host="zk", table_prefix="p")
@@ -556,19 +561,19 @@ def test_pools() -> None:
     with pytest.raises(KeyError), pool.connection(timeout=1):
         raise KeyError
     with pool.connection(timeout=0) as again:
-        assert "hbase://zk:2181/hbase" == str(again.client.place)
+        assert "hbase://zk:2181/hbase" == str(again.client.address)
 
 
 @pytest.mark.parametrize(("size", "kind"), [("2", TypeError), (0, ValueError), (True, TypeError)])
 def test_wrong_pools(size: Any, kind: type[Exception]) -> None:
-    """A pool has a size of one or more."""
+    """A pool has a size of at least 1."""
     with pytest.raises(kind):
         happybase.ConnectionPool(size)
 
 
 @pytest.mark.usefixtures("unasked")
 def test_wrong_waits() -> None:
-    """Seconds to wait are a number of them."""
+    """The time to wait for a connection is a number of seconds."""
     pool = happybase.ConnectionPool(1)
     for timeout, kind in ((-1, ValueError), ("1", TypeError), (float("nan"), ValueError)):
         wrong: Any = timeout

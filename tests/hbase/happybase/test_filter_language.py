@@ -1,4 +1,4 @@
-"""The filter language: what it says, and that every mistake is told with its place."""
+"""The filter language is parsed, and every mistake is reported with its offset."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
 from rowkey.hbase.happybase import parse_filter
-from rowkey.hbase.happybase.filter_language import DEPTH_MOST
+from rowkey.hbase.happybase.filter_parser import MAX_DEPTH
 
 A, B, C = f.PrefixFilter(b"a"), f.PrefixFilter(b"b"), f.PrefixFilter(b"c")
 PA, PB, PC = (f"PrefixFilter('{name}')" for name in "abc")
@@ -81,7 +81,7 @@ GOOD = [*SIMPLE, *JOINED]
 
 @pytest.mark.parametrize("text", GOOD)
 def test_filters(text: str) -> None:
-    """Each filter and each way of joining them is read, as text and as bytes."""
+    """Each filter and each combination of filters is parsed from text and from bytes."""
     wanted = (SIMPLE | JOINED)[text]
     assert wanted == parse_filter(text)
     assert wanted == parse_filter(text.encode())
@@ -93,58 +93,58 @@ def test_filters(text: str) -> None:
         ("", 0, "the text ends"),
         ("   ", 3, "the text ends"),
         ("PrefixFiler('a')", 0, "Did you mean PrefixFilter?"),
-        ("Nope()", 0, "'Nope' is no filter"),
+        ("Nope()", 0, "'Nope' is not a filter"),
         ("PrefixFilter", 12, "no parenthesis"),
         ("PrefixFilter('a'", 16, "the parenthesis at 12"),
         ("PrefixFilter('a", 13, "quote is not closed"),
         ("PrefixFilter('a''", 13, "quote is not closed"),
-        ("PrefixFilter(a)", 13, "without quotes"),
+        ("PrefixFilter(a)", 13, "is not quoted"),
         ("PrefixFilter()", 0, "0 arguments; expected 1"),
         ("PrefixFilter('a','b')", 0, "2 arguments; expected 1"),
-        ("PrefixFilter(('a'))", 13, "is to be closed"),
-        (f"{PA} {PB}", 18, "stands behind a filter"),
+        ("PrefixFilter(('a'))", 13, "is not closed"),
+        (f"{PA} {PB}", 18, "follows a filter"),
         (f"{PA})", 17, "closes no parenthesis"),
         (f"({PA}", 18, "the parenthesis at 0"),
         (f"{PA} AND", 21, "the text ends"),
         (f"{PA} and {PB}", 18, "AND, OR or the end"),
-        (f"AND {PA}", 0, "is no filter"),
-        (f"{PA} AND OR {PB}", 22, "is no filter"),
+        (f"AND {PA}", 0, "is not a filter"),
+        (f"{PA} AND OR {PB}", 22, "is not a filter"),
         ("SKIP", 4, "the text ends"),
         ("PageFilter('3')", 11, "in quotes"),
-        ("PageFilter(x)", 11, "no number"),
+        ("PageFilter(x)", 11, "not an integer"),
         ("PageFilter(-1)", 0, "size"),
-        ("PageFilter(99999999999999999999)", 11, "no number"),
-        ("KeyOnlyFilter(yes)", 14, "no truth"),
-        ("RowFilter(==,'binary:x')", 10, "no operator"),
+        ("PageFilter(99999999999999999999)", 11, "not an integer"),
+        ("KeyOnlyFilter(yes)", 14, "not a boolean"),
+        ("RowFilter(==,'binary:x')", 10, "not an operator"),
         ("RowFilter('=','binary:x')", 10, "in quotes"),
-        ("RowFilter(=,'x')", 12, "no comparator"),
+        ("RowFilter(=,'x')", 12, "not a comparator"),
         ("RowFilter(=,'binray:x')", 12, "Did you mean binary?"),
-        ("RowFilter(<,'substring:x')", 0, "no meaning"),
+        ("RowFilter(<,'substring:x')", 0, "does not support <"),
         ("RowFilter(=,'regexstring:')", 12, "pattern"),
         ("SingleColumnValueFilter('d','q',=,'binary:x',true)", 0, "5 arguments; expected 4 or 6"),
         ("ColumnValueFilter('','q',=,'binary:x')", 0, "family"),
         ("MultipleColumnPrefixFilter()", 0, "prefixes"),
-        ("(" * (DEPTH_MOST + 1) + PA, DEPTH_MOST, "nested too deep"),
+        ("(" * (MAX_DEPTH + 1) + PA, MAX_DEPTH, "nested too deep"),
     ],
 )
 def test_mistakes(text: str, at: int, says: str) -> None:
-    """Each mistake is told with the byte at which it stands."""
-    with pytest.raises(Refused, match=re.escape(says)) as caught:
+    """Each mistake is reported with its byte offset."""
+    with pytest.raises(InvalidArgument, match=re.escape(says)) as caught:
         parse_filter(text)
     assert f"filter[{at}]" == caught.value.mistake.path
 
 
 def test_bytes_that_are_no_text() -> None:
-    """Bytes may stand where bytes are compared, not where text is."""
+    """Any bytes are valid where bytes are compared, but not where text is expected."""
     assert f.PrefixFilter(b"\xff\0") == parse_filter(b"PrefixFilter('\xff\0')")
     for text in (b"ValueFilter(=,'substring:\xff')", b"DependentColumnFilter('\xff','q')"):
-        with pytest.raises(Refused, match="UTF-8"):
+        with pytest.raises(InvalidArgument, match="UTF-8"):
             parse_filter(text)
 
 
 @pytest.mark.parametrize("given", [None, 5, ["PrefixFilter('a')"]])
 def test_what_is_no_text(given: Any) -> None:
-    """What is neither text nor bytes is a TypeError, as the rest of the facade has it."""
+    """A value that is neither text nor bytes raises TypeError."""
     with pytest.raises(TypeError, match="expected bytes or text"):
         parse_filter(given)
 
@@ -173,14 +173,14 @@ _nested = st.recursive(
 
 @given(_nested)
 def test_parentheses(drawn: tuple[str, f.Filter]) -> None:
-    """However filters are nested, what is written is what is read."""
+    """Nested filters are parsed as they were written."""
     text, made = drawn
     assert made == parse_filter(text)
 
 
 @given(st.binary())
 def test_quotes(value: bytes) -> None:
-    """Any bytes can stand in quotes, each quote written twice."""
+    """Any bytes can be quoted, with each quote doubled."""
     assert f.PrefixFilter(value) == parse_filter(
         b"PrefixFilter('" + value.replace(b"'", b"''") + b"')"
     )
@@ -193,23 +193,23 @@ _pieces = st.sampled_from(
 
 
 def _comes_of(text: str | bytes) -> type:
-    """What a text is read as: bytes to be sent, or a refusal."""
+    """Parse a text to the bytes of a filter or to an error."""
     try:
         return type(parse_filter(text).encode())
-    except Refused as refusal:
+    except InvalidArgument as refusal:
         return type(refusal)
 
 
 @given(st.text() | st.binary() | st.lists(_pieces).map("".join))
 def test_any_text(text: str | bytes) -> None:
-    """Any text is a filter that can be sent, or is refused."""
-    assert issubclass(_comes_of(text), bytes | Refused)
+    """Any text is a filter or raises an error."""
+    assert issubclass(_comes_of(text), bytes | InvalidArgument)
 
 
 @given(st.sampled_from(GOOD), st.integers(0, 80), st.integers(0, 3), _pieces)
 def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
-    """A good text with a piece cut out and another put in is a filter, or is refused."""
-    assert issubclass(_comes_of(text[:at] + piece + text[at + cut :]), bytes | Refused)
+    """A valid text with one piece replaced is a filter or raises an error."""
+    assert issubclass(_comes_of(text[:at] + piece + text[at + cut :]), bytes | InvalidArgument)
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,6 @@ def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
      f"{PA} AND " * 20_000, "TimestampsFilter(" + "1," * 100_000, "A" * 1_000_000],
 )  # fmt: skip
 def test_long_texts_end(text: str) -> None:
-    """A long text that is no filter is refused, and its end is reached in linear time."""
-    with pytest.raises(Refused):
+    """A long invalid text is refused in linear time."""
+    with pytest.raises(InvalidArgument):
         parse_filter(text)

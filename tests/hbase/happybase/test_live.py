@@ -1,4 +1,4 @@
-"""The facade on a real cluster: what happybase 1.3 gave through a Thrift gateway, ours gives.
+"""On a real cluster the results are those of happybase 1.3 through a Thrift gateway.
 
 Each value here is what happybase 1.3.0 returned through the gateway of HBase 2.4.17 on a cluster of
 2.6.4, where its manual says no other.
@@ -12,18 +12,18 @@ from uuid import uuid4
 
 import pytest
 
-from rowkey.errors import Refused
+from rowkey.errors import Closed
 from rowkey.hbase import happybase
 from rowkey.hbase.errors import (
     NoSuchColumnFamily,
-    SomeFailed,
+    PartialBatchFailure,
     TableExists,
     TableNotDisabled,
     TableNotEnabled,
     TableNotFound,
 )
 from rowkey.hbase.filters import FamilyFilter, SubstringComparator
-from rowkey.hbase.registry import NobodyKnows
+from rowkey.hbase.registry import RegistryUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,14 +47,14 @@ KEYS = [row for row, _ in ALL]
 
 
 def _place(url: str) -> dict[str, Any]:
-    """Host and port of a cluster's ZooKeeper."""
+    """Return host and port of a cluster's ZooKeeper."""
     host, _, port = url.removeprefix("hbase://").partition("/")[0].rpartition(":")
     return {"host": host, "port": int(port)}
 
 
 @pytest.fixture(scope="module")
 def connection(hbase_url: str) -> Iterator[Connection]:
-    """A connection whose tables begin with a prefix of their own."""
+    """A connection whose tables have a prefix of their own."""
     opened = happybase.Connection(**_place(hbase_url), timeout=60_000, table_prefix=UNIQUE)
     yield opened
     opened.close()
@@ -62,7 +62,7 @@ def connection(hbase_url: str) -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def table(connection: Connection) -> Iterator[Table]:
-    """Rows r00..r19, the odd ones of four columns, and v with five versions."""
+    """A table with rows r00..r19, the odd ones of four columns, and v with five versions."""
     connection.create_table(
         "t", {"a": {"max_versions": 5}, "b": OF_B, "c:": {"time_to_live": 1000}, "d": None}
     )
@@ -81,7 +81,7 @@ def _scan(table: Table, **given: Any) -> list[Any]:
 
 
 def test_families(table: Table) -> None:
-    """Families are told with Thrift's options, which a new table got by default."""
+    """Families have Thrift's options and the defaults of a new table."""
     plain = {
         "name": b"d:", "max_versions": 3, "compression": b"NONE", "in_memory": False,
         "bloom_filter_type": b"NONE", "bloom_filter_vector_size": 0, "bloom_filter_nb_hashes": 0,
@@ -98,7 +98,7 @@ def test_families(table: Table) -> None:
 
 
 def test_regions(table: Table, connection: Connection, hbase_judge: Judge) -> None:
-    """Regions are told with where they are, as the official client has it."""
+    """Regions have the servers that the official client finds."""
     (region,) = table.regions()
     (judged,) = hbase_judge.regions(f"{UNIQUE}_t")
     host, port, _ = str(judged.server).split(",")
@@ -111,7 +111,7 @@ def test_regions(table: Table, connection: Connection, hbase_judge: Judge) -> No
 
 
 def test_row(table: Table) -> None:
-    """A row is its values, with their timestamps if that is asked; none is an empty dictionary."""
+    """A row is a dictionary of its values, with timestamps if requested, and empty if missing."""
     assert ODD[0][1] == table.row("r01")
     stamped = {name: (value, 7) for name, value in ODD[0][1].items()}
     assert stamped == table.row(b"r01", include_timestamp=True)
@@ -132,7 +132,7 @@ def test_row(table: Table) -> None:
     ],
 )
 def test_columns(table: Table, columns: Any, names: list[bytes]) -> None:
-    """Columns are read as Thrift's server reads them, by row, rows and scan alike."""
+    """Columns are selected as in the Thrift server by row, rows and scan."""
     told = {name: ODD[0][1][name] for name in names}
     found = [(b"r01", told)] if told else []
     assert told == table.row(b"r01", columns)
@@ -145,7 +145,7 @@ def test_columns(table: Table, columns: Any, names: list[bytes]) -> None:
     [(0, []), (10, []), (11, [1]), (20, [1]), (55, [5, 4, 3, 2, 1]), (2**63 - 1, [5, 4, 3, 2, 1])],
 )
 def test_timestamps(table: Table, end: int, versions: list[int]) -> None:
-    """A timestamp is an end: what is as old is not read, by any method."""
+    """Every read with a timestamp returns only older cells."""
     told = [(b"%d" % at, at * 10) for at in versions]
     assert told == table.cells(b"v", "a:x", timestamp=end, include_timestamp=True)
     newest = {b"a:x": told[0]} if told else {}
@@ -159,7 +159,7 @@ def test_timestamps(table: Table, end: int, versions: list[int]) -> None:
 
 
 def test_cells(table: Table) -> None:
-    """Versions come newest first, as many as asked; of a family the cells of all its columns."""
+    """Versions come newest first up to the number requested, also of a whole family."""
     assert [b"5", b"4", b"3", b"2", b"1"] == table.cells(b"v", "a:x")
     assert [b"5", b"4"] == table.cells(b"v", "a:x", versions=2)
     assert [b"1", b"y"] == table.cells(b"r01", "a")
@@ -187,15 +187,15 @@ SCANS: list[tuple[dict[str, Any], list[bytes]]] = [
 
 @pytest.mark.parametrize(("given", "keys"), SCANS)
 def test_ranges(table: Table, given: dict[str, Any], keys: list[bytes]) -> None:
-    """A scan gives the rows of its range, in its direction, with all their values."""
+    """A scan returns the rows of its range in its direction with all their values."""
     found = list(table.scan(**given))
     assert keys == [row for row, _ in found]
     values = {**dict(ALL), b"v": {b"a:x": b"5"}}
     assert [values[row] for row in keys] == [told for _, told in found]
 
 
-def test_pieces(table: Table) -> None:
-    """With scan_batching rows come in pieces, and the limit counts those."""
+def test_partial_rows(table: Table) -> None:
+    """With scan_batching rows come in partial rows, which the limit counts."""
     pieces = list(table.scan(row_prefix=b"r01", scan_batching=3))
     assert [
         (b"r01", {b"a:x": b"1", b"a:y": b"y", b"b:": b"empty"}),
@@ -215,7 +215,7 @@ def test_sorted_columns(table: Table) -> None:
 
 
 def _only(*names: bytes) -> list[Any]:
-    """The odd rows, with these columns."""
+    """Return the odd rows with these columns."""
     return [(row, {name: values[name] for name in names}) for row, values in ODD]
 
 
@@ -255,7 +255,7 @@ FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
 
 @pytest.mark.parametrize(("judge", "rows"), FILTERS, ids=[str(one)[:60] for one, _ in FILTERS])
 def test_filters(table: Table, judge: Any, rows: Callable[[], list[Any]]) -> None:
-    """A filter in words does what HBase's own reading of the words does."""
+    """A filter as text selects the same rows as HBase's own parser of the language."""
     assert rows() == _scan(table, filter=judge)
 
 
@@ -314,7 +314,7 @@ WRITES: list[tuple[str, Any, dict[bytes, bytes]]] = [
 
 @pytest.mark.parametrize(("name", "write", "left"), WRITES, ids=[name for name, _, _ in WRITES])
 def test_writes(table: Table, name: str, write: Any, left: dict[bytes, bytes]) -> None:
-    """After puts and deletes a row holds what it would have held by happybase."""
+    """After puts and deletes a row has the same cells as with happybase."""
     row = b"w " + name.encode()
     write(table, row)
     assert left == table.row(row)
@@ -323,7 +323,7 @@ def test_writes(table: Table, name: str, write: Any, left: dict[bytes, bytes]) -
 
 
 def test_batches(table: Table) -> None:
-    """Batches send when they are full and when their block ends, unless it raised in one."""
+    """Batches are sent when they are full and when their block ends, unless one raised."""
     with table.batch(batch_size=3) as batch:
         for at in range(5):
             batch.put(b"x%d" % at, {"a:x": b"1"})
@@ -338,7 +338,7 @@ def test_batches(table: Table) -> None:
     batch = table.batch()
     batch.put(b"x1", {"a:x": b"1"})
     batch.put(b"x2", {"none:x": b"1"})
-    with pytest.raises(SomeFailed, match="1 of 2"):
+    with pytest.raises(PartialBatchFailure, match="1 of 2"):
         batch.send()
     assert {b"a:x": b"1"} == table.row(b"x1")
     table.delete(b"x1")
@@ -351,7 +351,7 @@ def _raise_within(table: Table) -> None:
 
 
 def test_counters(table: Table) -> None:
-    """Counters begin with 0, and count up and down."""
+    """Counters start at 0 and count up and down."""
     assert 0 == table.counter_get(b"c", "a:c")
     assert {b"a:c": bytes(8)} == table.row(b"c")
     assert [1, 6, 5, 8] == [
@@ -367,7 +367,7 @@ def test_counters(table: Table) -> None:
 
 
 def test_unknown_things(table: Table, connection: Connection) -> None:
-    """An unknown family or table is told by its own error."""
+    """An unknown family or table raises its own error."""
     for wrong in (
         lambda: table.row(b"r01", ["none"]),
         lambda: list(table.scan(columns=["none:x"])),
@@ -383,7 +383,7 @@ def test_unknown_things(table: Table, connection: Connection) -> None:
 
 
 def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
-    """Tables are made, listed by their prefix, closed, opened, compacted and removed."""
+    """Tables are created, listed by prefix, disabled, enabled, compacted and deleted."""
     assert [b"t"] == connection.tables()
     whole = happybase.Connection(url=hbase_url)
     assert f"{UNIQUE}_t".encode() in whole.tables()
@@ -411,17 +411,17 @@ def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
 
 @pytest.mark.usefixtures("table")
 def test_a_pool(hbase_url: str) -> None:
-    """Connections of a pool reach the cluster, and are opened again after they were closed."""
+    """Connections of a pool reach the cluster and are reopened after they were closed."""
     pool = happybase.ConnectionPool(2, **_place(hbase_url), table_prefix=UNIQUE)
     for _ in range(2):
         with pool.connection(timeout=1) as connection:
             assert ODD[0][1] == connection.table("t").row(b"r01")
             connection.close()
-            with pytest.raises(Refused, match="not open"):
+            with pytest.raises(Closed, match="not open"):
                 connection.table("t").row(b"r01")
 
 
-def test_nobody_there() -> None:
-    """A host without a cluster is told when the connection is made, as it is by happybase."""
-    with pytest.raises(NobodyKnows):
+def test_unreachable_cluster() -> None:
+    """A host without a cluster raises when the connection is made, as in happybase."""
+    with pytest.raises(RegistryUnavailable):
         happybase.Connection("127.0.0.1", 1, timeout=200)

@@ -1,4 +1,4 @@
-"""Rows as dictionaries straight from cell blocks, against those made of cells; and any bytes."""
+"""Row dictionaries decoded from cell blocks equal those built from cells."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rowkey.cells import Cell, RowCells
 from rowkey.hbase.wire.cellblocks import decode_rows, encode_cells
-from rowkey.hbase.wire.pairs import Pairs, pair_rows
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
+from rowkey.hbase.wire.row_items import RowItem, decode_row_items
 
 TAGGED = bytes.fromhex(
     "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
@@ -34,7 +34,7 @@ some_rows = st.lists(
 
 @st.composite
 def alike(draw: st.DrawFn) -> list[RowCells]:
-    """Rows that share lengths and columns, but for one of them at times."""
+    """Draw rows with the same lengths and columns, except one row at times."""
     named = draw(st.lists(columns, min_size=1, max_size=3, unique=True))
     size, value_bytes = draw(st.integers(4, 6)), draw(lengths)
     chance = random.Random(draw(st.integers()))
@@ -63,8 +63,8 @@ def _counts(rows: list[RowCells]) -> list[int]:
     return [len(row.cells) for row in rows]
 
 
-def _told(rows: list[RowCells], *, timestamps: bool) -> list[Pairs]:
-    """The rows as happybase would give them, made of cells."""
+def _told(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
+    """Return the dictionaries of rows built from cells."""
     return [
         (
             row,
@@ -81,36 +81,36 @@ def _told(rows: list[RowCells], *, timestamps: bool) -> list[Pairs]:
 
 @given(blocks, st.booleans())
 def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
-    """What comes straight from a block is what comes of its cells."""
+    """Dictionaries from a block equal those built from its cells."""
     block, counts = _written(rows), _counts(rows)
     made = _told(decode_rows(block, counts), timestamps=timestamps)
-    assert made == pair_rows(block, counts, timestamps=timestamps)
-    assert made == pair_rows(memoryview(block), counts, timestamps=timestamps)
+    assert made == decode_row_items(block, counts, timestamps=timestamps)
+    assert made == decode_row_items(memoryview(block), counts, timestamps=timestamps)
 
 
 @pytest.mark.parametrize("odd", range(0, 5_000, 617))
 def test_long_runs_end_where_they_end(odd: int) -> None:
-    """Of thousands of equal rows, the one with another qualifier keeps its own."""
+    """Among thousands of equal rows, the one with another qualifier keeps it."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"q", at, b"v%05d" % at)]) for at in range(5_000)]
     rows[odd] = RowCells(rows[odd].row, [rows[odd].cells[0]._replace(qualifier=b"Q")])
     block = _written(rows)
-    assert _told(rows, timestamps=True) == pair_rows(block, _counts(rows), timestamps=True)
+    assert _told(rows, timestamps=True) == decode_row_items(block, _counts(rows), timestamps=True)
 
 
 def test_columns_that_change_with_each_row() -> None:
-    """Rows of equal lengths, each with a column of its own, keep them."""
+    """Rows of equal lengths with different columns keep their columns."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"%05d" % at, 1, b"v")]) for at in range(3_000)]
-    assert _told(rows, timestamps=False) == pair_rows(_written(rows), _counts(rows))
+    assert _told(rows, timestamps=False) == decode_row_items(_written(rows), _counts(rows))
 
 
 def test_tags_are_passed_over() -> None:
-    """A cell with tags gives its value without them, among many that have them as well."""
-    assert [(b"r2", {b"d:q": b"v"})] * 30 == pair_rows(TAGGED * 30, [1] * 30)
+    """A cell with tags has its value without them among many with and without tags."""
+    assert [(b"r2", {b"d:q": b"v"})] * 30 == decode_row_items(TAGGED * 30, [1] * 30)
 
 
 @given(blocks, st.data())
 def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObject) -> None:
-    """A block that was cut, or in which a byte changed, gives rows or Malformed."""
+    """A truncated or changed block gives rows or WireFormatError."""
     block = bytearray(_written(rows))
     if not block:
         return
@@ -119,15 +119,15 @@ def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObje
         del block[place:]
     else:
         block[place] = data.draw(st.integers(0, 255))
-    with suppress(Malformed):
-        assert len(rows) == len(pair_rows(bytes(block), _counts(rows)))
+    with suppress(WireFormatError):
+        assert len(rows) == len(decode_row_items(bytes(block), _counts(rows)))
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 5), max_size=9))
 def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
-    """Bytes that are no cells give Malformed, or as many rows as counted."""
-    with suppress(Malformed):
-        assert len(counts) == len(pair_rows(block, counts))
+    """Random bytes give WireFormatError or as many rows as counted."""
+    with suppress(WireFormatError):
+        assert len(counts) == len(decode_row_items(block, counts))
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,6 @@ def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
     ],
 )
 def test_malformed(block: bytes, counts: list[int]) -> None:
-    """A block of fewer or more cells than counted, or of impossible lengths, is refused."""
-    with pytest.raises(Malformed):
-        pair_rows(block, counts)
+    """A block with fewer or more cells than counted, or impossible lengths, is refused."""
+    with pytest.raises(WireFormatError):
+        decode_row_items(block, counts)

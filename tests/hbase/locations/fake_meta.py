@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import Cell
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.names import Server, region_name, table_name
-from rowkey.hbase.wire.proto import Message, blob, flag, message, uint
+from rowkey.hbase.wire.names import ServerName, build_region_name, encode_table_name
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    encode_bool,
+    encode_bytes,
+    encode_message,
+    encode_uint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.hbase.errors import HBaseError
     from rowkey.hbase.settings import Deadline
 
-SERVERS = tuple(Server(f"rs{number}", 16020, 1_700_000_000_000 + number) for number in range(3))
+SERVERS = tuple(ServerName(f"rs{number}", 16020, 1_700_000_000_000 + number) for number in range(3))
 META_SERVER = SERVERS[0]
 
 
@@ -31,7 +37,7 @@ class Entry:
     start: bytes
     stop: bytes
     id: int
-    server: Server | None = SERVERS[0]
+    server: ServerName | None = SERVERS[0]
     state: str = "OPEN"
     seqnum: int = 2
     split: bool = False
@@ -39,7 +45,7 @@ class Entry:
     @cached_property
     def name(self) -> bytes:
         """Its full name."""
-        return region_name(self.table, self.start, self.id)
+        return build_region_name(self.table, self.start, self.id)
 
     @cached_property
     def order(self) -> tuple[bytes, bytes, bytes]:
@@ -54,12 +60,12 @@ class Entry:
         """Its row, in the order of the qualifiers."""
         info = b"PBUF" + b"".join(
             (
-                uint(1, self.id),
-                blob(2, table_name(self.table)),
-                blob(3, self.start),
-                blob(4, self.stop),
-                flag(5, self.split),
-                flag(6, self.split),
+                encode_uint(1, self.id),
+                encode_bytes(2, encode_table_name(self.table)),
+                encode_bytes(3, self.start),
+                encode_bytes(4, self.stop),
+                encode_bool(5, self.split),
+                encode_bool(6, self.split),
             )
         )
         found = {b"regioninfo": info, b"state": self.state.encode()}
@@ -102,9 +108,9 @@ class FakeMeta:
     scans: int = 0
     asked_where: int = 0
     dropped: list[tuple[str, int]] = field(default_factory=list)
-    learnt: set[Server] = field(default_factory=set)
+    learnt: set[ServerName] = field(default_factory=set)
     next_id: int = 1_000
-    server: Server = META_SERVER
+    server: ServerName = META_SERVER
     lock: Any = field(default_factory=Lock)
 
     def create(self, table: str, splits: Iterable[bytes] = ()) -> None:
@@ -157,28 +163,30 @@ class FakeMeta:
         self.entries.remove(second)
         self.swap(first, stop=second.stop, id=self.next_id, seqnum=first.seqnum + 9)
 
-    def move(self, table: str, row: bytes, server: Server) -> None:
+    def move(self, table: str, row: bytes, server: ServerName) -> None:
         """Open a region elsewhere."""
         old = self.truth(table, row)
         self.swap(old, server=server, seqnum=old.seqnum + 1)
 
     # What a client sees: the registry, the servers, their connections.
 
-    def meta(self, deadline: Deadline) -> Server:
+    def get_meta_server(self, deadline: Deadline) -> ServerName:
         """The registry's answer."""
         self.asked_where += 1
         return self.server
 
-    def learn(self, servers: Iterable[Server]) -> None:
+    def learn_servers(self, servers: Iterable[ServerName]) -> None:
         """The registry takes note."""
         self.learnt.update(servers)
 
-    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> FakeMeta:
+    def get_connection(
+        self, address: tuple[str, int], service: str, deadline: Deadline
+    ) -> FakeMeta:
         """A connection, which is this itself."""
         assert (self.server.address, "ClientService") == (address, service)
         return self
 
-    def drop(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
+    def drop_connections(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
         """Connections are dropped."""
         self.dropped.append(address)
 
@@ -187,30 +195,32 @@ class FakeMeta:
         with self.lock:
             if self.failures:
                 return Sent(self.failures.pop(0))
-            sent = Message(param)
-            where = sent.message(1)
+            sent = ProtoMessage(param)
+            where = sent.get_message(1)
             assert where is not None
-            assert where.blob(2) == b"hbase:meta,,1"
-            asked = sent.message(2)
+            assert where.get_bytes(2) == b"hbase:meta,,1"
+            asked = sent.get_message(2)
             assert asked is not None
             return Sent(self._scan(sent, asked) if method == "Scan" else self._get(asked))
 
-    def _get(self, asked: Message) -> Response:
-        state = self.states.get(asked.blob(1).decode())
-        row = asked.blob(1)
-        cells = [] if state is None else [Cell("table", b"state", 1, uint(1, state))]
-        result = message(1, uint(2, len(cells)))
+    def _get(self, asked: ProtoMessage) -> Response:
+        state = self.states.get(asked.get_bytes(1).decode())
+        row = asked.get_bytes(1)
+        cells = [] if state is None else [Cell("table", b"state", 1, encode_uint(1, state))]
+        result = encode_message(1, encode_uint(2, len(cells)))
         return Response(0, None, result, encode_cells(row, cells))
 
-    def _scan(self, sent: Message, asked: Message) -> Response:
+    def _scan(self, sent: ProtoMessage, asked: ProtoMessage) -> Response:
         self.scans += 1
-        assert asked.uint(23) == 2, "the default read type would be cut short"
-        assert sent.flag(5), "a scanner would be left behind"
+        assert asked.get_uint(23) == 2, "the default read type would be cut short"
+        assert sent.get_bool(5), "a scanner would be left behind"
         if self.heartbeats:
             self.heartbeats -= 1
-            return Response(0, None, flag(3, True) + flag(8, True) + flag(9, True), b"")
+            return Response(
+                0, None, encode_bool(3, True) + encode_bool(8, True) + encode_bool(9, True), b""
+            )
         found = self._range(asked)
-        wanted = sent.uint(11)
+        wanted = sent.get_uint(11)
         rows = found[: min(wanted, self.page)]
         ended = len(rows) == len(found) and len(rows) < wanted
         blocks = [one.cells() for one in rows]
@@ -218,17 +228,19 @@ class FakeMeta:
         if self.partial and not ended and len(rows) > 1:
             blocks[-1] = blocks[-1][:1]
             partials[-1] = True
-        told = b"".join(uint(1, len(block)) for block in blocks)
-        told += flag(3, len(rows) < wanted) + b"".join(flag(7, one) for one in partials)
-        told += flag(8, not ended)
+        told = b"".join(encode_uint(1, len(block)) for block in blocks)
+        told += encode_bool(3, len(rows) < wanted) + b"".join(
+            encode_bool(7, one) for one in partials
+        )
+        told += encode_bool(8, not ended)
         cells = b"".join(encode_cells(one.name, b) for one, b in zip(rows, blocks, strict=True))
         return Response(0, None, told, cells)
 
-    def _range(self, asked: Message) -> list[Entry]:
+    def _range(self, asked: ProtoMessage) -> list[Entry]:
         """The rows of a range, in its direction."""
-        reverse = asked.flag(15)
-        start, stop = order_of(asked.blob(3)), order_of(asked.blob(4))
-        at_start = asked.flag(21, True)
+        reverse = asked.get_bool(15)
+        start, stop = order_of(asked.get_bytes(3)), order_of(asked.get_bytes(4))
+        at_start = asked.get_bool(21, True)
         ordered = sorted(self.entries, key=lambda one: one.order, reverse=reverse)
         return [
             one

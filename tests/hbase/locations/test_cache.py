@@ -6,57 +6,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.hbase.locations.cache import RegionMap
-from rowkey.hbase.locations.region import Region
-from rowkey.hbase.wire.names import Server, region_name
+from rowkey.hbase.locations.region_location import RegionLocation
+from rowkey.hbase.locations.region_map import RegionMap
+from rowkey.hbase.wire.names import ServerName, build_region_name
 
-SERVER = Server("rs1", 16020, 7)
+SERVER = ServerName("rs1", 16020, 7)
 KEYS = st.binary(max_size=2)
 
 
-def region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) -> Region:
+def region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) -> RegionLocation:
     """A region of the table t."""
-    return Region("t", region_name("t", start, number), start, stop, SERVER, seqnum)
+    return RegionLocation("t", build_region_name("t", start, number), start, stop, SERVER, seqnum)
 
 
 HALVES = RegionMap([region(b"", b"m"), region(b"m", b"")])
 
 
 def test_a_newer_region_replaces_all_it_overlaps() -> None:
-    """A merged region takes the place of both it was made from."""
+    """A merged region replaces both of its parents."""
     merged = region(b"", b"", 2)
     assert (merged,) == HALVES.with_region(merged).regions
 
 
-def test_an_older_region_and_the_newer_it_contradicts_both_go() -> None:
-    """One of both is wrong, and the next question tells which."""
+def test_an_older_region_and_the_newer_one_are_both_dropped() -> None:
+    """One of them is wrong, and the next lookup finds out which."""
     newer = RegionMap([region(b"", b"m", 5), region(b"m", b"", 1)])
     assert (region(b"m", b""),) == newer.with_region(region(b"a", b"b", 4)).regions
 
 
 @pytest.mark.parametrize(("seqnum", "kept"), [(1, 2), (2, 2), (3, 3)])
 def test_the_later_opening_of_a_region_is_kept(seqnum: int, kept: int) -> None:
-    """Answers that come late bring no old location back."""
-    known = HALVES.with_region(region(b"m", b"", seqnum=seqnum)).holding(b"z")
+    """A late answer does not restore an old location."""
+    known = HALVES.with_region(region(b"m", b"", seqnum=seqnum)).find_region(b"z")
     assert known is not None
     assert kept == known.seqnum
 
 
 @given(st.sets(KEYS.filter(bool), max_size=5), st.sets(st.integers(0, 5)), KEYS)
-def test_a_row_is_found_where_it_is(splits: set[bytes], missing: set[int], row: bytes) -> None:
-    """Halving finds what looking at every region finds, gaps included, in both directions."""
+def test_binary_search_finds_the_region_of_a_row(
+    splits: set[bytes], missing: set[int], row: bytes
+) -> None:
+    """It finds what a linear search finds, gaps included, in both directions."""
     starts = [b"", *sorted(splits)]
     pairs = zip(starts, [*starts[1:], b""], strict=True)
     some = [region(*pair) for place, pair in enumerate(pairs) if place not in missing]
     known = RegionMap(some)
-    want = [next((one for one in some if one.holds(row)), None)]
-    want.append(next((one for one in some if one.holds_below(row)), None))
-    assert want == [known.holding(row), known.below(row)]
+    want = [next((one for one in some if one.has_row(row)), None)]
+    want.append(next((one for one in some if one.has_keys_below(row)), None))
+    assert want == [known.find_region(row), known.find_region_below(row)]
 
 
 @given(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=12))
-def test_nothing_overlaps(pieces: list[tuple[bytes, bytes, int]]) -> None:
-    """Whatever is put in, the regions stay apart and in order."""
+def test_regions_never_overlap(pieces: list[tuple[bytes, bytes, int]]) -> None:
+    """After any insertions the regions are disjoint and sorted."""
     known = RegionMap()
     for start, stop, number in pieces:
         if not stop or start < stop:
@@ -65,8 +67,12 @@ def test_nothing_overlaps(pieces: list[tuple[bytes, bytes, int]]) -> None:
     assert [] == [(one, other) for one, other in pairs if not one.stop or one.stop > other.start]
 
 
-def test_a_region_tells_when_it_was_made() -> None:
-    """The id stands between the last comma and the hash, whatever the start key holds."""
-    names = (region_name("t", b",9,.", 1_700), region_name("t", b"", 1_700, 1), b"hbase:meta,,1")
-    regions = (Region("t", name, b"", b"", SERVER, 1) for name in names)
+def test_the_region_id_is_parsed() -> None:
+    """It is between the last comma and the hash, whatever the start key holds."""
+    names = (
+        build_region_name("t", b",9,.", 1_700),
+        build_region_name("t", b"", 1_700, 1),
+        b"hbase:meta,,1",
+    )
+    regions = (RegionLocation("t", name, b"", b"", SERVER, 1) for name in names)
     assert [1_700, 1_700, 1] == [one.region_id for one in regions]

@@ -1,4 +1,4 @@
-"""Lookups that are shared by those who want the same."""
+"""Lookups that threads share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rowkey.hbase.errors import ConnectionLost, OutOfTime
-from rowkey.hbase.locations.flights import Flights
+from rowkey.hbase.errors import ConnectionLost, OperationTimedOut
+from rowkey.hbase.locations.single_flight import SingleFlight
 from rowkey.hbase.settings import Deadline
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LOST = ConnectionLost("rs0:16020", "it hung up")
 
 def shared(first: Callable[[], int], deadline: Deadline) -> int:
     """The answer to a second thread, which asks while the first is still asking."""
-    flights: Flights[int] = Flights("t")
+    flights: SingleFlight[int] = SingleFlight("t")
     asking, go_on = Event(), Event()
 
     def ask() -> int:
@@ -29,8 +29,8 @@ def shared(first: Callable[[], int], deadline: Deadline) -> int:
         return first()
 
     def lead() -> None:
-        with suppress(ConnectionLost, OutOfTime, KeyboardInterrupt):
-            flights.share("key", ask, Deadline.after(60))
+        with suppress(ConnectionLost, OperationTimedOut, KeyboardInterrupt):
+            flights.run_once("key", ask, Deadline.from_now(60))
 
     leader = Thread(target=lead)
     leader.start()
@@ -38,15 +38,15 @@ def shared(first: Callable[[], int], deadline: Deadline) -> int:
     release = Thread(target=_release_when_shared, args=(flights, go_on))
     release.start()
     try:
-        return flights.share("key", lambda: 2, deadline)
+        return flights.run_once("key", lambda: 2, deadline)
     finally:
         go_on.set()
         leader.join()
         release.join()
 
 
-def _release_when_shared(flights: Flights[int], go_on: Event) -> None:
-    while not flights.shared:
+def _release_when_shared(flights: SingleFlight[int], go_on: Event) -> None:
+    while not flights.shared_count:
         Event().wait(0.001)
     go_on.set()
 
@@ -61,26 +61,26 @@ def failing(error: BaseException) -> Callable[[], int]:
 
 
 def test_the_answer_is_shared() -> None:
-    """The second question is not asked."""
-    assert 1 == shared(lambda: 1, Deadline.after(60))
+    """A second thread gets the answer of the first lookup."""
+    assert 1 == shared(lambda: 1, Deadline.from_now(60))
 
 
 def test_a_failure_is_shared() -> None:
-    """Each thread gets an error of its own that says the same."""
+    """Each thread raises its own copy of the error."""
     with pytest.raises(ConnectionLost, match="it hung up") as caught:
-        shared(failing(LOST), Deadline.after(60))
+        shared(failing(LOST), Deadline.from_now(60))
     assert caught.value is not LOST
 
 
-@pytest.mark.parametrize("end", [KeyboardInterrupt(), OutOfTime("t", "in a hurry")])
-def test_who_asks_for_others_may_end(end: BaseException) -> None:
-    """An interrupt, or a deadline of its own, ends one thread: the next asks in its place."""
-    assert 2 == shared(failing(end), Deadline.after(60))
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), OperationTimedOut("t", "in a hurry")])
+def test_another_thread_takes_over_a_lookup(end: BaseException) -> None:
+    """If the first thread is interrupted or out of time, the next one does the lookup."""
+    assert 2 == shared(failing(end), Deadline.from_now(60))
 
 
-def test_nobody_is_waited_for_beyond_the_deadline() -> None:
-    """A lookup of another thread that hangs holds nobody else."""
-    flights: Flights[int] = Flights("t")
+def test_waiting_for_another_lookup_ends_at_the_deadline() -> None:
+    """A lookup of another thread that hangs blocks no thread beyond its deadline."""
+    flights: SingleFlight[int] = SingleFlight("t")
     asking, go_on = Event(), Event()
 
     def ask() -> int:
@@ -88,12 +88,14 @@ def test_nobody_is_waited_for_beyond_the_deadline() -> None:
         go_on.wait()
         return 1
 
-    leader = Thread(target=lambda: flights.share("key", ask, Deadline.after(60)))
+    leader = Thread(target=lambda: flights.run_once("key", ask, Deadline.from_now(60)))
     leader.start()
     asking.wait()
     try:
-        with pytest.raises(OutOfTime, match="t: a lookup on its way was not answered in time"):
-            flights.share("key", lambda: 2, Deadline.after(0.01))
+        with pytest.raises(
+            OperationTimedOut, match="t: a lookup by another thread was not answered in time"
+        ):
+            flights.run_once("key", lambda: 2, Deadline.from_now(0.01))
     finally:
         go_on.set()
         leader.join()

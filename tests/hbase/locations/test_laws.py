@@ -1,4 +1,4 @@
-"""The law of locations: whatever happens to regions, a row is found where it is."""
+"""Property: whatever happens to regions, a row is found in the region that holds it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from hbase.locations.fake_meta import SERVERS, FakeMeta
 from rowkey.hbase.errors import ConnectionLost
-from rowkey.hbase.locations import Locations
-from rowkey.hbase.locations.cache import RegionMap
+from rowkey.hbase.locations import RegionLocator
+from rowkey.hbase.locations.region_map import RegionMap
 from rowkey.hbase.settings import Deadline, Settings
 
 TABLES = st.sampled_from(["t", "t2", "ns:t"])
@@ -37,7 +37,9 @@ class Locating(RuleBasedStateMachine):
         super().__init__()
         self.fake = FakeMeta()
         double: Any = self.fake
-        self.locations = Locations(double, double, Settings(pause_s=0.0, pause_most_s=0.0))
+        self.locations = RegionLocator(
+            double, double, Settings(retry_pause_s=0.0, max_retry_pause_s=0.0)
+        )
 
     @initialize(splits=st.sets(SPLIT_KEYS, max_size=4))
     def create(self, splits: set[bytes]) -> None:
@@ -76,10 +78,10 @@ class Locating(RuleBasedStateMachine):
     @rule(table=TABLES, row=KEYS)
     def hint(self, table: str, row: bytes) -> None:
         """A server that had a region tells where it went."""
-        known = self.locations.locate(table, row, Deadline.after(60))
+        known = self.locations.locate_region(table, row, Deadline.from_now(60))
         for one in self.fake.living(table):
             if one.name == known.name and one.seqnum > known.seqnum and one.server:
-                self.locations.moved(known, one.server, one.seqnum)
+                self.locations.record_move(known, one.server, one.seqnum)
 
     @rule(server=SERVER)
     def lose(self, server: Any) -> None:
@@ -95,14 +97,14 @@ class Locating(RuleBasedStateMachine):
     def stumble(self, table: str, row: bytes) -> None:
         """Meta is lost for one lookup; what is given then may be old, but holds the row."""
         self.fake.failures = [ConnectionLost("rs0:16020", "it hung up")]
-        found = self.locations.locate(table, row, Deadline.after(60))
+        found = self.locations.locate_region(table, row, Deadline.from_now(60))
         self.fake.failures = []
-        assert (table, True) == (found.table, found.holds(row))
+        assert (table, True) == (found.table, found.has_row(row))
 
     @rule(table=TABLES)
     def listed(self, table: str) -> None:
         """A listing is what meta says now."""
-        found = self.locations.regions(table, Deadline.after(60))
+        found = self.locations.list_regions(table, Deadline.from_now(60))
         assert [one.name for one in self.fake.living(table)] == [one.name for one in found]
 
     @rule(table=TABLES, row=KEYS)
@@ -111,12 +113,12 @@ class Locating(RuleBasedStateMachine):
         want = self.fake.truth(table, row)
         tried = []
         for _ in range(TRIES):
-            found = self.locations.locate(table, row, Deadline.after(60))
-            assert (table, True) == (found.table, found.holds(row))
+            found = self.locations.locate_region(table, row, Deadline.from_now(60))
+            assert (table, True) == (found.table, found.has_row(row))
             tried.append((found.name, found.server))
             if tried[-1] == (want.name, want.server):
                 return
-            self.locations.forget(found)
+            self.locations.forget_region(found)
         assert tried[-1] == (want.name, want.server), f"expected {want}, tried {tried}"
 
     @rule(table=TABLES, row=KEYS)
@@ -125,20 +127,20 @@ class Locating(RuleBasedStateMachine):
         below = [one for one in self.fake.living(table) if not row or one.start < row]
         tried = []
         for _ in range(TRIES if below else 0):
-            found = self.locations.locate_before(table, row, Deadline.after(60))
-            assert (table, True) == (found.table, found.holds_below(row))
+            found = self.locations.locate_region_before(table, row, Deadline.from_now(60))
+            assert (table, True) == (found.table, found.has_keys_below(row))
             tried.append((found.name, found.server))
             if tried[-1] == (below[-1].name, below[-1].server):
                 return
-            self.locations.forget(found)
+            self.locations.forget_region(found)
         assert tried[-1:] == [(one.name, one.server) for one in below[-1:]]
 
     @invariant()
     def nothing_overlaps(self) -> None:
         """Neither the known regions nor the doubted ones overlap, nor one the other."""
         for table in ("t", "t2", "ns:t"):
-            known = self.locations._known.get(table, RegionMap())
-            doubted = self.locations._doubted.get(table, RegionMap())
+            known = self.locations._region_maps.get(table, RegionMap())
+            doubted = self.locations._stale_maps.get(table, RegionMap())
             both = sorted((*known.regions, *doubted.regions), key=lambda one: one.start)
             for one, other in pairwise(both):
                 assert True is bool(one.stop and one.stop <= other.start)

@@ -1,4 +1,4 @@
-"""Locations against an hbase:meta that the test writes."""
+"""The region locator, with an hbase:meta that the test writes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hbase.locations.fake_meta import META_SERVER, SERVERS, Entry, FakeMeta
-from rowkey.errors import Refused
 from rowkey.hbase.errors import (
     AccessDenied,
+    ClientClosed,
     ConnectionLost,
     NotServingRegion,
-    OutOfTime,
+    OperationTimedOut,
     TableNotEnabled,
     TableNotFound,
     UnknownHost,
 )
-from rowkey.hbase.locations import Locations, Region
+from rowkey.hbase.locations import RegionLocation, RegionLocator
 from rowkey.hbase.settings import Deadline, Settings
 
 if TYPE_CHECKING:
@@ -31,20 +31,22 @@ LOST = ConnectionLost("rs0:16020", "it hung up")
 
 def soon() -> Deadline:
     """A deadline that a test that works never reaches."""
-    return Deadline.after(60)
+    return Deadline.from_now(60)
 
 
-def opened(fake: FakeMeta, **settings: Any) -> Locations:
+def opened(fake: FakeMeta, **settings: Any) -> RegionLocator:
     """Locations on a fake, with short pauses."""
-    limits = {"pause_s": 0.002, "pause_most_s": 0.01, **settings}
+    limits = {"retry_pause_s": 0.002, "max_retry_pause_s": 0.01, **settings}
     double: Any = fake
-    return Locations(double, double, Settings(**limits))
+    return RegionLocator(double, double, Settings(**limits))
 
 
-def region_of(entry: Entry) -> Region:
+def region_of(entry: Entry) -> RegionLocation:
     """The region that a row of meta tells of."""
     assert entry.server is not None
-    return Region(entry.table, entry.name, entry.start, entry.stop, entry.server, entry.seqnum)
+    return RegionLocation(
+        entry.table, entry.name, entry.start, entry.stop, entry.server, entry.seqnum
+    )
 
 
 def one_table(splits: list[bytes] | None = None) -> FakeMeta:
@@ -62,51 +64,51 @@ def one_table(splits: list[bytes] | None = None) -> FakeMeta:
 )  # fmt: skip
 @pytest.mark.parametrize("table", ["t", "t2", "ns:t"])
 def test_a_row_is_located(table: str, row: bytes) -> None:
-    """A cold lookup gives the region that holds the row, whatever bytes are in it."""
+    """A first lookup returns the region of any row key."""
     fake = one_table()
-    assert region_of(fake.truth(table, row)) == opened(fake).locate(table, row, soon())
+    assert region_of(fake.truth(table, row)) == opened(fake).locate_region(table, row, soon())
 
 
 def test_the_default_namespace_may_be_named() -> None:
     """The table `default:t` is the table `t`."""
     fake = one_table()
-    assert "t" == opened(fake).locate("default:t", b"x", soon()).table
+    assert "t" == opened(fake).locate_region("default:t", b"x", soon()).table
 
 
-def test_a_known_region_is_not_asked_for() -> None:
-    """One lookup brings the region and those behind it."""
+def test_a_cached_region_needs_no_lookup() -> None:
+    """One lookup caches the region and those after it."""
     fake = one_table()
     locations = opened(fake)
-    locations.locate("t", b"", soon())
+    locations.locate_region("t", b"", soon())
     before = fake.scans
     for row in SPLITS:
-        locations.locate("t", row, soon())
+        locations.locate_region("t", row, soon())
     assert before == fake.scans
 
 
-def test_ten_regions_behind_are_read_ahead() -> None:
-    """No more than ten, so that a table of thousands is not read for one row."""
+def test_ten_regions_are_prefetched() -> None:
+    """A lookup reads at most ten regions after the one it needs."""
     fake = one_table([b"%04d" % number for number in range(100)])
     locations = opened(fake)
-    locations.locate("t", b"0005x", soon())
-    assert {"t": 13} == locations.dump()["known"]
+    locations.locate_region("t", b"0005x", soon())
+    assert {"t": 13} == locations.dump_state()["cached_regions"]
 
 
 @pytest.mark.parametrize("row", [b"", b"\x00", b"\x00\x00", b"m", b"m\x00", b"\xff" * 9])
 def test_the_region_below_a_row_is_located(row: bytes) -> None:
-    """A scan that goes down finds the region of the greatest keys below its start, cold or warm."""
+    """A reversed scan finds the region of the greatest keys below its start, cached or not."""
     fake = one_table()
     living = fake.living("t")
     want = [one for one in living if not row or one.start < row]
     if not row.strip(b"\x00") and len(row) == 1:
         want = living[:1]
     locations = opened(fake)
-    cold = locations.locate_before("t", row, soon())
-    assert (region_of(want[-1]),) * 2 == (cold, locations.locate_before("t", row, soon()))
+    cold = locations.locate_region_before("t", row, soon())
+    assert (region_of(want[-1]),) * 2 == (cold, locations.locate_region_before("t", row, soon()))
 
 
-def test_a_region_that_opens_is_waited_for() -> None:
-    """While its state is OPENING its server, perhaps a dead one, is not given."""
+def test_a_lookup_waits_for_an_opening_region() -> None:
+    """While its state is OPENING, its old server is not returned."""
     fake = one_table([])
     fake.swap(fake.truth("t", b""), state="OPENING")
     locations = opened(fake)
@@ -119,235 +121,241 @@ def test_a_region_that_opens_is_waited_for() -> None:
 
     opener = Thread(target=open_it)
     opener.start()
-    found = locations.locate("t", b"k", soon())
+    found = locations.locate_region("t", b"k", soon())
     opener.join()
     assert SERVERS[2] == found.server
 
 
-def test_what_is_waited_for_is_told() -> None:
-    """The error after the deadline names the row, the state, and how often it was tried."""
+def test_the_timeout_names_the_row_and_the_state() -> None:
+    """The error has the row, the state of its region, and the number of attempts."""
     fake = one_table([])
     fake.swap(fake.truth("t", b""), state="OPENING")
-    with pytest.raises(OutOfTime, match=r"t: the region of row b'k' is OPENING, not OPEN \(\d+ at"):
-        opened(fake).locate("t", b"k", Deadline.after(0.05))
+    with pytest.raises(
+        OperationTimedOut, match=r"t: the region of row b'k' is OPENING, not OPEN \(\d+ at"
+    ):
+        opened(fake).locate_region("t", b"k", Deadline.from_now(0.05))
 
 
-def test_an_unknown_table_is_not_waited_for() -> None:
-    """No row in meta, no state of the table: there is none, though others begin alike."""
+def test_an_unknown_table_fails_at_once() -> None:
+    """A table without regions and state raises TableNotFound."""
     with pytest.raises(TableNotFound, match="t1: there is no such table"):
-        opened(one_table()).locate("t1", b"k", soon())
+        opened(one_table()).locate_region("t1", b"k", soon())
 
 
-@pytest.mark.parametrize("ask", [Locations.locate, Locations.locate_before])
-def test_names_that_are_none_are_not_found(ask: Callable[..., Region]) -> None:
-    """Commas and half characters in a table's name find no region of another table."""
+@pytest.mark.parametrize("ask", [RegionLocator.locate_region, RegionLocator.locate_region_before])
+def test_invalid_table_names_are_not_found(ask: Callable[..., RegionLocation]) -> None:
+    """Commas and lone surrogates do not find regions of another table."""
     locations = opened(one_table())
     for name in ("t,a", "t,x", "t ", "\ud800", "", "t,,", "t" * 40_000):
         with pytest.raises(TableNotFound):
             ask(locations, name, b"k", soon())
 
 
-def test_a_disabled_table_is_not_waited_for() -> None:
-    """Its regions are CLOSED for good."""
+def test_a_disabled_table_fails_at_once() -> None:
+    """Its regions will not open."""
     fake = one_table([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
     fake.states["t"] = 1
     with pytest.raises(TableNotEnabled, match="t: the table is disabled"):
-        opened(fake).locate("t", b"k", soon())
+        opened(fake).locate_region("t", b"k", soon())
 
 
-def test_a_table_without_rows_that_has_a_state_is_waited_for() -> None:
-    """So it is while a table is truncated or made."""
+def test_a_lookup_waits_for_a_table_without_regions() -> None:
+    """A table that is being truncated or created has a state and no regions."""
     fake = FakeMeta(states={"t": 3})
-    with pytest.raises(OutOfTime, match="no region holds row b'k'"):
-        opened(fake).locate("t", b"k", Deadline.after(0.05))
+    with pytest.raises(OperationTimedOut, match="no region holds row b'k'"):
+        opened(fake).locate_region("t", b"k", Deadline.from_now(0.05))
 
 
-def test_retired_parents_are_passed_over() -> None:
-    """A parent that stands where its merged daughters no longer begin hides nobody."""
+def test_retired_parents_are_skipped() -> None:
+    """The parent of a split region does not hide regions that were merged since."""
     fake = one_table([b"c"])
     fake.split("t", b"m")
     fake.merge("t", b"")
     fake.swap(fake.truth("t", b"d"), server=SERVERS[1])
-    got = [opened(fake).locate("t", row, soon()) for row in (b"d", b"z")]
+    got = [opened(fake).locate_region("t", row, soon()) for row in (b"d", b"z")]
     assert [region_of(fake.truth("t", row)) for row in (b"d", b"z")] == got
 
 
-def test_many_retired_parents_are_passed_over() -> None:
-    """A lookup goes on below its first answer while that has only retired regions."""
+def test_many_retired_parents_are_skipped() -> None:
+    """A lookup reads on while an answer has only retired regions."""
     fake = FakeMeta()
     fake.create("t")
     old = [Entry("t", b"k", b"", number, split=True, state="SPLIT") for number in range(7)]
     fake.entries += old
-    assert region_of(fake.truth("t", b"z")) == opened(fake).locate("t", b"z", soon())
+    assert region_of(fake.truth("t", b"z")) == opened(fake).locate_region("t", b"z", soon())
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_heartbeats_are_no_answers(*, below: bool) -> None:
-    """An empty answer that says there is more is asked again."""
+def test_a_heartbeat_is_not_the_end(*, below: bool) -> None:
+    """A lookup goes on after an empty answer that says there is more."""
     fake = one_table()
     fake.heartbeats = 4
     locations = opened(fake)
-    ask = locations.locate_before if below else locations.locate
+    ask = locations.locate_region_before if below else locations.locate_region
     assert fake.truth("t", b"n").name == ask("t", b"n", soon()).name
 
 
 @pytest.mark.parametrize(("page", "partial"), [(1, False), (2, True), (7, True), (1000, False)])
-def test_a_listing_follows_its_pages(page: int, *, partial: bool) -> None:
-    """All regions come, whatever an answer holds, with heartbeats between and rows cut in two."""
+def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
+    """It has all regions despite heartbeats and rows split between answers."""
     fake = one_table([b"%04d" % number for number in range(40)])
     fake.split("t", b"0007x")
     fake.page, fake.partial, fake.heartbeats = page, partial, 3
     locations = opened(fake)
     want = [region_of(one) for one in fake.living("t")]
-    assert want == locations.regions("t", soon())
+    assert want == locations.list_regions("t", soon())
     scans = fake.scans
-    assert want == [locations.locate("t", one.start, soon()) for one in want]
+    assert want == [locations.locate_region("t", one.start, soon()) for one in want]
     assert scans == fake.scans
 
 
-def test_a_listing_waits_until_all_join() -> None:
-    """A hole, an overlap and a closed region are each told when they last."""
+def test_a_listing_waits_for_complete_regions() -> None:
+    """A gap, an overlap or a closed region that lasts is in the error."""
     for change, says in (
         ({"stop": b"a"}, "do not join at b'a': the next one starts at b'c'"),
         ({"stop": b"e"}, "do not join at b'e': the next one starts at b'c'"),
-        ({"state": "OPENING"}, "1 of its 2 regions are not open; the one at b'' is OPENING"),
+        (
+            {"state": "OPENING"},
+            "the one that starts at b'' is OPENING",
+        ),
     ):
         fake = one_table([b"c"])
         fake.swap(fake.truth("t", b""), **change)
-        with pytest.raises(OutOfTime, match=says):
-            opened(fake).regions("t", Deadline.after(0.03))
+        with pytest.raises(OperationTimedOut, match=says):
+            opened(fake).list_regions("t", Deadline.from_now(0.03))
 
 
-def test_a_listing_of_nothing() -> None:
-    """An unknown table and a disabled one are told at once."""
+def test_a_listing_of_a_missing_table_fails() -> None:
+    """An unknown table and a disabled one raise at once."""
     fake = one_table([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
     fake.states["t"] = 2
     for table, error in (("nope", TableNotFound), ("t", TableNotEnabled)):
         with pytest.raises(error):
-            opened(fake).regions(table, soon())
+            opened(fake).list_regions(table, soon())
 
 
-def test_a_lost_meta_is_asked_for_anew() -> None:
-    """The server of meta is dropped, the registry asked again, and the lookup goes on."""
+def test_a_lost_meta_is_looked_up_again() -> None:
+    """The connection is dropped, the registry is asked again, and the lookup succeeds."""
     fake = one_table()
     fake.failures = [LOST, NotServingRegion("rs0:16020", "hbase:meta is not there")]
-    opened(fake).locate("t", b"k", soon())
+    opened(fake).locate_region("t", b"k", soon())
     assert (2, [META_SERVER.address]) == (fake.asked_where, fake.dropped)
 
 
-def test_what_cannot_be_retried_is_raised() -> None:
-    """A refusal of meta is no reason to wait."""
+def test_errors_that_are_not_retriable_are_raised() -> None:
+    """AccessDenied of hbase:meta fails at once."""
     fake = one_table()
     fake.failures = [AccessDenied("rs0:16020", "no")]
     with pytest.raises(AccessDenied):
-        opened(fake).locate("t", b"k", soon())
+        opened(fake).locate_region("t", b"k", soon())
 
 
-def test_a_host_nobody_knows_is_tried_a_few_times() -> None:
-    """A server of meta whose name cannot be resolved is named before the budget is spent."""
+def test_an_unknown_host_is_tried_a_few_times() -> None:
+    """A server of hbase:meta without address fails before the deadline."""
     fake = one_table()
     fake.failures = [UnknownHost("rs0:16020", "the name cannot be resolved")] * 50
     with pytest.raises(UnknownHost, match="rs0:16020: the name cannot be resolved"):
-        opened(fake).locate("t", b"k", soon())
+        opened(fake).locate_region("t", b"k", soon())
 
 
-def test_a_forgotten_region_is_given_again_while_meta_is_lost() -> None:
-    """A connection that broke is no region that moved: without meta the last place is tried."""
+def test_a_stale_region_is_used_while_meta_is_lost() -> None:
+    """Without hbase:meta, the last known location is returned."""
     fake = one_table()
     locations = opened(fake)
-    region = locations.locate("t", b"k", soon())
-    locations.forget(region)
+    region = locations.locate_region("t", b"k", soon())
+    locations.forget_region(region)
     fake.failures = [LOST] * 100
-    assert region == locations.locate("t", b"k", soon())
-    assert region == locations.locate_before("t", b"k", soon())
+    assert region == locations.locate_region("t", b"k", soon())
+    assert region == locations.locate_region_before("t", b"k", soon())
     fake.failures = []
     fake.move("t", b"k", SERVERS[2])
-    assert SERVERS[2] == locations.locate("t", b"k", soon()).server
-    assert {} == {t: n for t, n in locations.dump()["doubted"].items() if n}
+    assert SERVERS[2] == locations.locate_region("t", b"k", soon()).server
+    assert {} == {t: n for t, n in locations.dump_state()["stale_regions"].items() if n}
 
 
-def test_a_late_forget_forgets_nothing_new() -> None:
-    """Who failed on an old location does not throw away the new one."""
+def test_forgetting_an_old_location_keeps_the_new_one() -> None:
+    """A late error of an old location does not drop its replacement."""
     fake = one_table()
     locations = opened(fake)
-    old = locations.locate("t", b"k", soon())
+    old = locations.locate_region("t", b"k", soon())
     fake.move("t", b"k", SERVERS[2])
-    locations.forget(old)
-    new = locations.locate("t", b"k", soon())
-    locations.forget(old)
+    locations.forget_region(old)
+    new = locations.locate_region("t", b"k", soon())
+    locations.forget_region(old)
     scans = fake.scans
-    assert new == locations.locate("t", b"k", soon())
+    assert new == locations.locate_region("t", b"k", soon())
     assert scans == fake.scans
 
 
 def test_all_regions_of_a_server_are_forgotten() -> None:
-    """Those of others stay, and so does hbase:meta unless it was there."""
+    """Regions of other servers stay cached, and so does hbase:meta."""
     fake = one_table()
     locations = opened(fake)
-    everything = locations.regions("t", soon()) + locations.regions("t2", soon())
+    everything = locations.list_regions("t", soon()) + locations.list_regions("t2", soon())
     locations.forget_server(SERVERS[1].address)
     left = sum(one.server != SERVERS[1] for one in everything)
-    assert left == sum(locations.dump()["known"].values())
-    assert str(META_SERVER) == locations.dump()["meta"]
+    assert left == sum(locations.dump_state()["cached_regions"].values())
+    assert str(META_SERVER) == locations.dump_state()["meta"]
     locations.forget_server(META_SERVER.address)
-    assert locations.dump()["meta"] is None
+    assert locations.dump_state()["meta"] is None
 
 
-def test_a_hint_is_taken_unless_it_is_old() -> None:
-    """A later opening replaces the known one; an earlier one does not."""
+def test_a_newer_location_in_an_error_is_cached() -> None:
+    """An earlier opening is ignored."""
     locations = opened(one_table())
-    region = locations.locate("t", b"k", soon())
-    locations.moved(region, SERVERS[2], region.seqnum + 5)
-    locations.moved(region, SERVERS[1], region.seqnum + 4)
-    assert SERVERS[2] == locations.locate("t", b"k", soon()).server
+    region = locations.locate_region("t", b"k", soon())
+    locations.record_move(region, SERVERS[2], region.seqnum + 5)
+    locations.record_move(region, SERVERS[1], region.seqnum + 4)
+    assert SERVERS[2] == locations.locate_region("t", b"k", soon()).server
 
 
-def test_a_table_is_forgotten_altogether() -> None:
-    """Dropped and made anew, its old regions are not even doubted."""
+def test_a_forgotten_table_has_no_stale_regions() -> None:
+    """A table that was dropped and created again keeps nothing of the old one."""
     fake = one_table()
     locations = opened(fake)
-    locations.forget(locations.locate("t", b"k", soon()))
+    locations.forget_region(locations.locate_region("t", b"k", soon()))
     locations.forget_table("default:t")
-    assert ({}, {}) == (locations.dump()["known"], locations.dump()["doubted"])
+    state = locations.dump_state()
+    assert ({}, {}) == (state["cached_regions"], state["stale_regions"])
 
 
-def test_meta_itself_is_located() -> None:
-    """The registry tells where hbase:meta is; forgotten, it is asked again."""
+def test_meta_is_located_by_the_registry() -> None:
+    """After it is forgotten, the registry is asked again."""
     fake = one_table()
     locations = opened(fake)
-    region = locations.locate("hbase:meta", b"any", soon())
-    assert [region] == locations.regions("hbase:meta", soon())
+    region = locations.locate_region("hbase:meta", b"any", soon())
+    assert [region] == locations.list_regions("hbase:meta", soon())
     assert (b"hbase:meta,,1", META_SERVER) == (region.name, region.server)
-    locations.forget(region)
-    locations.locate("hbase:meta", b"other", soon())
+    locations.forget_region(region)
+    locations.locate_region("hbase:meta", b"other", soon())
     assert 2 == fake.asked_where
 
 
 def test_the_registry_learns_the_servers() -> None:
-    """Whoever has a region can be asked where things are."""
+    """The servers of all regions that are read are given to the registry."""
     fake = one_table()
-    opened(fake).regions("t", soon())
+    opened(fake).list_regions("t", soon())
     assert set(SERVERS) == fake.learnt
 
 
 def test_sixteen_threads_make_one_lookup() -> None:
-    """Who misses the same region waits for the lookup on its way."""
+    """Threads that miss the same region share one lookup."""
     fake = one_table()
     locations = opened(fake)
-    locations.locate("hbase:meta", b"", soon())
+    locations.locate_region("hbase:meta", b"", soon())
     ready, found = Barrier(16), []
 
     def ask() -> None:
         ready.wait()
-        found.append(locations.locate("t", b"k", soon()))
+        found.append(locations.locate_region("t", b"k", soon()))
 
     threads = [Thread(target=ask) for _ in range(16)]
     fake.lock.acquire()  # the first lookup stays on its way until all have missed
     for thread in threads:
         thread.start()
-    while locations.dump()["shared"] < 15:
+    while locations.dump_state()["shared_lookups"] < 15:
         Event().wait(0.001)
     fake.lock.release()
     for thread in threads:
@@ -355,17 +363,17 @@ def test_sixteen_threads_make_one_lookup() -> None:
     assert (2, {region_of(fake.truth("t", b"k"))}) == (fake.scans, set(found))
 
 
-def test_a_closed_client_waits_no_more() -> None:
-    """Who waits for a region is told at once that the client was closed."""
+def test_closing_ends_a_waiting_lookup() -> None:
+    """A lookup that waits for a region raises ClientClosed at once."""
     fake = one_table([])
     fake.swap(fake.truth("t", b""), state="OPENING")
-    locations = opened(fake, pause_s=30, pause_most_s=60)
+    locations = opened(fake, retry_pause_s=30, max_retry_pause_s=60)
     errors: list[Exception] = []
 
     def ask() -> None:
         try:
-            locations.locate("t", b"k", Deadline.after(300))
-        except Refused as error:
+            locations.locate_region("t", b"k", Deadline.from_now(300))
+        except ClientClosed as error:
             errors.append(error)
 
     began = monotonic()

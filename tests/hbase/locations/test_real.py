@@ -1,4 +1,4 @@
-"""Locations of a real cluster, held against what the official client says."""
+"""Locations of a real cluster, compared with the official client."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rowkey.hbase.connection import Servers
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import TableNotFound
-from rowkey.hbase.locations import Locations
+from rowkey.hbase.locations import RegionLocator
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.settings import Deadline, Settings
 
@@ -40,17 +40,17 @@ def table(hbase_cluster: Cluster) -> Iterator[str]:
 
 
 @pytest.fixture
-def locations(hbase_cluster: Cluster) -> Iterator[Locations]:
+def locations(hbase_cluster: Cluster) -> Iterator[RegionLocator]:
     """Locations that know nothing yet."""
-    servers = Servers(SETTINGS)
-    registry = parse_url(f"hbase+master://{hbase_cluster.master}").open(servers, SETTINGS)
-    yield Locations(registry, servers, SETTINGS)
+    servers = ServerConnections(SETTINGS)
+    registry = parse_url(f"hbase+master://{hbase_cluster.master}").open_registry(servers, SETTINGS)
+    yield RegionLocator(registry, servers, SETTINGS)
     servers.close()
 
 
 def soon() -> Deadline:
     """Long enough for a busy machine."""
-    return Deadline.after(60)
+    return Deadline.from_now(60)
 
 
 def random_keys(count: int) -> Iterator[bytes]:
@@ -63,48 +63,48 @@ def random_keys(count: int) -> Iterator[bytes]:
     yield from (b"", b"\xff" * 32_767, b"k" * 32_767)
 
 
-def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: Locations) -> None:
-    """300 keys, each looked up anew, are where the judge says, as are the keys below them."""
+def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: RegionLocator) -> None:
+    """300 keys are looked up without cache, and so are the keys below them."""
     want = hbase_cluster.judge.regions(table)
     assert 21 == len(want)
     for key in random_keys(300):
         locations.forget_table(table)
-        found = locations.locate(table, key, soon())
+        found = locations.locate_region(table, key, soon())
         (true,) = [w for w in want if w.start <= key and (not w.stop or key < w.stop)]
         assert (true.start, true.stop, true.server) == (found.start, found.stop, str(found.server))
         locations.forget_table(table)
         below = [w for w in want if not key or w.start < key][-1]
-        assert below.start == locations.locate_before(table, key, soon()).start
+        assert below.start == locations.locate_region_before(table, key, soon()).start
 
 
-def test_the_listing_is_the_judges(
-    hbase_cluster: Cluster, table: str, locations: Locations
+def test_the_listing_is_that_of_the_official_client(
+    hbase_cluster: Cluster, table: str, locations: RegionLocator
 ) -> None:
-    """All regions in the order of their keys, none of them hidden by its odd start."""
+    """It has all regions in key order, whatever their start keys."""
     want = [(one.start, one.stop, one.server) for one in hbase_cluster.judge.regions(table)]
-    found = locations.regions(table, soon())
+    found = locations.list_regions(table, soon())
     assert want == [(one.start, one.stop, str(one.server)) for one in found]
 
 
 def test_a_moved_region_and_a_split_one_are_found_again(
-    hbase_cluster: Cluster, locations: Locations
+    hbase_cluster: Cluster, locations: RegionLocator
 ) -> None:
-    """What is forgotten after an error is looked up as it is now."""
+    """After an error the new location is found."""
     judge, name = hbase_cluster.judge, "r_moving"
     if name in judge.tables():
         judge.drop(name)
     judge.create(name, {"d": {}}, [b"m"])
-    before = locations.locate(name, b"x", soon())
+    before = locations.locate_region(name, b"x", soon())
     target = next(server for server in judge.status().live if server != str(before.server))
     judge.move(name, b"x", target)
-    locations.forget(before)
-    moved = locations.locate(name, b"x", soon())
+    locations.forget_region(before)
+    moved = locations.locate_region(name, b"x", soon())
     assert (target, True) == (str(moved.server), moved.seqnum > before.seqnum)
     judge.split(name, b"t")
-    locations.forget(moved)
-    halves = [locations.locate(name, row, soon()) for row in (b"n", b"x")]
+    locations.forget_region(moved)
+    halves = [locations.locate_region(name, row, soon()) for row in (b"n", b"x")]
     assert [(b"m", b"t"), (b"t", b"")] == [(one.start, one.stop) for one in halves]
     judge.drop(name)
     locations.forget_table(name)
     with pytest.raises(TableNotFound):
-        locations.locate(name, b"x", soon())
+        locations.locate_region(name, b"x", soon())

@@ -1,4 +1,4 @@
-"""Locations while hbase:meta, or whoever knows where it is, gives trouble."""
+"""The region locator when hbase:meta or the registry fails."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import pytest
 
 from hbase.locations.test_locations import one_table, opened, soon
 from rowkey.hbase.errors import MalformedAnswer, TableNotFound
-from rowkey.hbase.locations import Region
-from rowkey.hbase.registry import NobodyKnows
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.registry import RegistryUnavailable
 from rowkey.hbase.wire.frames import Response
 
 if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline
-    from rowkey.hbase.wire.names import Server
+    from rowkey.hbase.wire.names import ServerName
 
 
-def test_who_follows_a_hurried_lookup_of_meta_waits_on() -> None:
-    """One asks the registry for all; that it does not tell in time is no end for the others."""
+def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
+    """The thread with the shorter deadline fails, and the others go on."""
     fake = one_table()
     calls: list[float] = []
 
-    def meta(deadline: Deadline) -> Server:
-        calls.append(deadline.left())
+    def meta(deadline: Deadline) -> ServerName:
+        calls.append(deadline.get_remaining_s())
         if len(calls) < 3:
-            Event().wait(deadline.left())
-            raise NobodyKnows("hbase://zk", "where hbase:meta is", [])
+            Event().wait(deadline.get_remaining_s())
+            raise RegistryUnavailable("hbase://zk", "where hbase:meta is", [])
         return fake.server
 
-    fake.meta = meta  # type: ignore[method-assign]
-    locations = opened(fake, call_s=0.1)
-    barrier, found = Barrier(8), list[Region | BaseException]()
+    fake.get_meta_server = meta  # type: ignore[method-assign]
+    locations = opened(fake, call_timeout_s=0.1)
+    barrier, found = Barrier(8), list[RegionLocation | BaseException]()
 
     def find(table: str) -> None:
         barrier.wait()
         try:
-            found.append(locations.locate(table, b"x", soon()))
+            found.append(locations.locate_region(table, b"x", soon()))
         except BaseException as error:  # noqa: BLE001 - told below
             found.append(error)
 
@@ -47,32 +47,33 @@ def test_who_follows_a_hurried_lookup_of_meta_waits_on() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(tables) == sorted(one.table for one in found if isinstance(one, Region))
+    assert sorted(tables) == sorted(one.table for one in found if isinstance(one, RegionLocation))
     assert max(calls) <= 0.1
 
 
-def test_an_answer_that_cannot_be_read_is_asked_for_again() -> None:
-    """A few times; then it is told as what it is, for it may be another thing's port."""
+def test_a_malformed_answer_is_retried_a_few_times() -> None:
+    """Then it is raised, since the port may belong to another program."""
     fake = one_table()
     bad = Response(0, None, b"\xff", b"")
     fake.failures = [bad, bad]  # type: ignore[list-item]
-    assert "t" == opened(fake).locate("t", b"x", soon()).table
+    assert "t" == opened(fake).locate_region("t", b"x", soon()).table
     fake = one_table()
     fake.failures = [bad] * 99  # type: ignore[list-item]
     with pytest.raises(MalformedAnswer, match=r"hbase:meta: .*end within"):
-        opened(fake).locate("t", b"x", soon())
+        opened(fake).locate_region("t", b"x", soon())
 
 
-def test_tables_that_come_and_go_leave_nothing_behind() -> None:
-    """What is known of a table, and what is doubted, goes when there is no such table any more."""
+def test_dropped_tables_leave_nothing_in_the_cache() -> None:
+    """Cached and stale regions of a table go when it does not exist any more."""
     fake = one_table()
     locations = opened(fake)
     for number in range(20):
         name = f"t{number}x"
         fake.create(name)
-        locations.forget(locations.locate(name, b"x", soon()))
+        locations.forget_region(locations.locate_region(name, b"x", soon()))
         fake.entries = [one for one in fake.entries if one.table != name]
         del fake.states[name]
         with pytest.raises(TableNotFound):
-            locations.locate(name, b"x", soon())
-    assert ({}, {}) == (locations.dump()["known"], locations.dump()["doubted"])
+            locations.locate_region(name, b"x", soon())
+    state = locations.dump_state()
+    assert ({}, {}) == (state["cached_regions"], state["stale_regions"])

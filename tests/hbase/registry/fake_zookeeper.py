@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_NODE = -101
+SYNC, CLOSE_SESSION = 9, -11
+"""Source: ZooDefs.OpCode."""
 
 
 class FakeZooKeeper:
@@ -48,10 +50,15 @@ class FakeZooKeeper:
         self._over.set()
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        self._threads[0].join()  # no connection is accepted after this
+        self.hang_up()
+        for thread in self._threads[1:]:
+            thread.join()
+
+    def hang_up(self) -> None:
+        """Close all connections."""
         for caller in self._callers:
             caller.close()
-        for thread in self._threads:
-            thread.join()
 
     def _accept(self) -> None:
         while not self._over.is_set():
@@ -89,19 +96,24 @@ class FakeZooKeeper:
         while True:
             asked = _frame(caller)
             xid, operation = struct.unpack_from(">ii", asked)
-            if operation == -11:
+            if operation == CLOSE_SESSION:
                 self.closed += 1
+                self._send(caller, struct.pack(">iqi", xid, 1, 0))
                 return
             if self.mode == "mute":
                 self._over.wait(10)
                 return
             if self.mode == "chatty":
                 self._send(caller, struct.pack(">iqi", -2, 1, 0))
-                self._send(caller, struct.pack(">iqi", -1, 1, 0) + b"an event")
+                event = struct.pack(">iii", 3, 3, 2) + b"/x"  # NodeDataChanged, SyncConnected
+                self._send(caller, struct.pack(">iqi", -1, 1, 0) + event)
             (size,) = struct.unpack_from(">i", asked, 8)
-            self._send(caller, self._answer(xid, asked[12 : 12 + size].decode()))
+            self._send(caller, self._answer(xid, operation, asked[12 : 12 + size].decode()))
 
-    def _answer(self, xid: int, path: str) -> bytes:
+    def _answer(self, xid: int, operation: int, path: str) -> bytes:
+        if operation == SYNC:
+            name = path.encode()
+            return struct.pack(f">iqii{len(name)}s", xid, 1, 0, len(name), name)
         held = self.znodes.get(path, NO_NODE)
         if isinstance(held, int):
             return struct.pack(">iqi", xid, 1, held)

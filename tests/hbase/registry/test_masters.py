@@ -1,4 +1,4 @@
-"""The registry of masters, against servers whose answers the test writes."""
+"""The registry of masters, with servers whose answers the test writes."""
 
 from __future__ import annotations
 
@@ -14,27 +14,33 @@ from rowkey.hbase.errors import (
     MalformedAnswer,
     UnknownHost,
 )
-from rowkey.hbase.registry import NobodyKnows, NobodyThere, NoCluster, parse_url
+from rowkey.hbase.registry import (
+    ClusterNotFound,
+    RegistryUnavailable,
+    RegistryUnreachable,
+    parse_url,
+)
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.names import Server
-from rowkey.hbase.wire.proto import flag, message, text, uint
+from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.wire.proto import encode_bool, encode_message, encode_text, encode_uint
 
 if TYPE_CHECKING:
     from rowkey.hbase.registry import Registry
 
-M1, M2 = Server("m1", 16000, 1), Server("m2", 16000, 2)
-RS1, RS2 = Server("rs1", 16020, 11), Server("rs2", 16020, 12)
-REPLICA = message(1, message(1, uint(7, 1)), message(2, RS2.encode()))
+M1, M2 = ServerName("m1", 16000, 1), ServerName("m2", 16000, 2)
+RS1, RS2 = ServerName("rs1", 16020, 11), ServerName("rs2", 16020, 12)
+REPLICA = encode_message(1, encode_message(1, encode_uint(7, 1)), encode_message(2, RS2.encode()))
 ANSWERS = {
-    "GetClusterId": text(1, "some-id"),
-    "GetActiveMaster": message(1, M1.encode()),
+    "GetClusterId": encode_text(1, "some-id"),
+    "GetActiveMaster": encode_message(1, M1.encode()),
     "GetMasters": b"".join(
-        message(1, message(1, one.encode()), flag(2, one == M1)) for one in (M1, M2)
+        encode_message(1, encode_message(1, one.encode()), encode_bool(2, one == M1))
+        for one in (M1, M2)
     ),
     "GetMetaRegionLocations": REPLICA
-    + message(1, message(1, uint(7, 0)), message(2, RS1.encode())),
-    "GetBootstrapNodes": message(1, RS1.encode()) + message(1, RS2.encode()),
+    + encode_message(1, encode_message(1, encode_uint(7, 0)), encode_message(2, RS1.encode())),
+    "GetBootstrapNodes": encode_message(1, RS1.encode()) + encode_message(1, RS2.encode()),
 }
 
 
@@ -45,7 +51,7 @@ class Fakes:
         self.said = said
         self.asked: list[tuple[str, str]] = []
 
-    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Fake:
+    def get_connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Fake:
         """A connection, unless the server is dead."""
         said = self.said.get(address[0], ConnectionLost(address[0], "nobody is there"))
         if isinstance(said, HBaseError):
@@ -57,7 +63,7 @@ class Fakes:
     def registry(self, url: str = "hbase+master://m1,m2") -> Registry:
         """The registry that asks them."""
         double: Any = self
-        return parse_url(url).open(double, Settings())
+        return parse_url(url).open_registry(double, Settings())
 
 
 class Fake:
@@ -81,100 +87,100 @@ class Fake:
 
 def soon() -> Deadline:
     """A deadline that is never reached."""
-    return Deadline.after(60)
+    return Deadline.from_now(60)
 
 
-def test_a_master_tells_all() -> None:
-    """The id, the active master, and the replica of hbase:meta that is written."""
+def test_a_master_answers_all_lookups() -> None:
+    """It returns the id, the active master, and the server of the first replica of hbase:meta."""
     asked = Fakes(m1=ANSWERS).registry()
-    told = (asked.cluster_id(soon()), asked.master(soon()), asked.meta(soon()))
+    told = (asked.get_cluster_id(soon()), asked.get_master(soon()), asked.get_meta_server(soon()))
     assert ("some-id", M1, RS1) == told
 
 
 @pytest.mark.parametrize("empty", [b"", REPLICA])
-def test_an_empty_answer_is_none(empty: bytes) -> None:
-    """A master that is still starting knows nothing of hbase:meta: the next one is asked."""
+def test_an_empty_answer_is_skipped(empty: bytes) -> None:
+    """If a starting master does not know hbase:meta yet, the next one is asked."""
     starting = {**ANSWERS, "GetMetaRegionLocations": empty}
-    assert RS1 == Fakes(m1=starting, m2=ANSWERS).registry().meta(soon())
+    assert RS1 == Fakes(m1=starting, m2=ANSWERS).registry().get_meta_server(soon())
 
 
 def test_region_servers_are_asked_when_all_masters_are_dead() -> None:
-    """Every server ever heard of is asked in turn: those learnt, and those a master named."""
+    """All known servers are tried, those that were learned and those that a master named."""
     fakes = Fakes(m1=ANSWERS)
     asked = fakes.registry()
-    asked.cluster_id(soon())
+    asked.get_cluster_id(soon())
     fakes.said = {"rs2": ANSWERS}
-    assert RS1 == asked.meta(soon())
+    assert RS1 == asked.get_meta_server(soon())
     fakes.said = {"rs9": ANSWERS}
-    asked.learn([Server("rs9", 16020, 5)])
-    assert RS1 == asked.meta(soon())
+    asked.learn_servers([ServerName("rs9", 16020, 5)])
+    assert RS1 == asked.get_meta_server(soon())
 
 
-def test_nodes_that_answer_take_turns() -> None:
-    """A node whose word is old is not believed again and again; dead ones come last."""
+def test_nodes_that_answer_are_used_in_turn() -> None:
+    """A node with old data is not used for every lookup, and dead nodes come last."""
     fakes = Fakes(m2=ANSWERS, m3=ANSWERS)
     asked = fakes.registry("hbase+master://m1,m2,m3")
     for _ in range(4):
-        asked.master(soon())
+        asked.get_master(soon())
     turns = [host for host, method in fakes.asked if method in {"connect", "GetActiveMaster"}]
     assert ["m1", "m2", "m3"] == turns[:3]
     assert "m1" not in turns[3:]
 
 
-def test_each_node_tells_why_not() -> None:
-    """The error names every node and what it said."""
+def test_the_error_has_the_failure_of_each_node() -> None:
+    """The error names every node and why it did not answer."""
     fakes = Fakes(m1={"GetMetaRegionLocations": b"\xff"}, m2={})
-    with pytest.raises(NoCluster) as caught:
-        fakes.registry("hbase+master://m1,m2,m3").meta(soon())
+    with pytest.raises(ClusterNotFound) as caught:
+        fakes.registry("hbase+master://m1,m2,m3").get_meta_server(soon())
     assert [
         ("m1:16000", "its answer is malformed: end within a field", True),
-        ("m2:16000", "it does not know (yet)", False),
+        ("m2:16000", "it does not know that yet", False),
         ("m3:16000", "nobody is there", False),
-    ] == list(caught.value.said)
+    ] == list(caught.value.replies)
 
 
-def test_silence_may_end() -> None:
-    """While servers only do not answer, the cluster may be starting; the text names three."""
-    with pytest.raises(NobodyKnows, match=r"m3:16000 said: nobody is there; and 2 more nodes"):
-        Fakes().registry("hbase+master://m1,m2,m3,m4,m5").meta(soon())
+def test_silent_nodes_are_not_permanent() -> None:
+    """If no server answers, the error is retriable and its text lists three nodes."""
+    with pytest.raises(RegistryUnavailable, match=r"m3:16000: nobody is there; and 2 more nodes"):
+        Fakes().registry("hbase+master://m1,m2,m3,m4,m5").get_meta_server(soon())
 
 
 @pytest.mark.parametrize(
     "error",
     [
         UnknownHost("m1:16000", "the name cannot be resolved"),
-        HeaderRefused("m1:16000", "hung up before its first answer"),
+        HeaderRefused("m1:16000", "the server hung up before its first answer"),
     ],
 )
-def test_what_may_pass_is_tried_a_few_times_at_first(error: HBaseError) -> None:
-    """A name server has a hiccup, a master dies amid the first call; what has worked may again."""
+def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -> None:
+    """They are retried a few times, and without that limit once a lookup has succeeded."""
     fakes = Fakes(m1=error)
     asked = fakes.registry("hbase+master://m1")
-    with pytest.raises(NobodyThere, match=f"m1:16000 said: {error.mistake.what}") as caught:
-        asked.meta(soon())
-    assert (True, True) == (caught.value.retriable, caught.value.few_times)
+    with pytest.raises(RegistryUnreachable, match=f"m1:16000: {error.mistake.problem}") as caught:
+        asked.get_meta_server(soon())
+    assert (True, True) == (caught.value.is_retriable, caught.value.is_likely_permanent)
     fakes.said = {"m1": {"GetClusterId": ANSWERS["GetClusterId"]}}
-    asked.cluster_id(soon())
+    asked.get_cluster_id(soon())
     fakes.said = {"m1": error}
-    with pytest.raises(NobodyKnows) as again:
-        asked.meta(soon())
-    assert not again.value.few_times
+    with pytest.raises(RegistryUnavailable) as again:
+        asked.get_meta_server(soon())
+    assert not again.value.is_likely_permanent
 
 
 @pytest.mark.parametrize(
     "error",
     [
         AuthenticationNeeded("m1:16000", "answers with TLS"),
-        MalformedAnswer("m1:16000", "speaks HTTP"),
+        MalformedAnswer("m1:16000", "the server answers with HTTP"),
     ],
 )
-def test_what_is_no_server_of_ours_is_final(error: HBaseError) -> None:
-    """It will say the same for ever."""
-    with pytest.raises(NoCluster, match=f"m1:16000 said: {error.mistake.what}"):
-        Fakes(m1=error).registry("hbase+master://m1").meta(soon())
+def test_a_server_that_is_not_hbase_is_final(error: HBaseError) -> None:
+    """A server that answers with TLS or HTTP raises ClusterNotFound."""
+    with pytest.raises(ClusterNotFound, match=f"m1:16000: {error.mistake.problem}"):
+        Fakes(m1=error).registry("hbase+master://m1").get_meta_server(soon())
 
 
-def test_nodes_not_asked_in_time_are_told() -> None:
-    """A deadline that is over asks one node, and says which were left out."""
-    with pytest.raises(NobodyKnows, match="m2:16000 said: not asked in time"):
-        Fakes().registry().meta(Deadline.after(0))
+def test_nodes_without_time_left_are_in_the_error() -> None:
+    """After the deadline only one node is asked, and the error names the others."""
+    with pytest.raises(RegistryUnavailable, match="m2:16000: there was no time left"):
+        Fakes().registry().get_meta_server(Deadline.from_now(0))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused
-from rowkey.hbase.registry import KINDS, Place, WrongUrl, parse_url
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.registry import REGISTRIES, ClusterAddress, InvalidClusterUrl, parse_url
 
 
 @pytest.mark.parametrize(
@@ -22,32 +22,32 @@ from rowkey.hbase.registry import KINDS, Place, WrongUrl, parse_url
         ("hbase+master://m1,m_2.x.:1/", [("m1", 16000), ("m_2.x.", 1)], ""),
     ],
 )  # fmt: skip
-def test_a_url_is_read(url: str, nodes: list[tuple[str, int]], root: str) -> None:
-    """Ports belong to the host before them; what is left out has a default."""
-    assert Place(url.partition("://")[0], tuple(nodes), root) == parse_url(url)
+def test_a_url_is_parsed(url: str, nodes: list[tuple[str, int]], root: str) -> None:
+    """A port belongs to the host before it, and missing parts have defaults."""
+    assert ClusterAddress(url.partition("://")[0], tuple(nodes), root) == parse_url(url)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
-    """One reading finds everything, in the order of the text."""
+def test_all_mistakes_are_reported_at_once() -> None:
+    """One error lists everything that is wrong, in the order of the URL."""
     url = "hbase://u:secret@a,,b:0,a:x,[::1,::1,c:70000,d d,[zk],e:1f,e,a/hb/../x?y=1#z"
-    with pytest.raises(WrongUrl) as caught:
+    with pytest.raises(InvalidClusterUrl) as caught:
         parse_url(url)
-    told = [(one.path, one.what) for one in caught.value.mistakes]
+    told = [(one.path, one.problem) for one in caught.value.mistakes]
     assert [
-        ("url", "it names a user"),
+        ("url", "it has a login"),
         ("url", "#z is a fragment"),
         ("url", "?y=1 is a query"),
         ("url.hosts[1]", "the host is empty"),
-        ("url.hosts[2]", "the port '0' is none"),
-        ("url.hosts[3]", "the port 'x' is none"),
+        ("url.hosts[2]", "'0' is not a port"),
+        ("url.hosts[3]", "'x' is not a port"),
         ("url.hosts[4]", "'[::1' has no IPv6 address in brackets"),
         ("url.hosts[5]", "'::1' is a bare IPv6 address"),
-        ("url.hosts[6]", "the port '70000' is none"),
-        ("url.hosts[7]", "the host 'd d' is none"),
+        ("url.hosts[6]", "'70000' is not a port"),
+        ("url.hosts[7]", "'d d' is not a host name"),
         ("url.hosts[8]", "'[zk]' has no IPv6 address in brackets"),
-        ("url.hosts[9]", "the port '1f' is none"),
+        ("url.hosts[9]", "'1f' is not a port"),
         ("url.hosts[11]", "a:2181 is named twice"),
-        ("url.path", "'/hb/../x' is no znode"),
+        ("url.path", "'/hb/../x' is not a znode path"),
     ] == told
     assert "secret" not in str(caught.value)
 
@@ -57,43 +57,43 @@ def test_all_mistakes_are_told_at_once() -> None:
     [
         ("hbase://", "the host is empty"),
         ("hbase://zk1:hbase", "A znode begins with /"),
-        ("hbase://zk1:2181hbase", "the port '2181hbase' is none"),
-        ("hbase://zk1//x", "'//x' is no znode"),
-        ("hbase://zk1/a\nb", "is no znode"),
+        ("hbase://zk1:2181hbase", "'2181hbase' is not a port"),
+        ("hbase://zk1//x", "'//x' is not a znode path"),
+        ("hbase://zk1/a\nb", "is not a znode path"),
         ("hbase+master://m1/hbase", "masters, which have no znodes"),
         ("hbase+master://m1:x", "Leave it out for 16000."),
         ("hbas://zk1", "Did you mean hbase?"),
         ("zk1:2181", "has no scheme"),
         ("me:secret@zk1:2181", "'…@zk1:2181' has no scheme"),
-        ("hbase://[::1]x", "the port 'x' is none"),
-        ("hbase://zk1:", "the port '' is none"),
-        ("hbase://zk1:٣", "the port '٣' is none"),
-        ("hbase://zürich", "the host 'zürich' is none"),
-        ("hbase://" + "a" * 254, "is none"),
-        ("hbase://u:pa/ss?w#o@zk1", "it names a user"),
+        ("hbase://[::1]x", "'x' is not a port"),
+        ("hbase://zk1:", "'' is not a port"),
+        ("hbase://zk1:٣", "'٣' is not a port"),
+        ("hbase://zürich", "'zürich' is not a host name"),
+        ("hbase://" + "a" * 254, "is not a host name"),
+        ("hbase://u:pa/ss?w#o@zk1", "it has a login"),
     ],
 )
-def test_a_mistake_is_told(url: str, says: str) -> None:
-    """Each with what would be right, and never with a password."""
-    with pytest.raises(Refused) as caught:
+def test_a_mistake_is_explained(url: str, says: str) -> None:
+    """The error says what is right, and never repeats a password."""
+    with pytest.raises(InvalidArgument) as caught:
         parse_url(url)
     assert says in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 @given(st.text(max_size=40) | st.text("hbase+master:/@[]:.,?#%0129ab", max_size=40))
-def test_no_text_breaks_it(text: str) -> None:
-    """Whatever is written gives a place or a refusal, and a place reads as itself."""
-    for url in (text, *(f"{scheme}://{text}" for scheme in KINDS)):
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
+    """Any text gives an address that parses as itself, or InvalidClusterUrl."""
+    for url in (text, *(f"{scheme}://{text}" for scheme in REGISTRIES)):
         try:
             place = parse_url(url)
-        except WrongUrl:
+        except InvalidClusterUrl:
             continue
         assert place == parse_url(str(place))
 
 
-def test_what_is_no_text_is_refused() -> None:
-    """A mistake of the caller is told as all others are."""
+def test_a_url_must_be_a_text() -> None:
+    """Any other type raises InvalidClusterUrl."""
     nothing: str = None  # type: ignore[assignment]
-    with pytest.raises(Refused, match="url: None is not a text"):
+    with pytest.raises(InvalidArgument, match="url: None is not a text"):
         parse_url(nothing)

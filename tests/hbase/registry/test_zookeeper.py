@@ -1,4 +1,4 @@
-"""The registry in ZooKeeper, against servers that behave and that do not."""
+"""The registry in ZooKeeper, with servers that behave and servers that do not."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hbase.registry.fake_zookeeper import FakeZooKeeper
-from rowkey.hbase.registry import NobodyKnows, NobodyThere, NoCluster, parse_url
+from rowkey.hbase.registry import (
+    ClusterNotFound,
+    RegistryUnavailable,
+    RegistryUnreachable,
+    parse_url,
+)
 from rowkey.hbase.settings import Deadline, Settings
-from rowkey.hbase.wire.names import Server
-from rowkey.hbase.wire.proto import message, text, uint
+from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.wire.proto import encode_message, encode_text, encode_uint
 
 if TYPE_CHECKING:
     from rowkey.hbase.registry import Registry
 
-RS1 = Server("rs1", 16020, 1_700_000_000_000)
+RS1 = ServerName("rs1", 16020, 1_700_000_000_000)
 META = bytes.fromhex(
     "ff0000001a726567696f6e7365727665723a31363032300000000000000000504255460a0f0a0372733110947d1880d095"
     "ffbc3110001803"
@@ -29,8 +34,10 @@ META = bytes.fromhex(
 
 CLUSTER = {
     "/hbase/meta-region-server": META,
-    "/hbase/master": b"\xff\x00\x00\x00\x01mPBUF" + message(1, RS1.encode()) + uint(2, 0),
-    "/hbase/hbaseid": b"\xff\x00\x00\x00\x01mPBUF" + text(1, "some-id"),
+    "/hbase/master": b"\xff\x00\x00\x00\x01mPBUF"
+    + encode_message(1, RS1.encode())
+    + encode_uint(2, 0),
+    "/hbase/hbaseid": b"\xff\x00\x00\x00\x01mPBUF" + encode_text(1, "some-id"),
 }
 DEADLINE_S = 0.3
 LATE_S = 5.0
@@ -40,40 +47,42 @@ LATE_S = 5.0
 def registry(*nodes: str, root: str = "") -> Registry:
     """A registry of these nodes."""
     no_servers: Any = None
-    return parse_url(f"hbase://{','.join(nodes)}{root}").open(no_servers, Settings())
+    return parse_url(f"hbase://{','.join(nodes)}{root}").open_registry(no_servers, Settings())
 
 
-def test_what_the_servers_wrote_is_read() -> None:
-    """The id, the master and the server of hbase:meta; each session is closed."""
+def test_znodes_of_a_cluster_are_read() -> None:
+    """The id, the master and the server of hbase:meta are read, and each session is closed."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
         asked = registry(zookeeper.node)
-        until = Deadline.after(60)
-        told = (asked.cluster_id(until), asked.master(until), asked.meta(until))
+        until = Deadline.from_now(60)
+        told = (asked.get_cluster_id(until), asked.get_master(until), asked.get_meta_server(until))
         while zookeeper.closed < zookeeper.sessions:
-            assert not until.expired
+            assert not until.is_expired
     assert ("some-id", RS1, RS1) == told
     assert (3, 3) == (zookeeper.sessions, zookeeper.closed)
 
 
-def test_pings_and_events_are_passed_over() -> None:
-    """What comes beside the answer is not taken for it."""
+def test_pings_and_events_are_skipped() -> None:
+    """A ping or an event before the answer is not mistaken for it."""
     with FakeZooKeeper(CLUSTER, "chatty") as zookeeper:
-        assert RS1 == registry(zookeeper.node).meta(Deadline.after(60))
+        assert RS1 == registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
 
 
-def test_another_root_is_looked_below() -> None:
-    """The path of the URL is the cluster's znode."""
+def test_the_path_of_the_url_is_the_root() -> None:
+    """The znodes are read below the path of the URL."""
     with FakeZooKeeper({"/a/b/meta-region-server": META}) as zookeeper:
-        assert RS1 == registry(zookeeper.node, root="/a/b").meta(Deadline.after(60))
+        assert RS1 == registry(zookeeper.node, root="/a/b").get_meta_server(Deadline.from_now(60))
 
 
 @pytest.mark.parametrize("mode", ["silent", "mute", "drip"])
-def test_nothing_takes_longer_than_the_deadline(mode: str) -> None:
-    """A port that accepts and never answers, or answers byte by byte, costs the deadline."""
+def test_a_slow_server_costs_only_the_deadline(mode: str) -> None:
+    """A server that answers nothing, or one byte at a time, costs no more than the deadline."""
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
         began = monotonic()
-        with pytest.raises(NobodyKnows, match=r"no node told where hbase:meta is; .* in time"):
-            registry(zookeeper.node).meta(Deadline.after(DEADLINE_S))
+        with pytest.raises(
+            RegistryUnavailable, match=r"no node knows where hbase:meta is; .* in time"
+        ):
+            registry(zookeeper.node).get_meta_server(Deadline.from_now(DEADLINE_S))
         took = monotonic() - began
     assert took < DEADLINE_S + LATE_S
 
@@ -82,14 +91,14 @@ def test_nothing_takes_longer_than_the_deadline(mode: str) -> None:
     ("mode", "says"),
     [("hang up", "closed the connection|reset"), ("refuse", "refused the session"),
      ("garbage", "not ZooKeeper's"), ("huge", "not ZooKeeper's: a frame of"),
-     ("short", "its answer ends too soon")],
+     ("short", "not ZooKeeper's")],
 )  # fmt: skip
-def test_what_a_node_says_is_told(mode: str, says: str) -> None:
-    """The error names the node and what it said."""
+def test_the_error_names_the_node_and_its_failure(mode: str, says: str) -> None:
+    """The error names the node, and how it failed."""
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
-        with pytest.raises((NobodyKnows, NoCluster)) as caught:
-            registry(zookeeper.node).meta(Deadline.after(60))
-        (said,) = caught.value.said
+        with pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught:
+            registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
+        (said,) = caught.value.replies
     assert zookeeper.node == said.node
     assert any(one in said.text for one in says.split("|"))
 
@@ -98,8 +107,8 @@ def test_what_a_node_says_is_told(mode: str, says: str) -> None:
     ("held", "says"),
     [
         ({}, "there is no znode /hbase/hbaseid"),
-        ({"/hbase/meta-region-server": -102}, "not allowed (NoAuth)"),
-        ({"/hbase/meta-region-server": -999}, "ZooKeeper's error -999"),
+        ({"/hbase/meta-region-server": -102}, "does not allow it (NoAuth)"),
+        ({"/hbase/meta-region-server": -999}, "Invalid error code"),
         ({"/hbase/meta-region-server": b""}, "holds b''"),
         ({"/hbase/meta-region-server": b"\xff\x7f\xff\xff\xff"}, "is not HBase's"),
         ({"/hbase/meta-region-server": b"x" * (1 << 20)}, "is not HBase's"),
@@ -109,66 +118,84 @@ def test_what_a_node_says_is_told(mode: str, says: str) -> None:
         ({"/hbase/hbaseid": b"PBUF"}, "there is no znode /hbase/meta-region-server"),
     ],
 )
-def test_what_a_znode_holds_is_checked(held: dict[str, bytes | int], says: str) -> None:
-    """A znode that is missing, not readable, garbage or not ready is told as such."""
-    with FakeZooKeeper(held) as zookeeper, pytest.raises((NobodyKnows, NoCluster)) as caught:
-        registry(zookeeper.node).meta(Deadline.after(60))
-    assert says in caught.value.said[0].text
+def test_bad_znodes_are_reported(held: dict[str, bytes | int], says: str) -> None:
+    """A missing, unreadable, malformed or unready znode is in the error."""
+    with (
+        FakeZooKeeper(held) as zookeeper,
+        pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught,
+    ):
+        registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
+    assert says in caught.value.replies[0].text
 
 
-def test_a_wrong_root_is_not_waited_for_but_a_missing_master_is() -> None:
-    """Without the cluster's own znode there is no cluster; a master comes and goes."""
+def test_a_wrong_root_is_final_and_a_missing_master_is_not() -> None:
+    """Without an id there is no cluster, but a missing master may come back."""
     with FakeZooKeeper({"/hbase/hbaseid": CLUSTER["/hbase/hbaseid"]}) as zookeeper:
-        with pytest.raises(NoCluster, match=r"zookeeper\.znode\.parent"):
-            registry(zookeeper.node, root="/other").master(Deadline.after(60))
-        with pytest.raises(NobodyKnows) as caught:
-            registry(zookeeper.node).master(Deadline.after(60))
-    assert (True, False) == (caught.value.retriable, NoCluster.retriable)
+        with pytest.raises(ClusterNotFound, match=r"zookeeper\.znode\.parent"):
+            registry(zookeeper.node, root="/other").get_master(Deadline.from_now(60))
+        with pytest.raises(RegistryUnavailable) as caught:
+            registry(zookeeper.node).get_master(Deadline.from_now(60))
+    assert (True, False) == (caught.value.is_retriable, ClusterNotFound.is_retriable)
 
 
-def test_what_has_worked_may_work_again() -> None:
-    """A cluster that was there is waited for, whatever is said meanwhile."""
+def test_a_cluster_that_was_found_is_retried() -> None:
+    """After one success, a missing root is not final."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
         asked = registry(zookeeper.node)
-        asked.meta(Deadline.after(60))
+        asked.get_meta_server(Deadline.from_now(60))
         zookeeper.znodes = {}
-        with pytest.raises(NobodyKnows):
-            asked.meta(Deadline.after(60))
+        with pytest.raises(RegistryUnavailable):
+            asked.get_meta_server(Deadline.from_now(60))
 
 
-def test_every_node_is_tried() -> None:
-    """One that hangs gets its share of the time, and is the last to be asked the next time."""
+def test_all_nodes_are_tried() -> None:
+    """A silent node gets its share of the time, and is tried last from then on."""
     with FakeZooKeeper(CLUSTER) as good, FakeZooKeeper(mode="silent") as silent:
         asked = registry(silent.node, "127.0.0.1:1", "no-such-host.invalid", good.node)
-        assert RS1 == asked.meta(Deadline.after(2))
+        assert RS1 == asked.get_meta_server(Deadline.from_now(2))
         began = monotonic()
         for _ in range(5):
-            asked.meta(Deadline.after(60))
+            asked.get_meta_server(Deadline.from_now(60))
         assert monotonic() - began < LATE_S
         assert [silent.node, "127.0.0.1:1", "no-such-host.invalid:2181"] == [
-            node for node, failed in asked.dump()["failed"].items() if failed
+            node for node, failed in asked.dump_state()["failed"].items() if failed
         ]
 
 
-def test_a_name_nobody_knows_is_told() -> None:
-    """The error names the host; asking again helps only if the name server had a hiccup."""
-    with pytest.raises(NobodyThere, match=r"no-such-host.invalid:2181 said: .*cannot be resolved"):
-        registry("no-such-host.invalid").meta(Deadline.after(60))
+def test_a_name_without_address_is_reported() -> None:
+    """The error names a host that cannot be resolved."""
+    with pytest.raises(
+        RegistryUnreachable, match=r"no-such-host.invalid:2181: .*cannot be resolved"
+    ):
+        registry("no-such-host.invalid").get_meta_server(Deadline.from_now(60))
 
 
-def test_nothing_is_left_behind() -> None:
-    """A hundred lookups, most of them failing, leave no thread and no socket."""
-    with FakeZooKeeper(CLUSTER) as good, FakeZooKeeper(mode="hang up") as bad:
+def test_no_thread_or_socket_is_left_after_lookups() -> None:
+    """Forty lookups, most of them failing, leave no thread and no socket."""
+    with (
+        FakeZooKeeper(CLUSTER) as good,
+        FakeZooKeeper(mode="hang up") as bad,
+        FakeZooKeeper(mode="silent") as silent,
+    ):
         asked = [registry(one) for one in (good.node, bad.node, "127.0.0.1:1", "nobody.invalid")]
-        open_before = _open_files()
-        for one in asked * 25:
-            with suppress(NobodyKnows, NoCluster):
-                one.meta(Deadline.after(60))
-        until = Deadline.after(60)
-        while _open_files() > open_before and not until.expired:
+        resources_before = (_open_files(), _client_threads())
+        for one in asked * 9:
+            with suppress(RegistryUnavailable, ClusterNotFound):
+                one.get_meta_server(Deadline.from_now(60))
+        for _ in range(4):
+            with suppress(RegistryUnavailable):
+                registry(silent.node).get_meta_server(Deadline.from_now(0.05))
+        silent.hang_up()
+        until = Deadline.from_now(60)
+        while resources_before != (_open_files(), _client_threads()) and not until.is_expired:
             Event().wait(0.01)  # the fakes close their ends in threads of their own
-        assert open_before == _open_files()
-    assert [] == [thread.name for thread in enumerate_threads() if "resolve" in thread.name]
+        assert resources_before == (_open_files(), _client_threads())
+
+
+def _client_threads() -> set[str]:
+    """The names of all threads but those of the servers."""
+    names = {thread.name for thread in enumerate_threads()}
+    return {name for name in names if "(_talk)" not in name}
 
 
 def _open_files() -> int:

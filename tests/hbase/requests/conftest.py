@@ -1,4 +1,4 @@
-"""A table of the real cluster for each file of tests, and somebody to speak to its servers."""
+"""A table of the real cluster for each file of tests, and a sender of single requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def speaker(hbase_cluster: Cluster) -> Iterator[Speaker]:
-    """Sends requests to the servers of the cluster."""
+    """Sends single requests to the servers of the cluster."""
     speaks = Speaker(hbase_cluster)
     yield speaks
     speaks.close()

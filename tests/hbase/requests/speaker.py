@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from rowkey.hbase.connection import Servers
-from rowkey.hbase.errors import ElsewhereError, HBaseError
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.connection import ServerConnections
+from rowkey.hbase.errors import HBaseError, StaleLocationError
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests import OpenScanner
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.cellblocks import decode_rows
-from rowkey.hbase.wire.names import META_REGION, Server
+from rowkey.hbase.wire.names import META_REGION_NAME, ServerName
 
 if TYPE_CHECKING:
     from cluster import Cluster
     from rowkey.cells import RowCells
-    from rowkey.hbase.requests import Request, ScanAnswer
+    from rowkey.hbase.requests import Request, ScanResponse
 
 A = TypeVar("A")
 PATIENCE_S = 30.0
@@ -27,13 +27,13 @@ class Speaker:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.servers = Servers(Settings())
+        self.servers = ServerConnections(Settings())
         self._known: dict[str, list[tuple[bytes, bytes, tuple[str, int]]]] = {}
 
     def send(self, address: tuple[str, int], region: bytes, request: Request[A]) -> A:
         """The answer of a server to a request about a region."""
-        deadline = Deadline.after(PATIENCE_S)
-        connection = self.servers.connection(address, request.service, deadline)
+        deadline = Deadline.from_now(PATIENCE_S)
+        connection = self.servers.get_connection(address, request.service, deadline)
         param, cells = request.encode(region)
         call = connection.send(request.method, param, cells, deadline=deadline)
         return request.decode(call.result(deadline))
@@ -43,7 +43,7 @@ class Speaker:
         region, address = self.locate(table, row)
         try:
             return self.send(address, region, request)
-        except ElsewhereError:
+        except StaleLocationError:
             self._known.pop(table)
             region, address = self.locate(table, row)
             return self.send(address, region, request)
@@ -59,26 +59,26 @@ class Speaker:
     def regions(self, table: str) -> list[tuple[bytes, bytes, tuple[str, int]]]:
         """Start, full name and place of each region of a table, ascending, as hbase:meta has it."""
         prefix = table.encode()
-        read = Read({"info": (b"server",)})
+        read = ReadSpec({"info": (b"server",)})
         wanted = OpenScanner(
-            Scan(prefix + b",,", prefix + b" ,,", read=read, read_type="pread"),
+            ScanSpec(prefix + b",,", prefix + b" ,,", read=read, read_type="pread"),
             rows=1_000,
-            bytes_most=PLENTY,
+            max_result_bytes=PLENTY,
             close=True,
         )
         found = []
         for row, cells in rows_of(self._of_meta(wanted)):
             start = row[len(prefix) + 1 : row.rindex(b",")]
-            found.append((start, row, Server.parse(cells[0].value.decode()).address))
+            found.append((start, row, ServerName.parse(cells[0].value.decode()).address))
         return found
 
-    def _of_meta(self, wanted: OpenScanner) -> ScanAnswer:
+    def _of_meta(self, wanted: OpenScanner) -> ScanResponse:
         """The answer of whichever server has hbase:meta."""
         last: HBaseError | None = None
         for name in self.cluster.judge.status().live:
             try:
-                return self.send(Server.parse(name).address, META_REGION, wanted)
-            except ElsewhereError as error:
+                return self.send(ServerName.parse(name).address, META_REGION_NAME, wanted)
+            except StaleLocationError as error:
                 last = error
         raise AssertionError(f"nobody has hbase:meta: {last}")
 
@@ -87,6 +87,6 @@ class Speaker:
         self.servers.close()
 
 
-def rows_of(answer: ScanAnswer) -> list[RowCells]:
+def rows_of(answer: ScanResponse) -> list[RowCells]:
     """The results of a scanner's answer."""
     return decode_rows(bytes(answer.cells), answer.counts)

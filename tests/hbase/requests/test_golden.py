@@ -1,4 +1,4 @@
-"""Bytes that real servers have taken and given, word for word.
+"""Requests and answers have the exact bytes that real servers accepted and returned.
 
 Source: sent to and answered by HBase 2.5.13, 2.6.4 and 3.0.0-alpha-4.
 """
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from hbase.requests import protos
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.hbase.errors import NotServingRegion
-from rowkey.hbase.messages.mutations import PUT, mutation_message
-from rowkey.hbase.messages.puts import encode_actions
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.messages.action_encoder import encode_actions
+from rowkey.hbase.messages.mutations import PUT, encode_mutation
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests import (
     CheckAndMutate,
     Exists,
@@ -40,48 +40,48 @@ FOUND = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
 def _answer(frame: str) -> Response:
-    """The answer of a whole frame."""
-    return frames.response(bytes.fromhex(frame)[4:])
+    """Return the answer of a whole frame."""
+    return frames.parse_response(bytes.fromhex(frame)[4:])
 
 
 def test_batch_of_one_put() -> None:
-    """A batch of one put is the frame that servers were sent; a raw one is the same."""
+    """A batch of one put has the bytes of a recorded frame, also when encoded from columns."""
     param, cells = Multi([(REGION, [PUT_R1])]).encode(b"")
-    assert MULTI == frames.request(2, "Multi", param, cells).hex()
+    assert MULTI == frames.encode_request(2, "Multi", param, cells).hex()
     actions, block = encode_actions([PUT_R1])
     assert (param, cells) == RawMulti([(REGION, actions, 1)], block).encode(b"")
 
 
 def test_time_to_live() -> None:
     """A time to live is an attribute of a mutation."""
-    sent = mutation_message(b"r", PUT, 1, ttl_ms=600_000).hex()
+    sent = encode_mutation(b"r", PUT, 1, ttl_ms=600_000).hex()
     assert "2a100a045f74746c120800000000000927c0" in sent
 
 
 def test_put_done() -> None:
-    """A put that is done has nothing to tell."""
+    """A successful put has no result."""
     put: Request[Any] = Mutate(*PUT_R1)
     assert put.decode(_answer("00000006020802021001")) is None
 
 
 def test_get_of_nothing() -> None:
-    """A get of a row that is not there gives no cells."""
+    """A get of a missing row has no cells."""
     assert RowCells(b"r", []) == Get(b"r").decode(_answer("00000008020802040a021000"))
 
 
 def test_exists() -> None:
-    """A row that is there exists."""
+    """An existing row exists."""
     assert Exists(b"r").decode(_answer("0000000a020802060a0410001801"))
 
 
 def test_check_refused() -> None:
-    """A condition that was false wrote nothing."""
+    """A false check wrote nothing."""
     check = CheckAndMutate(b"r1", "d", b"q", "=", b"v", PUT_R1.cells)
     assert not check.decode(_answer("00000006020802021000"))
 
 
 def test_get() -> None:
-    """A get gives the cell of the cell block."""
+    """A get returns the cell of the cell block."""
     frame = (
         "0000002b0608021a02081d060a0410012000000000190000001000000001000272310164710000018bcfe5"
         "68000476"
@@ -90,7 +90,7 @@ def test_get() -> None:
 
 
 def test_batch_answered_in_another_order() -> None:
-    """Results are found by their index, not by their place."""
+    """Results are matched by index, not by position."""
     frame = (
         "000000390608021a02081d140a100a0808021204100120000a04080112001a000000001900000010000000"
         "01000272310164710000018bcfe568000476"
@@ -100,7 +100,7 @@ def test_batch_answered_in_another_order() -> None:
 
 
 def test_batch_for_a_region_that_is_elsewhere() -> None:
-    """The failure of a region is that of each of its actions."""
+    """The error of a region is the error of each of its actions."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = {"name": java, "value": f"{java}: t,, is not online on rs\n\tat x".encode()}
     answer = protos.made("MultiResponse", regionActionResult=[{"exception": fault}])
@@ -110,13 +110,13 @@ def test_batch_for_a_region_that_is_elsewhere() -> None:
 
 
 def test_scan() -> None:
-    """A scanner's answer says what there is more, and for how long it will wait."""
+    """A scanner's answer has whether more rows follow, and its lease."""
     frame = (
         "000000400608021a02081d1b080110c482808080f8c7ffdc01180020e0d4033000380040005805000000190000"
         "001000000001000272310164710000018bcfe568000476"
     )
     response = _answer(frame)
-    answer = OpenScanner(Scan(), 1, 1_000, limit=1).decode(response)
+    answer = OpenScanner(ScanSpec(), 1, 1_000, limit=1).decode(response)
     assert [RowCells(b"r1", [FOUND])] == decode_rows(bytes(answer.cells), answer.counts)
     assert protos.read("ScanResponse", response.message).scanner_id == answer.scanner_id
     assert (False, False) == (answer.more_results, answer.more_in_region)
@@ -125,14 +125,14 @@ def test_scan() -> None:
 
 
 def test_look_up_in_meta() -> None:
-    """A look-up in hbase:meta says all that the shortest one says, and more about itself."""
+    """A lookup in hbase:meta contains all fields of the shortest one."""
     sent = bytes.fromhex(
         "0a110801120d68626173653a6d6574612c2c31121b0a060a04696e666f1a07742c726f772c3a2203742c2c78"
         "01b8010220012801380140015801"
     )
     shortest = protos.said(protos.read("ScanRequest", sent))
-    scan = Scan(
-        b"t,row,:", b"t,,", reverse=True, read=Read({"info": ()}), read_type="pread", limit=1
+    scan = ScanSpec(
+        b"t,row,:", b"t,,", reverse=True, read=ReadSpec({"info": ()}), read_type="pread", limit=1
     )
     param, cells = OpenScanner(scan, 1, 1_000, limit=1, close=True).encode(b"hbase:meta,,1")
     ours = protos.said(protos.read("ScanRequest", param))

@@ -1,4 +1,4 @@
-"""Every request against a real cluster: what it does there, as the official client sees it."""
+"""Every request against a real cluster, checked by the official client."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells, holds
-from rowkey.engines import Ask
+from rowkey.cells import LATEST, Cell, CellType, RowCells, is_comparison_true
+from rowkey.engines import CellSelection
 from rowkey.hbase.errors import DoNotRetryIO, NoSuchColumnFamily, NotServingRegion
-from rowkey.hbase.messages.puts import encode_actions
-from rowkey.hbase.reading import Read
+from rowkey.hbase.messages.action_encoder import encode_actions
+from rowkey.hbase.read_spec import ReadSpec
 from rowkey.hbase.requests import (
     Append,
     CheckAndMutate,
@@ -25,7 +25,7 @@ from rowkey.hbase.requests import (
     Mutate,
     MutateRow,
     RawMulti,
-    writing,
+    build_mutation,
 )
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ _rows = count(1)
 
 
 def nonce() -> int:
-    """A number that no server has seen: those of earlier runs are remembered."""
+    """Return a nonce that no server has seen, since servers remember those of earlier runs."""
     return randbits(62) + 1
 
 
 def _row() -> bytes:
-    """A row that no other test has."""
+    """Return a row key that no other test uses."""
     return b"row%06d" % next(_rows)
 
 
@@ -57,76 +57,76 @@ def _values(row: RowCells) -> dict[bytes, bytes]:
 
 
 def test_what_is_put_is_read(speaker: Speaker, table: str) -> None:
-    """A get gives the cells that were put, those that were asked for."""
+    """A get returns the selected cells that were put."""
     row = _row()
     cells = [_put(b"a", b"1", 5), _put(b"b", b"2", 6), _put(b"x", b"", 7, "e")]
     assert speaker.ask(table, Mutate(row, cells)) is None
     assert RowCells(row, cells) == speaker.ask(table, Get(row))
-    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, Read({"d": (b"b", b"c")})))
-    assert RowCells(row, cells[2:]) == speaker.ask(table, Get(row, Read({"e": ()})))
-    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, Read(time_range=(6, 7))))
-    assert RowCells(row, []) == speaker.ask(table, Get(row, Read(time_range=(6, 6))))
+    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, ReadSpec({"d": (b"b", b"c")})))
+    assert RowCells(row, cells[2:]) == speaker.ask(table, Get(row, ReadSpec({"e": ()})))
+    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, ReadSpec(time_range=(6, 7))))
+    assert RowCells(row, []) == speaker.ask(table, Get(row, ReadSpec(time_range=(6, 6))))
     assert RowCells(row, cells[1:2]) == speaker.ask(
-        table, Get(row, Read({"d": ()}, store_limit=1, store_offset=1))
+        table, Get(row, ReadSpec({"d": ()}, store_limit=1, store_offset=1))
     )
 
 
 def test_versions(speaker: Speaker, table: str) -> None:
-    """A get gives as many versions as were asked for, newest first."""
+    """A get returns as many versions as requested, newest first."""
     row = _row()
     speaker.ask(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
-    told = speaker.ask(table, Get(row, Read(versions=3)))
+    told = speaker.ask(table, Get(row, ReadSpec(versions=3)))
     assert [5, 4, 3] == [cell.timestamp for cell in told.cells]
 
 
 def test_exists(speaker: Speaker, table: str) -> None:
-    """A row exists as soon as a read of it would give something."""
+    """A row exists as soon as a read of it would return a cell."""
     row = _row()
     assert not speaker.ask(table, Exists(row))
     speaker.ask(table, Mutate(row, [_put(b"a")]))
     assert speaker.ask(table, Exists(row))
-    assert not speaker.ask(table, Exists(row, Read({"d": (b"b",)})))
+    assert not speaker.ask(table, Exists(row, ReadSpec({"d": (b"b",)})))
 
 
-def test_deletes_of_four_kinds(speaker: Speaker, table: str, hbase_cluster: Cluster) -> None:
-    """Deletes stand in the table as they were sent."""
+def test_deletes_of_four_types(speaker: Speaker, table: str, hbase_cluster: Cluster) -> None:
+    """Deletes are stored as they were sent."""
     row = _row()
     deletes = [
-        Cell("d", b"", 9, kind=Kind.DELETE_FAMILY),
-        Cell("d", b"", 7, kind=Kind.DELETE_FAMILY_VERSION),
-        Cell("d", b"a", 8, kind=Kind.DELETE_COLUMN),
-        Cell("d", b"b", 6, kind=Kind.DELETE),
+        Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY),
+        Cell("d", b"", 7, cell_type=CellType.DELETE_FAMILY_VERSION),
+        Cell("d", b"a", 8, cell_type=CellType.DELETE_COLUMN),
+        Cell("d", b"b", 6, cell_type=CellType.DELETE),
     ]
     speaker.ask(table, Mutate(row, deletes))
-    ask = Ask(raw=True, versions=10)
+    ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [RowCells(row, deletes)] == told
 
 
-@pytest.mark.parametrize("kinds", [(Kind.DELETE_COLUMN, Kind.DELETE_FAMILY)])
+@pytest.mark.parametrize("kinds", [(CellType.DELETE_COLUMN, CellType.DELETE_FAMILY)])
 def test_one_mutation_forgets_no_delete(
-    speaker: Speaker, table: str, hbase_cluster: Cluster, kinds: tuple[Kind, Kind]
+    speaker: Speaker, table: str, hbase_cluster: Cluster, kinds: tuple[CellType, CellType]
 ) -> None:
-    """A delete of a family leaves those that stand before it in the same mutation."""
+    """A delete of a family keeps the deletes before it in the same mutation."""
     row = _row()
     column, family = kinds
-    deletes = [Cell("d", b"a", 8, kind=column), Cell("d", b"", 5, kind=family)]
+    deletes = [Cell("d", b"a", 8, cell_type=column), Cell("d", b"", 5, cell_type=family)]
     speaker.ask(table, Mutate(row, deletes))
-    ask = Ask(raw=True, versions=10)
+    ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [set(deletes)] == [set(one.cells) for one in told]
 
 
 def test_delete_of_the_newest_version(speaker: Speaker, table: str) -> None:
-    """A DELETE without a timestamp uncovers the version before."""
+    """A DELETE without a timestamp uncovers the previous version."""
     row = _row()
     speaker.ask(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
-    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, kind=Kind.DELETE)]))
+    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)]))
     assert {b"a": b"old"} == _values(speaker.ask(table, Get(row)))
 
 
 def test_delete_row(speaker: Speaker, table: str) -> None:
-    """A row is deleted up to a moment, whatever its families."""
+    """A row is deleted up to a timestamp in all families."""
     row = _row()
     speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
     speaker.ask(table, DeleteRow(row, 2))
@@ -136,7 +136,7 @@ def test_delete_row(speaker: Speaker, table: str) -> None:
 
 
 def test_time_to_live(speaker: Speaker, table: str) -> None:
-    """A cell with a time to live is gone after it."""
+    """A cell with a time to live expires."""
     row = _row()
     speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
     assert speaker.ask(table, Exists(row))
@@ -149,12 +149,12 @@ def test_mixed_mutation(speaker: Speaker, table: str) -> None:
     row = _row()
     speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
     cells = [
-        Cell("d", b"a", 1, kind=Kind.DELETE),
+        Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"c", at=2),
         Cell("d", b"t", LATEST, b"v", ttl_ms=700),
-        Cell("d", b"b", 5, kind=Kind.DELETE_COLUMN),
+        Cell("d", b"b", 5, cell_type=CellType.DELETE_COLUMN),
     ]
-    request = writing(row, cells)
+    request = build_mutation(row, cells)
     assert isinstance(request, MutateRow)
     speaker.ask(table, request)
     assert {b"c", b"t"} == set(_values(speaker.ask(table, Get(row))))
@@ -163,13 +163,13 @@ def test_mixed_mutation(speaker: Speaker, table: str) -> None:
 
 
 def test_mixed_mutation_is_atomic(speaker: Speaker, table: str) -> None:
-    """Of a mixed mutation that cannot be applied nothing is."""
+    """A mixed mutation that fails changes nothing."""
     row = _row()
     speaker.ask(table, Mutate(row, [_put(b"a", at=1)]))
     cells = [
-        Cell("d", b"a", 1, kind=Kind.DELETE),
+        Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"b"),
-        Cell("none", b"a", 1, kind=Kind.DELETE),
+        Cell("none", b"a", 1, cell_type=CellType.DELETE),
     ]
     with pytest.raises(NoSuchColumnFamily):
         speaker.ask(table, MutateRow(row, cells))
@@ -180,7 +180,7 @@ def test_mixed_mutation_is_atomic(speaker: Speaker, table: str) -> None:
 
 
 def test_counters(speaker: Speaker, table: str) -> None:
-    """Counters are given in the order of the amounts, and wrap; a nonce counts once."""
+    """Counters are returned in the order of the amounts and wrap, and a nonce counts once."""
     row = _row()
     amounts = [("e", b"n", 5), ("d", b"z", -3), ("d", b"a", 2**63 - 1)]
     assert [5, -3, 2**63 - 1] == speaker.ask(table, Increment(row, amounts))
@@ -195,7 +195,7 @@ def test_counters(speaker: Speaker, table: str) -> None:
 
 
 def test_appending(speaker: Speaker, table: str) -> None:
-    """Appended cells are given whole, in the order of the pieces; a nonce counts once."""
+    """New values are returned whole in the order of the pieces, and a nonce counts once."""
     row = _row()
     pieces = [("e", b"q", b"x"), ("d", b"q", b"")]
     assert [b"x", b""] == speaker.ask(table, Append(row, pieces))
@@ -214,18 +214,18 @@ _FOUND = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b
 def test_check_and_mutate(
     speaker: Speaker, table: str, operator: str, found: str, mixed: bool
 ) -> None:
-    """It is true of a cell exactly when the rules of `holds` say so, and only then writes."""
+    """A check is true exactly when `holds` says so, and only then writes."""
     row, value = _row(), _FOUND[found]
     cell = None if value is None else _put(b"a", value)
     if cell is not None:
         speaker.ask(table, Mutate(row, [cell]))
     cells = [_put(b"done", b"1")]
     if mixed:
-        cells.append(Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN))
-    wanted = holds(operator, b"m", cell)
+        cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
+    wanted = is_comparison_true(operator, b"m", cell)
     request = CheckAndMutate(row, "d", b"a", operator, b"m", cells)
     assert wanted is speaker.ask(table, request)
-    assert wanted is speaker.ask(table, Exists(row, Read({"d": (b"done",)})))
+    assert wanted is speaker.ask(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -235,23 +235,23 @@ def test_check_and_mutate(
 def test_check_for_nothing(
     speaker: Speaker, table: str, operator: str, found: str, nothing: bytes | None, mixed: bool
 ) -> None:
-    """Without a value it asks whether the cell is absent or empty."""
+    """Without a value a check tests whether the cell is absent or empty."""
     row, value = _row(), _FOUND[found]
     if value is not None:
         speaker.ask(table, Mutate(row, [_put(b"a", value)]))
     cells = [_put(b"done", b"1")]
     if mixed:
-        cells.append(Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN))
+        cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
     wanted = (not value) == (operator == "=")
     request = CheckAndMutate(row, "d", b"a", operator, nothing, cells)
     assert wanted is speaker.ask(table, request)
-    assert wanted is speaker.ask(table, Exists(row, Read({"d": (b"done",)})))
+    assert wanted is speaker.ask(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
 def test_failed_check_and_mutate(speaker: Speaker, table: str) -> None:
-    """What cannot be written is an error, not a false condition."""
+    """A write that fails is an error and not a false check."""
     row = _row()
-    cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN)]
+    cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN)]
     for some in (cells[:1], cells):
         with pytest.raises(NoSuchColumnFamily):
             speaker.ask(table, CheckAndMutate(row, "d", b"a", "=", None, some))
@@ -262,14 +262,14 @@ def _batch(speaker: Speaker, table: str, actions: Sequence[Action]) -> list[Any]
 
 
 def test_batch(speaker: Speaker, table: str) -> None:
-    """A batch answers each action in the order in which they were given."""
+    """A batch returns the outcome of each action in the order given."""
     first, second, third = sorted((_row() for _ in range(3)), reverse=True)
     assert [None] * 3 == _batch(
         speaker,
         table,
         [RowCells(row, [_put(b"a", row, 1)]) for row in (second, first, third)],
     )
-    mixed = [_put(b"c", at=9), Cell("d", b"a", 1, kind=Kind.DELETE)]
+    mixed = [_put(b"c", at=9), Cell("d", b"a", 1, cell_type=CellType.DELETE)]
     told = _batch(
         speaker,
         table,
@@ -304,7 +304,7 @@ def test_batch(speaker: Speaker, table: str) -> None:
 
 
 def test_batch_of_many(speaker: Speaker, table: str) -> None:
-    """Thousands of puts in one call are all there."""
+    """Thousands of puts in one call are all stored."""
     rows = [b"many%05d" % (number * 7919 % 4_000) for number in range(4_000)]
     puts = [RowCells(row, [_put(b"a", row, 1)]) for row in rows]
     assert [None] * 4_000 == _batch(speaker, table, puts)
@@ -312,7 +312,7 @@ def test_batch_of_many(speaker: Speaker, table: str) -> None:
 
 
 def test_batch_for_a_region_that_is_gone(speaker: Speaker, table: str) -> None:
-    """Of a batch to several regions only the actions of the one that is not there fail."""
+    """In a batch for several regions only the actions of a missing region fail."""
     region, row = speaker.locate(table)[0], _row()
     gone = f"{table},,1.{'0' * 32}.".encode()
     put = RowCells(row, [_put(b"a")])
@@ -322,7 +322,7 @@ def test_batch_for_a_region_that_is_gone(speaker: Speaker, table: str) -> None:
 
 
 def test_raw_batch(speaker: Speaker, table: str) -> None:
-    """A batch of prepared bytes tells only what failed."""
+    """An encoded batch returns only failures."""
     region = speaker.locate(table)[0]
     gone = f"{table},,1.{'0' * 32}.".encode()
     rows = [_row() for _ in range(3)]
@@ -337,7 +337,7 @@ def test_raw_batch(speaker: Speaker, table: str) -> None:
 
 
 def test_too_large_a_cell(speaker: Speaker, table: str) -> None:
-    """A cell above 10 MiB fails every put of its region's actions, each with the error."""
+    """A cell above 10 MiB fails every put of its region, each with the error."""
     row = _row()
     large = RowCells(row, [_put(b"a", bytes(10_485_760))])
     told = _batch(speaker, table, [large, RowCells(row, [_put(b"b")])])

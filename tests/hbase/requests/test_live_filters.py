@@ -1,4 +1,4 @@
-"""Every filter on a real cluster gives what its meaning says; plain Python over the rows judges."""
+"""Every filter on a real cluster returns what a plain Python function selects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hbase.requests.speaker import PLENTY, rows_of
-from rowkey.cells import Cell, RowCells, in_order
-from rowkey.errors import Refused
+from rowkey.cells import Cell, RowCells, build_sort_key
+from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters
 from rowkey.hbase.filters import (
     BinaryComparator,
@@ -50,7 +50,7 @@ from rowkey.hbase.filters import (
     ValueFilter,
     WhileMatchFilter,
 )
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests import Get, Multi, OpenScanner
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def _cells(number: int) -> list[Cell]:
-    """The cells of a row: no two rows have the same columns, values and timestamps."""
+    """Return the cells of a row; rows differ in columns, values and timestamps."""
     found = [
         Cell("d", b"a", number, b"v%d" % (number % 4)),
         Cell("d", b"ab", number % 3, b"Text-%d" % number),
@@ -72,14 +72,14 @@ def _cells(number: int) -> list[Cell]:
         Cell("e", b"x", 7, b"v%d" % (number % 3)),
     ]
     kept = [cell for place, cell in enumerate(found) if (number + place) % 5]
-    return sorted(kept, key=in_order)
+    return sorted(kept, key=build_sort_key)
 
 
 ROWS = [RowCells(b"%c%02d" % (97 + number // 5, number), _cells(number)) for number in range(15)]
 
 
 def _cells_where(passes: Callable[[bytes, Cell], bool]) -> Judgement:
-    """Of each row the cells that pass."""
+    """Select the cells that pass a test."""
 
     def judge(rows: list[RowCells]) -> list[RowCells]:
         kept = [RowCells(row, [one for one in cells if passes(row, one)]) for row, cells in rows]
@@ -89,7 +89,7 @@ def _cells_where(passes: Callable[[bytes, Cell], bool]) -> Judgement:
 
 
 def _rows_where(passes: Callable[[bytes], bool]) -> Judgement:
-    """The rows whose key passes."""
+    """Select the rows whose key passes a test."""
     return lambda rows: [row for row in rows if passes(row.row)]
 
 
@@ -98,12 +98,12 @@ def _column(row: RowCells, qualifier: bytes) -> Cell | None:
 
 
 def _rows_by(qualifier: bytes, passes: Callable[[Cell | None], bool]) -> Judgement:
-    """The rows of which one column passes."""
+    """Select the rows whose value of a column passes a test."""
     return lambda rows: [row for row in rows if passes(_column(row, qualifier))]
 
 
 def _without(qualifier: bytes, judge: Judgement) -> Judgement:
-    """What is left of rows without a column."""
+    """Remove a column from the selected rows."""
     return lambda rows: [
         RowCells(row, [cell for cell in cells if cell.qualifier != qualifier])
         for row, cells in judge(rows)
@@ -111,14 +111,14 @@ def _without(qualifier: bytes, judge: Judgement) -> Judgement:
 
 
 def _first(count: int, skip: int = 0) -> Judgement:
-    """Some columns of each row."""
+    """Select a page of the columns of each row."""
     return lambda rows: [
         RowCells(row, kept) for row, cells in rows if (kept := cells[skip : skip + count])
     ]
 
 
 def _dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
-    """Cells with the timestamp of d:a, whose value passes."""
+    """Select the cells with the timestamp of d:a, if its value passes a test."""
 
     def judge(rows: list[RowCells]) -> list[RowCells]:
         found = []
@@ -133,7 +133,7 @@ def _dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
 
 
 def _keys_only(lengths: bool) -> Judgement:
-    """Cells without values, or with their lengths."""
+    """Replace values by nothing or by their lengths."""
     return lambda rows: [
         RowCells(
             row,
@@ -167,7 +167,7 @@ FILTERS: list[tuple[Filter, Judgement]] = [
         _rows_where(lambda row: row >= b"c" or b"a01" < row <= b"a03"),
     ),
     (KeyOnlyFilter(), _keys_only(False)),
-    (KeyOnlyFilter(lengths=True), _keys_only(True)),
+    (KeyOnlyFilter(length_as_value=True), _keys_only(True)),
     (FirstKeyOnlyFilter(), _first(1)),
     (ColumnPrefixFilter(b"a"), _cells_where(lambda _, cell: cell.qualifier[:1] == b"a")),
     (
@@ -225,7 +225,7 @@ FILTERS: list[tuple[Filter, Judgement]] = [
     ),
     (OF_V, _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
     (
-        SingleColumnValueFilter("d", b"a", ">", B(b"v1"), if_missing=True),
+        SingleColumnValueFilter("d", b"a", ">", B(b"v1"), filter_if_missing=True),
         _rows_by(b"a", lambda cell: cell is not None and cell.value > b"v1"),
     ),
     (
@@ -237,7 +237,7 @@ FILTERS: list[tuple[Filter, Judgement]] = [
         _without(b"a", _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
     ),
     (DependentColumnFilter("d", b"a"), _dependent(False, lambda value: True)),
-    (DependentColumnFilter("d", b"a", drop=True), _dependent(True, lambda value: True)),
+    (DependentColumnFilter("d", b"a", drop_column=True), _dependent(True, lambda value: True)),
     (
         DependentColumnFilter("d", b"a", False, "=", B(b"v1")),
         _dependent(False, lambda value: value == b"v1"),
@@ -280,30 +280,30 @@ FILTERS: list[tuple[Filter, Judgement]] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def _rows_to_filter(speaker: Speaker, table: str) -> None:
-    """Writes the rows."""
+    """Write the rows."""
     assert [None] * len(ROWS) == speaker.ask(table, Multi([(speaker.locate(table)[0], ROWS)]))
 
 
-def _scanned(speaker: Speaker, table: str, scan: Scan) -> list[RowCells]:
+def _scanned(speaker: Speaker, table: str, scan: ScanSpec) -> list[RowCells]:
     return rows_of(speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
 def test_scan(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
-    """A scan gives what the filter says."""
-    assert judge(ROWS) == _scanned(speaker, table, Scan(read=Read(filter=given)))
+    """A scan returns what the filter selects."""
+    assert judge(ROWS) == _scanned(speaker, table, ScanSpec(read=ReadSpec(filter=given)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
 def test_get(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
-    """A get gives of its row what a scan of that row alone gives."""
+    """A get returns of its row what a scan of that row returns."""
     for row in ROWS[3:8]:
         wanted = judge([row]) or [RowCells(row.row, [])]
-        assert wanted == [speaker.ask(table, Get(row.row, Read(filter=given)))]
+        assert wanted == [speaker.ask(table, Get(row.row, ReadSpec(filter=given)))]
 
 
 def test_all_are_tried() -> None:
-    """No filter and no comparator is left out here."""
+    """Every filter and comparator has a case here."""
     tried = repr(FILTERS)
     names = [
         name
@@ -317,21 +317,21 @@ def test_all_are_tried() -> None:
 
 @pytest.mark.parametrize("given", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__)
 def test_whole_rows(speaker: Speaker, table: str, given: Filter) -> None:
-    """A filter that judges whole rows cannot be asked for pieces of rows, every other can."""
-    read = Read(filter=given)
-    if given.whole_row:
-        with pytest.raises(Refused):
-            Scan(read=read, batch=2)
+    """A filter that needs whole rows excludes a batch of cells, and every other allows it."""
+    read = ReadSpec(filter=given)
+    if given.needs_whole_row:
+        with pytest.raises(InvalidArgument):
+            ScanSpec(read=read, batch=2)
         return
-    pieces = _scanned(speaker, table, Scan(read=read, batch=2))
-    whole = _scanned(speaker, table, Scan(read=read))
+    pieces = _scanned(speaker, table, ScanSpec(read=read, batch=2))
+    whole = _scanned(speaker, table, ScanSpec(read=read))
     assert [cell for _, cells in whole for cell in cells] == [
         cell for _, cells in pieces for cell in cells
     ]
 
 
 def test_reversed(speaker: Speaker, table: str) -> None:
-    """A filter says the same of a scan that runs downwards."""
-    scan = Scan(b"c", b"a", reverse=True, read=Read(filter=PrefixFilter(b"b")))
+    """A filter selects the same rows in a reverse scan."""
+    scan = ScanSpec(b"c", b"a", reverse=True, read=ReadSpec(filter=PrefixFilter(b"b")))
     wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]
     assert wanted == _scanned(speaker, table, scan)

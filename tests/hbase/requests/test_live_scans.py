@@ -1,4 +1,4 @@
-"""Scanners of a real cluster: ten rows of two columns each, scanned in every way."""
+"""Scanners of a real cluster over ten rows of two columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hbase.requests.speaker import PLENTY, rows_of
-from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.hbase.errors import HBaseError
-from rowkey.hbase.reading import Scan
+from rowkey.hbase.read_spec import ScanSpec
 from rowkey.hbase.requests import (
     CloseScanner,
     Multi,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hbase.requests.speaker import Speaker
 
 ROWS = tuple(b"scan%02d" % number for number in range(10))
-SPAN = Scan(b"scan", b"scao")
+SPAN = ScanSpec(b"scan", b"scao")
 
 
 def _put(qualifier: bytes, at: int = LATEST) -> Cell:
@@ -32,7 +32,7 @@ def _put(qualifier: bytes, at: int = LATEST) -> Cell:
 
 @pytest.fixture(scope="module", autouse=True)
 def _rows_to_scan(speaker: Speaker, table: str) -> None:
-    """Writes the rows."""
+    """Write the rows."""
     puts = [RowCells(row, [_put(b"a", 1), _put(b"b", 1)]) for row in ROWS]
     assert [None] * 10 == speaker.ask(table, Multi([(speaker.locate(table)[0], puts)]))
 
@@ -40,28 +40,28 @@ def _rows_to_scan(speaker: Speaker, table: str) -> None:
 @pytest.mark.parametrize(
     ("scan", "wanted"),
     [
-        (Scan(b"scan03", b"scan06"), range(3, 6)),
-        (Scan(b"scan03", b"scan06", include_start=False), range(4, 6)),
-        (Scan(b"scan03", b"scan06", include_stop=True), range(3, 7)),
-        (Scan(b"scan03", b"scan03", include_stop=True), range(3, 4)),
-        (Scan(b"scan06", b"scan03", reverse=True), range(6, 3, -1)),
+        (ScanSpec(b"scan03", b"scan06"), range(3, 6)),
+        (ScanSpec(b"scan03", b"scan06", include_start=False), range(4, 6)),
+        (ScanSpec(b"scan03", b"scan06", include_stop=True), range(3, 7)),
+        (ScanSpec(b"scan03", b"scan03", include_stop=True), range(3, 4)),
+        (ScanSpec(b"scan06", b"scan03", reverse=True), range(6, 3, -1)),
         (
-            Scan(b"scan06", b"scan03", False, True, reverse=True),
+            ScanSpec(b"scan06", b"scan03", False, True, reverse=True),
             range(5, 2, -1),
         ),
-        (Scan(b"scan06", b"scan06", include_stop=True, reverse=True), range(6, 7)),
-        (Scan(b"scan09", b"scao", read_type="stream"), range(9, 10)),
+        (ScanSpec(b"scan06", b"scan06", include_stop=True, reverse=True), range(6, 7)),
+        (ScanSpec(b"scan09", b"scao", read_type="stream"), range(9, 10)),
     ],
 )
-def test_ends(speaker: Speaker, table: str, scan: Scan, wanted: range) -> None:
-    """Each end belongs to a scan as it says."""
+def test_ends(speaker: Speaker, table: str, scan: ScanSpec, wanted: range) -> None:
+    """Each bound of a scan is included or excluded as requested."""
     answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [ROWS[place] for place in wanted] == [row for row, _ in rows_of(answer)]
     assert answer.more_in_region is False
 
 
 def test_step_by_step(speaker: Speaker, table: str) -> None:
-    """A scanner goes on where it was, is renewed, and is known no more when it is closed."""
+    """A scanner continues, is renewed, and is unknown after it was closed."""
     answer = speaker.ask(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
     found = [row for row, _ in rows_of(answer)]
     scanner = answer.scanner_id
@@ -84,7 +84,7 @@ def test_step_by_step(speaker: Speaker, table: str) -> None:
 
 
 def test_closed(speaker: Speaker, table: str) -> None:
-    """A scanner that is closed can be closed again, and gives nothing any more."""
+    """A closed scanner can be closed again and returns no more rows."""
     answer = speaker.ask(table, OpenScanner(SPAN, 0, PLENTY))
     assert [] == answer.counts
     assert answer.scanner_id is not None
@@ -95,23 +95,23 @@ def test_closed(speaker: Speaker, table: str) -> None:
 
 
 def test_pieces(speaker: Speaker, table: str) -> None:
-    """A batch of cells cuts rows, and says which piece is not the last."""
-    scan = Scan(b"scan", b"scan02", batch=1)
+    """A batch of cells splits rows into partial rows, and marks all but the last."""
+    scan = ScanSpec(b"scan", b"scan02", batch=1)
     answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [1] * 4 == answer.counts
     assert [True, False, True, False] == answer.partials
 
 
 def test_raw(speaker: Speaker, table: str) -> None:
-    """A raw scan gives deletes and what they hide."""
+    """A raw scan returns deletes and the cells they hide."""
     row = b"scanned"
-    cells = [Cell("d", b"", 9, kind=Kind.DELETE_FAMILY), _put(b"a", 3)]
+    cells = [Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY), _put(b"a", 3)]
     speaker.ask(table, Mutate(row, cells[1:]))
     speaker.ask(table, Mutate(row, cells[:1]))
     plain, raw = (
         speaker.ask(
             table,
-            OpenScanner(Scan(row, row, include_stop=True, raw=raw), 9, PLENTY, close=True),
+            OpenScanner(ScanSpec(row, row, include_stop=True, raw=raw), 9, PLENTY, close=True),
         )
         for raw in (False, True)
     )
@@ -120,8 +120,8 @@ def test_raw(speaker: Speaker, table: str) -> None:
 
 
 def test_old_read_point(speaker: Speaker, table: str) -> None:
-    """A scanner of an earlier read point does not see what came later."""
-    scan = Scan(b"point", b"poinu")
+    """A scanner with an earlier read point does not see later writes."""
+    scan = ScanSpec(b"point", b"poinu")
     mvcc = speaker.ask(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
     speaker.ask(table, Mutate(b"point", [_put(b"a")]))
     then, now = (

@@ -1,4 +1,4 @@
-"""Batches: what is sent of every action, and what is made of answers in any order."""
+"""Batches encode every action and decode answers in any order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hbase.requests import protos
 from hbase.requests.drawn import ACTIONS, APPENDS, INCREMENTS, REGION, ROWS, WRITES
 from hbase.requests.test_writes import FAULT, NO_FAMILY, SPECIFIER, mutations, sent_cells
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import HBaseError, MalformedAnswer, NoSuchColumnFamily
-from rowkey.hbase.messages.contract import Repeating
-from rowkey.hbase.messages.multi_answer import all_done
-from rowkey.hbase.messages.puts import encode_actions
+from rowkey.hbase.messages.action_encoder import encode_actions
+from rowkey.hbase.messages.contract import Idempotence
+from rowkey.hbase.messages.multi_response import is_all_done
 from rowkey.hbase.requests import (
     Append,
     DeleteRow,
@@ -28,7 +28,7 @@ from rowkey.hbase.requests import (
 )
 from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from random import Random
@@ -43,7 +43,7 @@ def _is_mixed(action: Action) -> bool:
 
 
 def _cells(action: Action) -> list[tuple[bytes, Cell]]:
-    """The cells an action sends."""
+    """Return the cells that an action sends."""
     if isinstance(action, RowCells):
         return sent_cells(*action)
     if isinstance(action, (Increment, Append)):
@@ -52,7 +52,7 @@ def _cells(action: Action) -> list[tuple[bytes, Cell]]:
 
 
 def _said(action: Action) -> list[dict[str, Any]]:
-    """The actions of the protocol that an action is, without their indexes."""
+    """Return the protobuf actions of an action, without their indexes."""
     if isinstance(action, RowCells):
         return [{"mutation": one} for one in mutations(*action)]
     param = action.encode(REGION)[0]
@@ -63,7 +63,7 @@ def _said(action: Action) -> list[dict[str, Any]]:
 
 @given(st.lists(ACTIONS, max_size=6), st.lists(ACTIONS, max_size=6), st.sampled_from([0, 7]))
 def test_encode(first: list[Action], second: list[Action], group: int) -> None:
-    """Every action is sent, in order; those of several sorts alone and atomic."""
+    """Every action is sent in order, and mixed rows are sent alone and atomically."""
     param, block = Multi([(REGION, first), (OTHER, second)], group).encode(b"")
     told = protos.said(protos.read("MultiRequest", param))
     assert group == told.get("nonceGroup", 0)
@@ -88,7 +88,7 @@ def test_encode(first: list[Action], second: list[Action], group: int) -> None:
 
 @given(st.lists(WRITES, min_size=1, max_size=4), st.integers(120, 260))
 def test_long_batches(writes: list[RowCells], count: int) -> None:
-    """Indexes of one byte and of two are both right."""
+    """Indexes of one and of two bytes are encoded correctly."""
     actions = (writes * count)[:count]
     param, _ = Multi([(REGION, actions)]).encode(b"")
     (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
@@ -102,7 +102,7 @@ _FATES = st.sampled_from(["done", "done", "done", "failed", "unnamed"])
 
 
 def _result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]:
-    """What a server may tell of an action: the result, its cells, and what is to be made of it."""
+    """Draw a server's result of an action, its cells, and the expected outcome."""
     if isinstance(action, Get):
         cells = [Cell("d", b"%d" % place, 1, b"v") for place in range(random.randrange(3))]
         told = {"associated_cell_count": len(cells), "stale": False}
@@ -123,7 +123,7 @@ def _result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]
 def _region_answer(
     actions: list[Action], fates: list[str], random: Random
 ) -> tuple[dict[str, Any], bytes, list[Any]]:
-    """The answer about one region whose actions fare so: its message, its cells, the outcomes."""
+    """Return the answer about one region, its cells and the expected outcomes."""
     places = list(range(len(actions)))
     random.shuffle(places)
     wanted: list[Any] = [MalformedAnswer] * len(actions)
@@ -140,7 +140,7 @@ def _region_answer(
 
 
 def _kinds(outcomes: list[Any]) -> list[Any]:
-    """Outcomes that can be compared: of an error its class."""
+    """Return outcomes that can be compared: errors by their class."""
     return [type(one) if isinstance(one, HBaseError) else one for one in outcomes]
 
 
@@ -149,7 +149,7 @@ _TOGETHER = ACTIONS.filter(lambda action: not _is_mixed(action))
 
 @given(st.data(), st.randoms())
 def test_decode(data: st.DataObject, random: Random) -> None:
-    """Each action has its own outcome, in whatever order and on whatever level it is told."""
+    """Each action has its own outcome in any order and at any level of the answer."""
     regions, answers, blocks, wanted = [], [], [], []
     for number in range(data.draw(st.integers(1, 4))):
         actions = data.draw(st.lists(_TOGETHER, min_size=1, max_size=6))
@@ -171,8 +171,8 @@ def test_decode(data: st.DataObject, random: Random) -> None:
 
 @given(WRITES, ROWS, st.sampled_from(["done", "region", "action"]))
 def test_decode_atomic(before: RowCells, row: bytes, fate: str) -> None:
-    """A row of several sorts has one outcome; indexes of its own actions mean nothing."""
-    mixed = RowCells(row, [Cell("d", b"", 1), Cell("d", b"", 1, kind=Kind.DELETE)])
+    """A mixed row has one outcome, whatever the indexes of its results."""
+    mixed = RowCells(row, [Cell("d", b"", 1), Cell("d", b"", 1, cell_type=CellType.DELETE)])
     results: list[dict[str, Any]] = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
     answer: dict[str, Any] = {"resultOrException": results, "processed": True}
     if fate == "region":
@@ -196,16 +196,16 @@ def _done(indexes: list[int]) -> dict[str, Any]:
 
 @given(st.integers(0, 300), st.randoms())
 def test_all_done(count: int, random: Random) -> None:
-    """An answer that all is done is known as one in every order, and by nothing less."""
+    """An answer of successes only is recognized in every order, and nothing else is."""
     indexes = random.sample(range(1, count + 1), count)
     body = protos.made("RegionActionResult", **_done(indexes)).SerializeToString()
-    assert all_done(body, count)
-    assert not all_done(body, count + 1)
+    assert is_all_done(body, count)
+    assert not is_all_done(body, count + 1)
     if count > 1:
         twice = [indexes[1], *indexes[1:]]
         body = protos.made("RegionActionResult", **_done(twice)).SerializeToString()
-        assert not all_done(body, count)
-        assert all_done(body, count - 1) is False
+        assert not is_all_done(body, count)
+        assert is_all_done(body, count - 1) is False
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 300])
@@ -221,7 +221,7 @@ def test_one_failed_of_many(count: int) -> None:
 
 @given(st.lists(st.lists(_FATES, min_size=1, max_size=4), min_size=1, max_size=3), st.randoms())
 def test_raw(regions: list[list[str]], random: Random) -> None:
-    """A raw batch tells the failures only: where they are, and what they are."""
+    """An encoded batch returns only its failures with their positions."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     answers, wanted, sent = [], [], []
     for number, fates in enumerate(regions):
@@ -243,15 +243,15 @@ def test_raw(regions: list[list[str]], random: Random) -> None:
 
 
 def test_answers_about_other_regions() -> None:
-    """An answer about fewer regions than were asked is none."""
+    """An answer about fewer regions than requested is malformed."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     for request in (Multi([(REGION, [put])]), RawMulti([(REGION, b"", 0)], b"")):
-        with pytest.raises(Malformed):
+        with pytest.raises(WireFormatError):
             request.decode(Response(1, None, b"", b""))
 
 
-def test_indexes_that_nobody_sent() -> None:
-    """An index that was not sent, or comes again, changes nothing."""
+def test_unknown_indexes() -> None:
+    """An index that was not sent or comes again changes nothing."""
     results = [
         {"index": 9, "result": {}},
         {"index": 0, "exception": FAULT},
@@ -265,25 +265,33 @@ def test_indexes_that_nobody_sent() -> None:
 
 
 def test_error_of_an_action() -> None:
-    """An error knows its Java class and its first line."""
+    """An error has its Java class and its first line."""
     answer = {"resultOrException": [{"index": 1, "exception": FAULT}]}
     body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     (told,) = Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
     assert isinstance(told, HBaseError)
-    assert (NO_FAMILY, "none") == (told.java, told.says)
+    assert (NO_FAMILY, "none") == (told.java_class, told.remote_message)
 
 
 @given(st.lists(INCREMENTS | APPENDS | WRITES, max_size=5))
 def test_repeating(actions: list[Any]) -> None:
-    """A batch that holds an increment or an append may count twice."""
-    counts = any(isinstance(action, (Increment, Append)) for action in actions)
-    expected = Repeating.COUNTS if counts else Repeating.HARMLESS
-    assert expected is Multi([(REGION, actions)]).repeating
+    """A batch with an increment, an append or a delete of the newest version is not sent twice."""
+    newest = {(CellType.DELETE, LATEST)}
+    counts = any(
+        isinstance(action, Increment | Append)
+        or (
+            isinstance(action, RowCells)
+            and not newest.isdisjoint((cell.cell_type, cell.timestamp) for cell in action.cells)
+        )
+        for action in actions
+    )
+    expected = Idempotence.NOT_IDEMPOTENT if counts else Idempotence.IDEMPOTENT
+    assert expected is Multi([(REGION, actions)]).idempotence
 
 
 def test_refused() -> None:
-    """A row without cells is refused, with its place in the batch."""
+    """A row without cells is refused with its index in the batch."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
-    with pytest.raises(Refused, match=r"^actions\[2\]\.cells: "):
+    with pytest.raises(InvalidArgument, match=r"^actions\[2\]\.cells: "):
         Multi([(REGION, [put]), (OTHER, [DeleteRow(b"r"), RowCells(b"r", [])])])

@@ -1,4 +1,4 @@
-"""Reads as they are sent: Google's protobuf reads back what was asked."""
+"""Encoded reads, parsed by Google's protobuf, have what was requested."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hbase.requests import protos
 from hbase.requests.drawn import FAMILIES, READS, REGION, ROWS, SCANS, WORDS
 from rowkey.cells import LATEST, Cell, RowCells
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.requests import (
     CloseScanner,
     Exists,
@@ -22,16 +22,16 @@ from rowkey.hbase.requests import (
 )
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from rowkey.hbase.reading import Read, Scan
+    from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 
 SPECIFIER = {"type": 1, "value": REGION}
 
 
-def _common(read: Read) -> dict[str, Any]:
-    """What a get and a scan say of a read, in the words of the protocol."""
+def _common(read: ReadSpec) -> dict[str, Any]:
+    """Return the protobuf fields that a get and a scan share."""
     wanted: dict[str, Any] = {"max_versions": read.versions, "cache_blocks": read.cache_blocks}
     if read.columns:
         wanted["column"] = [
@@ -50,8 +50,8 @@ def _common(read: Read) -> dict[str, Any]:
 
 
 @given(ROWS, READS)
-def test_get(row: bytes, read: Read) -> None:
-    """A get says its row and all of its read; one that asks whether says so."""
+def test_get(row: bytes, read: ReadSpec) -> None:
+    """A get encodes its row and all of its read, and whether it asks for existence only."""
     wanted = {"row": row, **_common(read)}
     param, cells = Get(row, read).encode(REGION)
     assert {"region": SPECIFIER, "get": wanted} == protos.said(protos.read("GetRequest", param))
@@ -71,7 +71,7 @@ def test_get(row: bytes, read: Read) -> None:
     st.booleans(),
 )
 def test_open(
-    scan: Scan,
+    scan: ScanSpec,
     rows: int,
     most: int,
     limit: int | None,
@@ -79,7 +79,7 @@ def test_open(
     mvcc: int | None,
     cursor: bool,
 ) -> None:
-    """An open says all of its scan, both ends, its limits, and that pieces are understood."""
+    """An open scanner request encodes its scan with both bounds and all limits."""
     assume(not scan.is_empty)
     wanted = _common(scan.read)
     wanted |= {"include_start_row": scan.include_start, "include_stop_row": scan.include_stop}
@@ -113,8 +113,8 @@ def test_open(
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**40), st.integers(1, 100))
-def test_going_on(scanner: int, seq: int, rows: int) -> None:
-    """Later requests name the scanner, and the number that it expects."""
+def test_next_requests(scanner: int, seq: int, rows: int) -> None:
+    """Later requests carry the scanner's number and the expected sequence number."""
     known = {
         "scanner_id": scanner,
         "client_handles_partials": True,
@@ -133,11 +133,11 @@ def test_going_on(scanner: int, seq: int, rows: int) -> None:
 
 
 def test_no_row_is_sent_for_an_empty_scan() -> None:
-    """`[k, k)` is our own mistake to send: a server takes it for `[k, k]`."""
-    from rowkey.hbase.reading import Scan
+    """Encoding `[k, k)` fails an assertion, since a server reads it as `[k, k]`."""
+    from rowkey.hbase.read_spec import ScanSpec
 
     with pytest.raises(AssertionError, match="would give the row"):
-        OpenScanner(Scan(b"k", b"k"), 1, 1).encode(REGION)
+        OpenScanner(ScanSpec(b"k", b"k"), 1, 1).encode(REGION)
 
 
 _MAYBE = st.none() | st.booleans()
@@ -161,7 +161,7 @@ def test_scan_answer(
     scanner: int | None,
     cursor: bytes | None,
 ) -> None:
-    """An answer says what is in it; what is not in it is None, and a result is whole."""
+    """Fields missing from a scan answer are None, and results are whole by default."""
     from rowkey.hbase.wire import proto
 
     partials = partials[: len(counts)]
@@ -177,8 +177,8 @@ def test_scan_answer(
     )
     body = answer.SerializeToString()
     if packed:
-        body += proto.blob(1, b"".join(map(proto.varint, counts)))
-        body += proto.blob(7, bytes(partials))
+        body += proto.encode_bytes(1, b"".join(map(proto.encode_varint, counts)))
+        body += proto.encode_bytes(7, bytes(partials))
     else:
         answer = protos.made("ScanResponse", cells_per_result=counts)
         answer.partial_flag_per_result.extend(partials)
@@ -197,7 +197,7 @@ def test_scan_answer(
 
 
 def test_answer_that_knows_nothing() -> None:
-    """An empty answer knows nothing of the scanner."""
+    """An empty answer has no information about the scanner."""
     told = CloseScanner(1).decode(Response(1, None, b"", b""))
     assert (None, None, None, None, None) == (
         told.scanner_id,
@@ -210,9 +210,9 @@ def test_answer_that_knows_nothing() -> None:
 
 
 def test_cells_inside_a_scan_answer() -> None:
-    """Cells that would be lost without a word are an error."""
+    """Cells inside the message of a scan answer are an error and not dropped."""
     body = protos.made("ScanResponse", results=[{"associated_cell_count": 1}]).SerializeToString()
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         CloseScanner(1).decode(Response(1, None, body, b""))
 
 
@@ -220,7 +220,7 @@ def test_cells_inside_a_scan_answer() -> None:
 def test_answer_of_a_get(
     row: bytes, told: list[tuple[str, bytes, int, bytes]], inside: bool
 ) -> None:
-    """The cells of a get are taken wherever they are."""
+    """The cells of a get are read from the message or from the cell block."""
     cells = [Cell(*one) for one in told]
     result = protos.made("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
@@ -239,8 +239,8 @@ def test_answer_of_a_get(
 
 
 def test_refused() -> None:
-    """No row key, no request."""
+    """A read without a valid row key is refused."""
     for request in (Get, Exists):
         for row in (b"", bytes(32_768), "r"):
-            with pytest.raises(Refused, match=r"^row: "):
+            with pytest.raises(InvalidArgument, match=r"^row: "):
                 request(row)  # type: ignore[arg-type]

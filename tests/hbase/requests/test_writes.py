@@ -1,4 +1,4 @@
-"""Writes as they are sent: Google's protobuf reads back what was asked, and answers them."""
+"""Encoded writes, parsed by Google's protobuf, have what was requested."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from hbase.requests.drawn import (
     ROWS,
     TIMESTAMPS,
 )
-from rowkey.cells import LATEST, Cell, Kind
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellType
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import HBaseError, NoSuchColumnFamily
-from rowkey.hbase.messages.contract import Repeating
+from rowkey.hbase.messages.contract import Idempotence
 from rowkey.hbase.requests import (
     Append,
     CheckAndMutate,
@@ -32,11 +32,11 @@ from rowkey.hbase.requests import (
     Increment,
     Mutate,
     MutateRow,
-    writing,
+    build_mutation,
 )
 from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,11 +47,11 @@ FAULT = {"name": NO_FAMILY, "value": f"{NO_FAMILY}: none\n\tat x".encode()}
 
 
 def _sort(cell: Cell) -> tuple[bool, int | None]:
-    return cell.kind == Kind.PUT, cell.ttl_ms
+    return cell.cell_type == CellType.PUT, cell.ttl_ms
 
 
 def mutation(row: bytes, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a mutation of cells of one sort says."""
+    """Return the fields of a mutation of cells of one type."""
     is_put, ttl_ms = _sort(cells[0])
     said: dict[str, Any] = {"row": row, "mutate_type": 2 if is_put else 3}
     said["associated_cell_count"] = len(cells)
@@ -61,19 +61,19 @@ def mutation(row: bytes, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def mutations(row: bytes, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """What the mutations of cells of any sort say."""
+    """Return the fields of the mutations of cells of any type."""
     return [mutation(row, list(run)) for _, run in groupby(cells, _sort)]
 
 
 def sent_cells(row: bytes, cells: Sequence[Cell]) -> list[tuple[bytes, Cell]]:
-    """Cells as a block holds them; their time to live is not in it."""
+    """Return cells as a cell block holds them, without their time to live."""
     return [(row, cell._replace(ttl_ms=None)) for cell in cells]
 
 
 @given(ROWS, ONE_SORT)
 def test_mutate(row: bytes, cells: list[Cell]) -> None:
-    """A mutation says its sort and how many cells it has; they are in the block."""
-    request = writing(row, cells)
+    """A mutation has its type and cell count, and its cells are in the block."""
+    request = build_mutation(row, cells)
     assert isinstance(request, Mutate)
     param, block = request.encode(REGION)
     wanted = {"region": SPECIFIER, "mutation": mutation(row, cells)}
@@ -83,7 +83,7 @@ def test_mutate(row: bytes, cells: list[Cell]) -> None:
 
 @given(ROWS, ANY_SORT)
 def test_mutate_row(row: bytes, cells: list[Cell]) -> None:
-    """Cells of any sort are runs of mutations in one atomic action, in their order."""
+    """Cells of different types become consecutive mutations of one atomic action, in order."""
     request = MutateRow(row, cells)
     param, block = request.encode(REGION)
     (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
@@ -92,7 +92,7 @@ def test_mutate_row(row: bytes, cells: list[Cell]) -> None:
     assert list(range(1, len(told["action"]) + 1)) == [one["index"] for one in told["action"]]
     assert (sent_cells(row, cells), len(block)) == decode_cells(block)
     mixed = len({_sort(cell) for cell in cells}) > 1
-    assert mixed is isinstance(writing(row, cells), MutateRow)
+    assert mixed is isinstance(build_mutation(row, cells), MutateRow)
 
 
 @given(ROWS, TIMESTAMPS)
@@ -110,7 +110,7 @@ def test_delete_row(row: bytes, timestamp: int) -> None:
 
 
 def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
-    """What a server answers to an increment or an append."""
+    """Return a server's answer to an increment or an append."""
     result = protos.made("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
         result.cell.add(
@@ -122,7 +122,7 @@ def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
 
 @given(INCREMENTS, st.randoms(), st.booleans())
 def test_increment(request: Increment, random: Any, inside: bool) -> None:
-    """Amounts are sent as 8 bytes, and counters are told in the order of the amounts."""
+    """Amounts are sent as 8 bytes, and new values come in the order of the amounts."""
     param, block = request.encode(REGION)
     told = protos.said(protos.read("MutateRequest", param))
     wanted = {
@@ -136,8 +136,8 @@ def test_increment(request: Increment, random: Any, inside: bool) -> None:
         for family, qualifier, amount in request.amounts
     ]
     assert ([(request.row, cell) for cell in cells], len(block)) == decode_cells(block)
-    expected = Repeating.GUARDED if request.nonce else Repeating.COUNTS
-    assert expected is request.repeating
+    expected = Idempotence.NONCE_PROTECTED if request.nonce else Idempotence.NOT_IDEMPOTENT
+    assert expected is request.idempotence
     shuffled = random.sample(cells, len(cells))
     answer = _mutate_answer(request.row, shuffled, inside)
     assert [amount for _, _, amount in request.amounts] == request.decode(answer)
@@ -145,14 +145,14 @@ def test_increment(request: Increment, random: Any, inside: bool) -> None:
 
 @given(APPENDS, st.randoms(), st.booleans())
 def test_append(request: Append, random: Any, inside: bool) -> None:
-    """Pieces are sent as they are, and values are told in the order of the pieces."""
+    """Pieces are sent unchanged, and new values come in the order of the pieces."""
     param, block = request.encode(REGION)
     told = protos.said(protos.read("MutateRequest", param))["mutation"]
     assert (0, len(request.pieces)) == (told["mutate_type"], told["associated_cell_count"])
     cells = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in request.pieces]
     assert ([(request.row, cell) for cell in cells], len(block)) == decode_cells(block)
-    expected = Repeating.GUARDED if request.nonce else Repeating.COUNTS
-    assert expected is request.repeating
+    expected = Idempotence.NONCE_PROTECTED if request.nonce else Idempotence.NOT_IDEMPOTENT
+    assert expected is request.idempotence
     shuffled = random.sample(cells, len(cells))
     answer = _mutate_answer(request.row, shuffled, inside)
     assert [piece for _, _, piece in request.pieces] == request.decode(answer)
@@ -169,14 +169,14 @@ def test_nonce_group() -> None:
 
 
 def test_answers_that_lack_something() -> None:
-    """A counter that is missing, or is none, is no answer."""
+    """A missing counter, or one that is not 8 bytes long, is malformed."""
     request = Increment(b"r", [("d", b"n", 1), ("d", b"m", 1)])
     for cells in (
         [],
         [Cell("d", b"n", 1, bytes(8))],
         [Cell("d", b"n", 1, bytes(8)), Cell("d", b"m", 1, bytes(7))],
     ):
-        with pytest.raises(Malformed):
+        with pytest.raises(WireFormatError):
             request.decode(_mutate_answer(b"r", cells, inside=False))
 
 
@@ -185,7 +185,7 @@ _MIRRORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
 
 @given(ROWS, ANY_SORT, st.sampled_from(sorted(_MIRRORS)), st.binary(min_size=1, max_size=9))
 def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: bytes) -> None:
-    """The condition has the mirror of the operator; what is written is as without it."""
+    """The condition has the mirrored operator, and the write is the same as without it."""
     request = CheckAndMutate(row, "d", b"q", operator, value, cells)
     param, block = request.encode(REGION)
     comparator = protos.made("BinaryComparator", comparable={"value": value}).SerializeToString()
@@ -221,14 +221,14 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
 
 @pytest.mark.parametrize("nothing", [None, b""])
 def test_check_for_nothing(nothing: bytes | None) -> None:
-    """No value is sent as an empty one."""
+    """A missing value is sent as an empty one."""
     request = CheckAndMutate(b"r", "d", b"q", "=", nothing, [Cell("d", b"q", 1)])
     told = protos.read("MutateRequest", request.encode(REGION)[0]).condition
     sent = protos.read("BinaryComparator", told.comparator.serialized_comparator)
     assert {"comparable": {"value": b""}} == protos.said(sent)
 
 
-MIXED = [Cell("d", b"q", 1), Cell("d", b"q", 1, kind=Kind.DELETE)]
+MIXED = [Cell("d", b"q", 1), Cell("d", b"q", 1, cell_type=CellType.DELETE)]
 ATOMIC: list[Callable[[Response], object]] = [
     MutateRow(b"r", MIXED).decode,
     CheckAndMutate(b"r", "d", b"q", "=", None, MIXED).decode,
@@ -241,7 +241,7 @@ ATOMIC: list[Callable[[Response], object]] = [
     [{"exception": FAULT}, {"resultOrException": [{"index": 0}, {"index": 1, "exception": FAULT}]}],
 )
 def test_failed_whole(decode: Callable[[Response], object], answer: dict[str, Any]) -> None:
-    """What failed is raised, on whichever level it is told."""
+    """An error at any level of the answer is raised."""
     body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
     with pytest.raises(NoSuchColumnFamily) as raised:
         decode(Response(1, None, body, b""))
@@ -250,7 +250,7 @@ def test_failed_whole(decode: Callable[[Response], object], answer: dict[str, An
 
 @pytest.mark.parametrize("processed", [True, False])
 def test_processed(processed: bool) -> None:
-    """Whether the condition was true is told for the region."""
+    """Whether the condition was true is a field of the region's answer."""
     results = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
     answer = {"processed": processed, "resultOrException": results}
     body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
@@ -258,9 +258,9 @@ def test_processed(processed: bool) -> None:
 
 
 def test_answer_about_no_region() -> None:
-    """An answer about no region is none."""
+    """An answer without a region is malformed."""
     for decode in ATOMIC:
-        with pytest.raises(Malformed):
+        with pytest.raises(WireFormatError):
             decode(Response(1, None, b"", b""))
 
 
@@ -269,22 +269,22 @@ def test_answer_about_no_region() -> None:
     [([], "cells"), (MIXED, "cells"), ([Cell("d", b"", 1, ttl_ms=1), Cell("d", b"", 1)], "cells")],
 )
 def test_refused_cells(given_cells: list[Cell], path: str) -> None:
-    """One mutation takes cells of one sort only."""
-    with pytest.raises(Refused, match=f"^{path}: "):
+    """A mutation accepts cells of one type only."""
+    with pytest.raises(InvalidArgument, match=f"^{path}: "):
         Mutate(b"r", given_cells)
 
 
 @given(AMOUNTS, PIECES)
 def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
-    """A column can be changed once in one request, and there must be one."""
+    """A request changes at least one column, and each column once."""
     for make, some in ((Increment, amounts), (Append, pieces)):
         for wrong in ([], some + some[:1]):
-            with pytest.raises(Refused, match=r"^columns: "):
+            with pytest.raises(InvalidArgument, match=r"^columns: "):
                 make(b"r", wrong)
 
 
-def test_refused_words() -> None:
-    """Numbers that do not fit, values that are none and unknown operators are refused."""
+def test_refused_values() -> None:
+    """Invalid numbers, values and operators are refused."""
     put = [Cell("d", b"q", 1)]
     for make in (
         lambda: Increment(b"r", [("d", b"n", 2**63)]),
@@ -297,5 +297,5 @@ def test_refused_words() -> None:
         lambda: DeleteRow(b"r", -1),
         lambda: MutateRow(b"", put),
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(InvalidArgument):
             make()

@@ -1,4 +1,4 @@
-"""Leases: renewed while nobody reads, by a thread that is there only while it is needed."""
+"""Leases are renewed while nobody reads, by a thread that runs only while it is needed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pytest
 
 from hbase.scanning.world import World
 from rowkey.cells import Cell
-from rowkey.errors import Refused
-from rowkey.hbase.errors import ConnectionLost, OutOfTime
-from rowkey.hbase.reading import Scan
-from rowkey.hbase.scanning import Keeper, Scanner
-from rowkey.hbase.scanning import keeper as keeping
-from rowkey.hbase.scanning import source as scanning_source
+from rowkey.hbase.errors import ClientClosed, ConnectionLost, OperationTimedOut
+from rowkey.hbase.read_spec import ScanSpec
+from rowkey.hbase.scanning import LeaseRenewer, Scanner
+from rowkey.hbase.scanning import lease_renewer as keeping
+from rowkey.hbase.scanning import region_scanner as scanning_source
 from rowkey.hbase.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Keeper]:
+def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
     """A keeper whose thread ends soon."""
-    made = Keeper(linger_s=0.2)
-    monkeypatch.setattr(keeping, "_LOOK_S", 0.02)
-    monkeypatch.setattr(Keeper, "of", classmethod(lambda cls, caller: made))
+    made = LeaseRenewer(idle_thread_s=0.2)
+    monkeypatch.setattr(keeping, "_MAX_WAIT_S", 0.02)
+    monkeypatch.setattr(LeaseRenewer, "get_for_caller", classmethod(lambda cls, caller: made))
     yield made
     made.close()
 
@@ -50,54 +49,54 @@ def soon(holds: Callable[[], bool]) -> bool:
 
 @pytest.mark.usefixtures("keeper")
 def test_an_idle_scanner_is_renewed_and_goes_on() -> None:
-    """The answer on its way is taken in first; the numbers of the requests stay in order."""
+    """A pending answer is taken first, and the sequence numbers stay in order."""
     there = world()
-    with Scanner(there.caller, "t", Scan(), there.settings) as found:
-        assert b"a" == found.next_answer().first_row  # type: ignore[union-attr]
+    with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
+        assert b"a" == found.read_block().first_row_key  # type: ignore[union-attr]
         assert soon(lambda: there.asked.count("renew") > 3)
-        assert [b"b", b"c"] == [row for row, _ in found.rows()]
+        assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 1 == there.asked.count("open")
     assert [] == there.broken
 
 
 @pytest.mark.usefixtures("keeper")
-def test_a_scanner_that_nobody_has_read_yet_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its first answer is taken in to learn how long the lease is."""
-    monkeypatch.setattr(scanning_source, "FIRST_LOOK_S", 0.1)
+def test_an_unread_scanner_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first answer is taken to learn how long the lease is."""
+    monkeypatch.setattr(scanning_source, "FIRST_LEASE_CHECK_S", 0.1)
     there = world()
-    with Scanner(there.caller, "t", Scan(), there.settings) as found:
+    with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         assert soon(lambda: there.asked.count("renew") > 3)
-        assert [b"a", b"b", b"c"] == [row for row, _ in found.rows()]
+        assert [b"a", b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 1 == there.asked.count("open")
 
 
-def test_a_lease_that_is_over_costs_an_opening_and_no_row(keeper: Keeper) -> None:
-    """A renewal that fails is told to nobody: the scan goes on behind its last row."""
+def test_an_expired_lease_costs_no_row(keeper: LeaseRenewer) -> None:
+    """After a failed renewal the scan opens a new scanner after its last row."""
     there = world()
-    with Scanner(there.caller, "t", Scan(), there.settings) as found:
-        found.next_answer()
+    with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
+        found.read_block()
         assert soon(lambda: "renew" in there.asked)
         there.scanners.clear()
-        assert soon(lambda: not keeper.dump()["kept"])
-        assert [b"b", b"c"] == [row for row, _ in found.rows()]
+        assert soon(lambda: not keeper.dump_state()["scanners"])
+        assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 2 == there.asked.count("open")
 
 
-def test_the_thread_ends_without_scanners_and_comes_back(keeper: Keeper) -> None:
-    """It is there while a scanner is open, and some time longer."""
+def test_the_thread_ends_without_scanners_and_comes_back(keeper: LeaseRenewer) -> None:
+    """It runs while a scanner is open and a while longer, and starts again."""
     there = world()
     for _ in range(2):
-        with Scanner(there.caller, "t", Scan(), there.settings):
+        with Scanner(there.caller, "t", ScanSpec(), there.settings):
             assert keeper.is_running
         assert soon(lambda: not keeper.is_running)
 
 
 @pytest.mark.usefixtures("keeper")
 def test_a_dropped_scanner_is_collected_and_closed_at_its_server() -> None:
-    """Who forgets to close it leaves nothing behind."""
+    """A scanner that is dropped without close leaves nothing open."""
     there = world(60_000)
-    found = Scanner(there.caller, "t", Scan(), there.settings)
-    found.next_answer()
+    found = Scanner(there.caller, "t", ScanSpec(), there.settings)
+    found.read_block()
     assert there.scanners
     del found
     gc.collect()
@@ -106,121 +105,123 @@ def test_a_dropped_scanner_is_collected_and_closed_at_its_server() -> None:
 
 
 @pytest.mark.usefixtures("keeper")
-def test_a_scanner_closed_amid_a_call_is_closed_when_the_answer_is_here() -> None:
-    """A server cannot close what it is busy with."""
+def test_a_scanner_closed_during_a_call_is_closed_later() -> None:
+    """A server cannot close a busy scanner, so the close waits for the answer."""
     there = world(60_000)
     there.script.extend(["fine", "late"])
-    found = Scanner(there.caller, "t", Scan(), there.settings)
-    found.next_answer()
+    found = Scanner(there.caller, "t", ScanSpec(), there.settings)
+    found.read_block()
     found.close()
     assert soon(lambda: not there.scanners)
     assert ["open", "next", "close"] == there.asked
 
 
-def test_a_closed_keeper_starts_no_thread(keeper: Keeper) -> None:
-    """Its client is closed; scanners still read."""
+def test_a_closed_renewer_starts_no_thread(keeper: LeaseRenewer) -> None:
+    """Open scanners of a closed client still read."""
     keeper.close()
     there = world()
-    assert 3 == len(list(Scanner(there.caller, "t", Scan(), there.settings).rows()))
+    assert 3 == len(list(Scanner(there.caller, "t", ScanSpec(), there.settings).iter_row_cells()))
     assert not keeper.is_running
 
 
-def test_each_client_has_one_keeper() -> None:
-    """All its scanners share it, and no other client's do."""
+def test_each_client_has_one_renewer() -> None:
+    """Its scanners share it, and other clients have their own."""
     one, other = world().caller, world().caller
-    assert Keeper.of(one) is Keeper.of(one)
-    assert Keeper.of(one) is not Keeper.of(other)
+    assert LeaseRenewer.get_for_caller(one) is LeaseRenewer.get_for_caller(one)
+    assert LeaseRenewer.get_for_caller(one) is not LeaseRenewer.get_for_caller(other)
 
 
-def test_a_closed_client_ends_renewals_without_a_word(keeper: Keeper) -> None:
-    """No request can be sent any more: the scanner counts as lost, the thread lives on."""
+def test_a_closed_client_ends_renewals_without_error(keeper: LeaseRenewer) -> None:
+    """The scanner is lost, and the thread survives."""
     there = world()
-    found = Scanner(there.caller, "t", Scan(), there.settings)
-    found.next_answer()
-    there.fails = Refused("client", "it is closed", "an open client")
-    assert soon(lambda: not keeper.dump()["kept"])
+    found = Scanner(there.caller, "t", ScanSpec(), there.settings)
+    found.read_block()
+    there.fails = ClientClosed()
+    assert soon(lambda: not keeper.dump_state()["scanners"])
     assert (True, 0) == (keeper.is_running, there.asked.count("renew"))
     there.fails = None
-    assert [b"b", b"c"] == [row for row, _ in found.rows()]
+    assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
 
 
 @pytest.mark.usefixtures("keeper")
-def test_a_silent_server_keeps_no_other_scanner_from_being_renewed() -> None:
-    """Renewals are sent without waiting: one that is not answered holds nobody up."""
+def test_a_silent_server_delays_no_other_renewal() -> None:
+    """Renewals are sent without waiting for their answers."""
     silent, there = world(), world()
-    one = Scanner(silent.caller, "t", Scan(), silent.settings)
-    two = Scanner(there.caller, "t", Scan(), there.settings)
-    one.next_answer()
-    two.next_answer()
+    one = Scanner(silent.caller, "t", ScanSpec(), silent.settings)
+    two = Scanner(there.caller, "t", ScanSpec(), there.settings)
+    one.read_block()
+    two.read_block()
     silent.is_silent = True
     assert soon(lambda: there.asked.count("renew") > 5)
     assert 1 >= silent.asked.count("renew")
-    assert [b"b", b"c"] == [row for row, _ in two.rows()]
+    assert [b"b", b"c"] == [row for row, _ in two.iter_row_cells()]
     silent.is_silent = False
-    assert [b"b", b"c"] == [row for row, _ in one.rows()]
+    assert [b"b", b"c"] == [row for row, _ in one.iter_row_cells()]
 
 
 @pytest.mark.usefixtures("keeper")
-def test_a_renewal_that_is_not_answered_is_waited_for_as_long_as_a_call() -> None:
-    """Then the scanner counts as lost, and is opened anew behind its last row."""
+def test_an_unanswered_renewal_times_out() -> None:
+    """After the call timeout the scanner is lost, and another one opens after its last row."""
     there = World(
         {row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")},
         size=1,
-        settings=Settings(call_s=0.3, pause_s=0.0, pause_most_s=0.0),
+        settings=Settings(call_timeout_s=0.3, retry_pause_s=0.0, max_retry_pause_s=0.0),
     )
     there.ttl_ms = 100
-    found = Scanner(there.caller, "t", Scan(), there.settings)
-    found.next_answer()
+    found = Scanner(there.caller, "t", ScanSpec(), there.settings)
+    found.read_block()
     there.is_silent = True
-    assert soon(lambda: not keeping.Keeper.of(there.caller).dump()["kept"])
+    assert soon(
+        lambda: not keeping.LeaseRenewer.get_for_caller(there.caller).dump_state()["scanners"]
+    )
     there.is_silent = False
-    assert [b"b", b"c"] == [row for row, _ in found.rows()]
+    assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 2 == there.asked.count("open")
 
 
-def test_a_reader_waits_for_another_no_longer_than_an_operation() -> None:
-    """Whoever holds the scanner may be waiting for a server."""
+def test_a_second_reader_waits_for_one_operation() -> None:
+    """The thread that reads may be waiting for a server."""
     there = world()
-    there.caller.settings = Settings(operation_s=0.05)
-    found = Scanner(there.caller, "t", Scan(), there.settings)
+    there.caller.settings = Settings(operation_timeout_s=0.05)
+    found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found._lock.acquire()
-    with pytest.raises(OutOfTime, match="t: another thread reads the same scanner"):
-        found.next_answer()
+    with pytest.raises(OperationTimedOut, match="t: another thread reads the same scanner"):
+        found.read_block()
     found._lock.release()
-    assert found.next_answer()
+    assert found.read_block()
 
 
-def test_closing_never_waits_for_a_server(keeper: Keeper) -> None:
-    """Neither for an answer on its way nor for a connection; a closed keeper holds nothing."""
+def test_closing_never_waits_for_a_server(keeper: LeaseRenewer) -> None:
+    """It waits neither for a pending answer nor for a connection."""
     for words, lost in ((["fine", "late"], None), ([], ConnectionLost("rs0", "no connection"))):
         there = world(60_000)
         there.script.extend(words)
-        found = Scanner(there.caller, "t", Scan(), there.settings)
-        found.next_answer()
+        found = Scanner(there.caller, "t", ScanSpec(), there.settings)
+        found.read_block()
         there.is_silent, there.fails = bool(words), lost
         started = time.monotonic()
         found.close()
         assert time.monotonic() - started < 1
-    assert soon(lambda: 1 == keeper.dump()["to_close"])
+    assert soon(lambda: 1 == keeper.dump_state()["region_scanners_to_close"])
     keeper.close()
-    assert 0 == keeper.dump()["to_close"]
+    assert 0 == keeper.dump_state()["region_scanners_to_close"]
     there = world(60_000)
     there.script.extend(["fine", "late"])
-    with Scanner(there.caller, "t", Scan(), there.settings) as last:
-        last.next_answer()
-    assert 0 == keeper.dump()["to_close"]
+    with Scanner(there.caller, "t", ScanSpec(), there.settings) as last:
+        last.read_block()
+    assert 0 == keeper.dump_state()["region_scanners_to_close"]
 
 
 def test_a_thread_that_cannot_start_costs_no_rows(
-    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    keeper: LeaseRenewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the end of the process none starts: the rows are handed out all the same."""
+    """At the end of the process no thread starts, and the rows are returned all the same."""
 
     def start(_: Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(Thread, "start", start)
     there = world()
-    with Scanner(there.caller, "t", Scan(), there.settings) as found:
-        assert [b"a", b"b", b"c"] == [row for row, _ in found.rows()]
+    with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
+        assert [b"a", b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert not keeper.is_running

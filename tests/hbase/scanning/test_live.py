@@ -1,4 +1,4 @@
-"""Scans of a real cluster: judged by the official client, while regions move, split and wait."""
+"""Scans of a real cluster, compared with the official client, while regions move and split."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from rowkey.cells import Cell, Kind, RowCells, in_order
-from rowkey.engines import Ask
+from rowkey.cells import Cell, CellType, RowCells, build_sort_key
+from rowkey.engines import CellSelection
 from rowkey.hbase.client import connect
 from rowkey.hbase.errors import TableNotFound
-from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.scanning import Scanner
 
 if TYPE_CHECKING:
@@ -67,43 +67,51 @@ def given(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
 def test_scans_of_many_regions_are_what_the_official_client_reads(
     client: Client, hbase_judge: Judge, table: Callable[..., str], regions: int
 ) -> None:
-    """Forward and in reverse, all of it and parts of it, whole and in pieces, limited or not."""
+    """Forward and reversed scans of all or part, whole or partial rows, limited or not, agree."""
     name = table(rows_of(ROWS), [b"r%05d" % n for n in range(3, ROWS, ROWS // regions)][1:regions])
     ends = [b"", b"r00000", b"r00010", b"r00011", b"r00155", b"r00399", b"z"]
-    asks = [Ask(), Ask(reverse=True), Ask(batch=2), Ask(limit=7), Ask(limit=130, reverse=True)]
+    asks = [
+        CellSelection(),
+        CellSelection(reverse=True),
+        CellSelection(batch=2),
+        CellSelection(limit=7),
+        CellSelection(limit=130, reverse=True),
+    ]
     for ask in asks:
         for start in ends:
             for stop, include in ((b"", False), (b"r00200", True), (b"r00100", False)):
-                scan = Scan(
+                scan = ScanSpec(
                     start, stop, include_start=not include, include_stop=include,
                     reverse=ask.reverse, limit=ask.limit, batch=ask.batch,
                 )  # fmt: skip
                 wanted = []
                 if not scan.is_empty:
                     wanted = hbase_judge.scan(name, ask, (start, not include), (stop, include))
-                assert given(iter(wanted)) == given(client.table(name).scan(scan).rows())
+                assert given(iter(wanted)) == given(client.table(name).scan(scan).iter_row_cells())
 
 
 def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[..., str]) -> None:
-    """It comes in pieces, each of an answer's bytes, and is given as one row."""
+    """It comes in pieces of one answer each, and is returned as one row."""
     wide = [Cell("d", b"q%04d" % q, 7, b"v" * 1000) for q in range(600)]
     name = table([RowCells(b"a", wide[:1]), RowCells(b"b", wide), RowCells(b"c", wide[:1])])
     for reverse in (False, True):
-        scan = Scan(reverse=reverse, bytes=50_000)
-        found = given(client.table(name).scan(scan).rows())
+        scan = ScanSpec(reverse=reverse, answer_bytes=50_000)
+        found = given(client.table(name).scan(scan).iter_row_cells())
         wanted = [(b"a", wide[:1]), (b"b", wide), (b"c", wide[:1])]
         assert (wanted[::-1] if reverse else wanted) == found
 
 
-def test_raw_scans_give_deletes_and_versions(client: Client, table: Callable[..., str]) -> None:
-    """What is hidden comes as well, in the order of cells."""
+def test_raw_scans_return_deletes_and_versions(client: Client, table: Callable[..., str]) -> None:
+    """Hidden cells come too, in cell order."""
     old, new = Cell("d", b"q", 5, b"old"), Cell("d", b"q", 6, b"new")
-    gone = Cell("d", b"q", 5, b"", Kind.DELETE)
+    gone = Cell("d", b"q", 5, b"", CellType.DELETE)
     name = table([RowCells(b"a", [old, new]), RowCells(b"a", [gone])])
-    scan = Scan(raw=True, read=Read(versions=10))
-    wanted = [(b"a", sorted([old, new, gone], key=in_order))]
-    assert wanted == given(client.table(name).scan(scan).rows())
-    assert [(b"a", [new])] == given(client.table(name).scan(Scan(read=Read(versions=9))).rows())
+    scan = ScanSpec(raw=True, read=ReadSpec(versions=10))
+    wanted = [(b"a", sorted([old, new, gone], key=build_sort_key))]
+    assert wanted == given(client.table(name).scan(scan).iter_row_cells())
+    assert [(b"a", [new])] == given(
+        client.table(name).scan(ScanSpec(read=ReadSpec(versions=9))).iter_row_cells()
+    )
 
 
 EVERY_DAY = {("move", False, None), ("flush and move", True, 2), ("split", False, 2)}
@@ -115,16 +123,16 @@ CASES = [
 
 
 @pytest.mark.parametrize(("event", "reverse", "batch"), CASES)
-def test_a_scan_goes_on_through_what_happens_to_its_region(
+def test_a_scan_survives_moves_and_splits(
     client: Client, hbase_judge: Judge, table: Callable[..., str],
     event: str, reverse: bool, batch: int | None,
 ) -> None:  # fmt: skip
-    """A region that moves or splits in the middle of a scan costs no row and doubles none."""
+    """A region that moves or splits during a scan loses no row and doubles none."""
     rows = rows_of(ROWS)
     name = table(rows, [b"r00200"])
-    scan = Scan(rows=20, reverse=reverse, batch=batch)
+    scan = ScanSpec(answer_rows=20, reverse=reverse, batch=batch)
     found = client.table(name).scan(scan)
-    reading = found.rows()
+    reading = found.iter_row_cells()
     seen = [next(reading) for _ in range(25)]
     if "flush" in event:
         hbase_judge.flush(name)
@@ -145,37 +153,39 @@ def test_a_scan_goes_on_through_what_happens_to_its_region(
     assert batch or len(seen) == len(joined)
 
 
-def test_the_lease_of_an_idle_scanner_is_kept(
+def test_the_lease_of_an_idle_scanner_is_renewed(
     client: Client, table: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a pause longer than its lease of 5 s the same region scanner goes on."""
+    """After a pause longer than its lease the same region scanner goes on."""
     rows = rows_of(ROWS)
     name = table(rows)
-    found = client.table(name).scan(Scan(rows=50))
-    reading = found.rows()
+    found = client.table(name).scan(ScanSpec(answer_rows=50))
+    reading = found.iter_row_cells()
     seen = [next(reading)]
     opened = []
-    monkeypatch.setattr(Scanner, "_open", lambda *args: opened.append(args))
+    monkeypatch.setattr(Scanner, "_open_region_scanner", lambda *args: opened.append(args))
     time.sleep(8)
     seen += reading
     assert [row for row, _ in rows] == [row for row, _ in seen]
     assert [] == opened
 
 
-def test_sixteen_scanners_wait_together(client: Client, table: Callable[..., str]) -> None:
-    """Each is sent when it is made; the first row of each is known before any is read."""
+def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[..., str]) -> None:
+    """Each request is sent by the constructor, before any row is read."""
     name = table(rows_of(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
-    client.table(name).scan(Scan(limit=1)).close()
+    client.table(name).scan(ScanSpec(limit=1)).close()
     edges = [b"r%05d" % n for n in range(0, ROWS + 25, 25)]
     began = time.perf_counter()
-    all_of_them = [client.table(name).scan(Scan(start, stop)) for start, stop in pairwise(edges)]
+    all_of_them = [
+        client.table(name).scan(ScanSpec(start, stop)) for start, stop in pairwise(edges)
+    ]
     sent = time.perf_counter()
-    assert edges[:-1] == [one.first_row() for one in all_of_them]
+    assert edges[:-1] == [one.peek_row_key() for one in all_of_them]
     assert sent - began < 5
-    assert ROWS == sum(1 for one in all_of_them for _ in one.rows())
+    assert ROWS == sum(1 for one in all_of_them for _ in one.iter_row_cells())
 
 
-def test_a_scan_of_an_unknown_table_is_refused_when_it_is_made(client: Client) -> None:
-    """It says so before anything is read."""
+def test_a_scan_of_an_unknown_table_fails_in_the_constructor(client: Client) -> None:
+    """It fails before anything is read."""
     with pytest.raises(TableNotFound):
         client.table("s_no_such_table").scan()

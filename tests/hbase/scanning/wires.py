@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hbase.errors import CallTimedOut, ConnectionLost, HBaseError
-from rowkey.hbase.locations import Region
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.wire.proto import ProtoMessage
 
 if TYPE_CHECKING:
     from hbase.scanning.world import World
     from rowkey.hbase.settings import Deadline
     from rowkey.hbase.wire.frames import Response
-    from rowkey.hbase.wire.names import Server
+    from rowkey.hbase.wire.names import ServerName
 
 
 class Places:
@@ -21,20 +21,20 @@ class Places:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.known: list[Region] = []
+        self.known: list[RegionLocation] = []
 
-    def locate(self, table: str, row: bytes, deadline: Deadline) -> Region:
-        return self._find(lambda one: one.holds(row), self.world.holder(row))
+    def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+        return self._find(lambda one: one.has_row(row), self.world.holder(row))
 
-    def locate_before(self, table: str, row: bytes, deadline: Deadline) -> Region:
-        def fits(one: Region) -> bool:
+    def locate_region_before(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+        def fits(one: RegionLocation) -> bool:
             return (
                 not one.stop if not row else one.start < row and (not one.stop or row <= one.stop)
             )
 
         return self._find(fits, self.world.before(row))
 
-    def _find(self, fits: Any, right: Region) -> Region:
+    def _find(self, fits: Any, right: RegionLocation) -> RegionLocation:
         word = self.world.script[0] if self.world.script else ""
         if word == "wrong place":
             self.world.script.popleft()
@@ -50,16 +50,16 @@ class Places:
         self.known.append(right)
         return right
 
-    def forget(self, region: Region) -> None:
+    def forget_region(self, region: RegionLocation) -> None:
         self.known = [one for one in self.known if one.name != region.name]
 
     def forget_server(self, address: tuple[str, int]) -> None:
         self.known = [one for one in self.known if one.server.address != address]
 
-    def moved(self, region: Region, server: Server, seqnum: int) -> None:
-        self.forget(region)
+    def record_move(self, region: RegionLocation, server: ServerName, seqnum: int) -> None:
+        self.forget_region(region)
         self.known.append(
-            Region(region.table, region.name, region.start, region.stop, server, seqnum)
+            RegionLocation(region.table, region.name, region.start, region.stop, server, seqnum)
         )
 
 
@@ -69,15 +69,15 @@ class Wires:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Wire:
+    def get_connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Wire:
         return Wire(self.world, address)
 
-    def ready(self, address: tuple[str, int], service: str) -> Wire:
+    def get_open_connection(self, address: tuple[str, int], service: str) -> Wire:
         if self.world.fails is not None:
             raise self.world.fails
         return Wire(self.world, address)
 
-    def drop(self, address: tuple[str, int], error: HBaseError) -> None:
+    def drop_connections(self, address: tuple[str, int], error: HBaseError) -> None:
         return None
 
 
@@ -95,23 +95,25 @@ class Wire:
         cells: bytes = b"",
         *,
         deadline: Deadline,
-        at_once: bool = False,
+        no_wait: bool = False,
     ) -> Said:
         word = self.world.happen()
         if word == "refused":
             raise ConnectionLost(str(self.address), "the connection was refused")
-        return Said(self.world, self.address, Message(param), word)
+        return Said(self.world, self.address, ProtoMessage(param), word)
 
 
 class Said:
     """A request on its way; most are answered at once, some when somebody waits for the answer."""
 
-    def __init__(self, world: World, address: tuple[str, int], sent: Message, word: str) -> None:
+    def __init__(
+        self, world: World, address: tuple[str, int], sent: ProtoMessage, word: str
+    ) -> None:
         self.world, self.address, self.sent = world, address, sent
         self.word = word
         self.outcome: Response | HBaseError | None = None
         self.looked = 0
-        self.is_rows = not sent.flag(10) and not (sent.has(3) and sent.flag(5))
+        self.is_rows = not sent.get_bool(10) and not (sent.has_field(3) and sent.get_bool(5))
         world.in_flight += self.is_rows
         world.most_in_flight = max(world.most_in_flight, world.in_flight)
         if word != "late":
@@ -121,7 +123,7 @@ class Said:
     def done(self) -> bool:
         return self.outcome is not None
 
-    def arrived(self) -> bool:
+    def has_arrived(self) -> bool:
         if self.world.is_silent:
             return False
         self.looked += 1

@@ -13,14 +13,20 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 from hbase.scanning.wires import Places, Wires
-from rowkey.hbase.calling import Caller
-from rowkey.hbase.errors import ConnectionLost, HBaseError, from_remote
-from rowkey.hbase.locations import Region
+from rowkey.hbase.errors import ConnectionLost, HBaseError, parse_remote_error
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Settings
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.frames import Response
-from rowkey.hbase.wire.names import Server, region_name
-from rowkey.hbase.wire.proto import Message, blob, flag, message, uint
+from rowkey.hbase.wire.names import ServerName, build_region_name
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    encode_bool,
+    encode_bytes,
+    encode_message,
+    encode_uint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from rowkey.errors import RowkeyError
 
 HBASE = "org.apache.hadoop.hbase."
-SERVERS = [Server(f"rs{number}", 16020, 1) for number in range(3)]
+SERVERS = [ServerName(f"rs{number}", 16020, 1) for number in range(3)]
 
 ERRORS = {
     "not serving": "NotServingRegionException",
@@ -87,8 +93,8 @@ class World:
         self.size = size
         self.ttl_ms = 60_000
         self.ids = count(1)
-        self.regions: list[Region] = []
-        self.former: list[Region] = []
+        self.regions: list[RegionLocation] = []
+        self.former: list[RegionLocation] = []
         self.scanners: dict[int, Served] = {}
         self.asked: list[str] = []
         self.in_flight = 0
@@ -100,24 +106,24 @@ class World:
         edges = [b"", *splits, b""]
         for start, stop in pairwise(edges):
             self.regions.append(self._region(start, stop))
-        quick = Settings(pause_s=0, pause_most_s=0)
+        quick = Settings(retry_pause_s=0, max_retry_pause_s=0)
         self.settings = settings or quick
         places: Any = Places(self)
         servers: Any = Wires(self)
         registry: Any = None
-        self.caller = Caller(registry, servers, places, self.settings)
+        self.caller = RetryingCaller(registry, servers, places, self.settings)
         self.places: Places = places
 
-    def _region(self, start: bytes, stop: bytes) -> Region:
+    def _region(self, start: bytes, stop: bytes) -> RegionLocation:
         number = next(self.ids)
-        name = region_name("t", start, number)
-        return Region("t", name, start, stop, SERVERS[number % len(SERVERS)], number)
+        name = build_region_name("t", start, number)
+        return RegionLocation("t", name, start, stop, SERVERS[number % len(SERVERS)], number)
 
-    def holder(self, row: bytes) -> Region:
+    def holder(self, row: bytes) -> RegionLocation:
         """The region that holds a row."""
-        return next(one for one in self.regions if one.holds(row))
+        return next(one for one in self.regions if one.has_row(row))
 
-    def before(self, row: bytes) -> Region:
+    def before(self, row: bytes) -> RegionLocation:
         """The region that holds the greatest keys below a row."""
         if not row:
             return self.regions[-1]
@@ -141,9 +147,9 @@ class World:
         old = self.holder(row)
         number = next(self.ids)
         server = SERVERS[(SERVERS.index(old.server) + 1) % len(SERVERS)]
-        self._replace([old], [Region("t", old.name, old.start, old.stop, server, number)])
+        self._replace([old], [RegionLocation("t", old.name, old.start, old.stop, server, number)])
 
-    def _replace(self, old: list[Region], new: list[Region]) -> None:
+    def _replace(self, old: list[RegionLocation], new: list[RegionLocation]) -> None:
         at = self.regions.index(old[0])
         self.regions[at : at + len(old)] = new
         self.former += old
@@ -162,13 +168,13 @@ class World:
             self.scanners.clear()
         return verb
 
-    def answer(self, address: tuple[str, int], sent: Message, word: str) -> Response:
+    def answer(self, address: tuple[str, int], sent: ProtoMessage, word: str) -> Response:
         """What a server says to a request.
 
         Raises:
             HBaseError: an error, as it reaches whoever waits.
         """
-        number = sent.uint(3)
+        number = sent.get_uint(3)
         try:
             if word in ERRORS:
                 raise self._error(ERRORS[word])
@@ -181,38 +187,38 @@ class World:
         return said
 
     def _error(self, java: str, says: str = "it is so") -> HBaseError:
-        return from_remote(HBASE + java, f"{HBASE}{java}: {says}", False)
+        return parse_remote_error(HBASE + java, f"{HBASE}{java}: {says}", False)
 
-    def _scan(self, address: tuple[str, int], sent: Message, word: str) -> Response:
-        if not sent.has(3):
+    def _scan(self, address: tuple[str, int], sent: ProtoMessage, word: str) -> Response:
+        if not sent.has_field(3):
             number, served = self._open(address, sent)
-            extra = uint(4, self.ttl_ms) + uint(11, 7)
+            extra = encode_uint(4, self.ttl_ms) + encode_uint(11, 7)
         else:
-            number, extra = sent.uint(3), b""
+            number, extra = sent.get_uint(3), b""
             if number in self.told_off:
                 self.broken.append("a scanner was asked again after an error")
-            if sent.flag(5) and not sent.has(6):
+            if sent.get_bool(5) and not sent.has_field(6):
                 self.asked.append("close")
                 self.scanners.pop(number, None)
-                return Response(0, None, uint(2, number) + flag(3, True), b"")
+                return Response(0, None, encode_uint(2, number) + encode_bool(3, True), b"")
             if number not in self.scanners:
                 raise self._error("UnknownScannerException")
             served = self.scanners[number]
-            if sent.uint(6) != served.expected:
+            if sent.get_uint(6) != served.expected:
                 raise self._error("exceptions.OutOfOrderScannerNextException")
             served.expected += 1
-            if sent.flag(10):
+            if sent.get_bool(10):
                 self.asked.append("renew")
-                return Response(0, None, uint(2, number), b"")
+                return Response(0, None, encode_uint(2, number), b"")
             self.asked.append("next")
         if word == "silent":
             self.told_off.add(number)
-            return Response(0, None, uint(2, number), b"")
+            return Response(0, None, encode_uint(2, number), b"")
         return self._give(number, served, sent, word, extra)
 
-    def _open(self, address: tuple[str, int], sent: Message) -> tuple[int, Served]:
+    def _open(self, address: tuple[str, int], sent: ProtoMessage) -> tuple[int, Served]:
         self.asked.append("open")
-        name = sent.message(1).blob(2)  # type: ignore[union-attr]
+        name = sent.get_message(1).get_bytes(2)  # type: ignore[union-attr]
         found = [one for one in self.regions if one.name == name]
         if not found:
             raise self._error("NotServingRegionException")
@@ -220,25 +226,25 @@ class World:
             host, port = found[0].server.address
             where = f"hostname={host} port={port} startCode=1. locationSeqNum={found[0].seqnum}."
             raise self._error("exceptions.RegionMovedException", where)
-        scan = sent.message(2)
+        scan = sent.get_message(2)
         assert scan is not None
         keys = self._within(found[0], scan)
-        batch = scan.uint(9) or None
-        served = Served(name, deque(keys), batch, scan.flag(15))
+        batch = scan.get_uint(9) or None
+        served = Served(name, deque(keys), batch, scan.get_bool(15))
         number = next(self.ids)
         self.scanners[number] = served
         return number, served
 
-    def _within(self, region: Region, scan: Message) -> list[bytes]:
+    def _within(self, region: RegionLocation, scan: ProtoMessage) -> list[bytes]:
         """The row keys of a scan that lie in a region; what lies outside is left out silently."""
-        start, stop = scan.blob(3), scan.blob(4)
-        with_start, with_stop = scan.flag(21, True), scan.flag(22, False)
+        start, stop = scan.get_bytes(3), scan.get_bytes(4)
+        with_start, with_stop = scan.get_bool(21, True), scan.get_bool(22, False)
         if start and start == stop:
             with_stop = with_stop or with_start
             if not with_stop:
                 self.broken.append("an empty range was sent")
-        keys = [row for row in self.keys if region.holds(row)]
-        if scan.flag(15):
+        keys = [row for row in self.keys if region.has_row(row)]
+        if scan.get_bool(15):
             keys = [
                 row for row in reversed(keys)
                 if (not start or row < start or (row == start and with_start))
@@ -253,11 +259,11 @@ class World:
         return keys
 
     def _give(
-        self, number: int, served: Served, sent: Message, word: str, extra: bytes
+        self, number: int, served: Served, sent: ProtoMessage, word: str, extra: bytes
     ) -> Response:
         """Some pieces, and how it goes on."""
         size = {"tiny": 3, "tiny pieces": 1, "heartbeat": 0, "cursor": 0}.get(word, self.size)
-        rows_most, limit = sent.uint(4, 1), sent.uint(11) or None
+        rows_most, limit = sent.get_uint(4, 1), sent.get_uint(11) or None
         counts: list[int] = []
         partials: list[bool] = []
         block: list[bytes] = []
@@ -281,14 +287,16 @@ class World:
         is_empty = not served.keys and not served.pieces
         more_in_region = not is_empty or word == "no last word"
         more = not enough
-        said = extra + uint(2, number) + flag(3, more) + flag(8, more_in_region)
-        said += b"".join(uint(1, one) for one in counts)
-        said += b"".join(flag(7, one) for one in partials)
+        said = (
+            extra + encode_uint(2, number) + encode_bool(3, more) + encode_bool(8, more_in_region)
+        )
+        said += b"".join(encode_uint(1, one) for one in counts)
+        said += b"".join(encode_bool(7, one) for one in partials)
         if word == "cursor" and served.keys and not served.pieces:
-            said += message(12, blob(1, served.keys[0]))
+            said += encode_message(12, encode_bytes(1, served.keys[0]))
         if size <= 0 and not counts:
-            said += flag(9, True)
-        if not more or not more_in_region or sent.flag(5):
+            said += encode_bool(9, True)
+        if not more or not more_in_region or sent.get_bool(5):
             self.scanners.pop(number, None)
         return Response(0, None, said, b"".join(block))
 

@@ -1,4 +1,4 @@
-"""Puts from columns against the scalar writer: the same cells, and actions that say so."""
+"""Puts from columns, compared with the scalar encoder."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import CELL_BYTES_MOST, LATEST, Cell, CellBlock, RowCells
-from rowkey.engines.columns import rows_of
-from rowkey.errors import Refused
-from rowkey.hbase.wire import blocks as module
-from rowkey.hbase.wire.blocks import Puts, encode_puts
+from rowkey.cells import LATEST, MAX_CELL_BYTES, Cell, CellBlock, RowCells
+from rowkey.engines.cell_blocks import to_row_cells
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.wire import encoded_puts as module
 from rowkey.hbase.wire.cellblocks import encode_cells
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.encoded_puts import EncodedPuts, encode_puts
+from rowkey.hbase.wire.proto import ProtoMessage
 
 VECTOR = bytes.fromhex("000000190000001000000001000272310164717fffffffffffffff0476")
 ACTION = bytes.fromhex("1a0c080112080a02723110024001")
@@ -58,20 +58,20 @@ def blocks(draw: st.DrawFn) -> list[CellBlock]:
 
 def _expected(given_blocks: list[CellBlock]) -> list[tuple[int, RowCells]]:
     """The puts with their numbers, in the order of their keys, made one by one."""
-    filled = [(number, row) for number, row in enumerate(rows_of(given_blocks)) if row.cells]
+    filled = [(number, row) for number, row in enumerate(to_row_cells(given_blocks)) if row.cells]
     return sorted(filled, key=lambda pair: pair[1].row)
 
 
-def _check(puts: Puts, expected: list[tuple[int, RowCells]], start: int, stop: int) -> None:
+def _check(puts: EncodedPuts, expected: list[tuple[int, RowCells]], start: int, stop: int) -> None:
     """Compare a cut with what it should hold."""
-    cut = puts.cut(start, stop, first=300)
+    cut = puts.slice_puts(start, stop, first_index=300)
     part = [row for _, row in expected[start:stop]]
     assert b"".join(encode_cells(*row) for row in part) == cut.cells
     told = []
-    for action in Message(cut.actions).messages(3):
-        put = action.message(2)
+    for action in ProtoMessage(cut.actions).list_messages(3):
+        put = action.get_message(2)
         assert put is not None
-        told.append((action.uint(1), put.blob(1), put.uint(2), put.uint(8)))
+        told.append((action.get_uint(1), put.get_bytes(1), put.get_uint(2), put.get_uint(8)))
     assert [(300 + at, row.row, 2, len(row.cells)) for at, row in enumerate(part)] == told
 
 
@@ -79,10 +79,10 @@ def _check(puts: Puts, expected: list[tuple[int, RowCells]], start: int, stop: i
 def test_puts_are_the_cells_of_the_blocks(
     given_blocks: list[CellBlock], data: st.DataObject, at_once: int
 ) -> None:
-    """Any slice of the puts is the actions and cells that the scalar writer makes."""
+    """Any slice of the puts has the actions and cells of the scalar encoder."""
     expected = _expected(given_blocks)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_AT_ONCE_BYTES", at_once)
+        patch.setattr(module, "_PORTION_BYTES", at_once)
         puts = encode_puts(given_blocks)
     assert len(expected) == len(puts)
     assert [number for number, _ in expected] == puts.numbers.tolist()
@@ -93,25 +93,27 @@ def test_puts_are_the_cells_of_the_blocks(
 
 
 @given(blocks(), st.binary(max_size=4))
-def test_below_is_where_a_region_begins(given_blocks: list[CellBlock], key: bytes) -> None:
-    """So many puts have a smaller key."""
+def test_count_below_finds_the_first_put_of_a_region(
+    given_blocks: list[CellBlock], key: bytes
+) -> None:
+    """It is the number of puts with a smaller key."""
     puts = encode_puts(given_blocks)
-    assert sum(row < key for row in puts.rows.to_pylist()) == puts.below(key)
+    assert sum(row < key for row in puts.rows.to_pylist()) == puts.count_below(key)
 
 
 @given(blocks(), st.integers(0, 2_000), st.integers(1, 5))
 def test_requests_take_as_many_puts_as_fit(
     given_blocks: list[CellBlock], size: int, count: int
 ) -> None:
-    """One put more would be too many or too large; one is always taken."""
+    """One put more would be too many or too large, and one always fits."""
     puts = encode_puts(given_blocks)
 
     def bytes_of(start: int, stop: int) -> int:
-        return sum(map(len, puts.cut(start, stop)))
+        return sum(map(len, puts.slice_puts(start, stop)))
 
     start = 0
     while start < len(puts):
-        stop = puts.fit(start, len(puts), size, count)
+        stop = puts.find_request_end(start, len(puts), size, count)
         taken = stop - start
         assert 1 <= taken <= count
         assert taken == 1 or bytes_of(start, stop) <= size
@@ -120,16 +122,16 @@ def test_requests_take_as_many_puts_as_fit(
 
 
 def test_golden_vector() -> None:
-    """The put of the vector: its cell byte by byte, its action with the same fields."""
+    """The put of the vector has the recorded cell and action."""
     rows = pa.array([b"r1"], pa.binary())
-    cut = encode_puts([CellBlock(rows, "d", b"q", pa.array([b"v"], pa.binary()))]).cut(0, 1)
+    cut = encode_puts([CellBlock(rows, "d", b"q", pa.array([b"v"], pa.binary()))]).slice_puts(0, 1)
     assert VECTOR == cut.cells
     padded = ACTION.replace(b"\x1a\x0c\x08\x01", b"\x1a\x10\x08\x81\x80\x80\x80\x00")
     assert padded == cut.actions
 
 
 def test_no_blocks_are_no_puts() -> None:
-    """Neither are blocks without rows, or without a value."""
+    """Columns without rows, or without values, give no puts either."""
     empty = pa.array([], pa.binary())
     rows, nulls = pa.array([b"a", b"b"], pa.binary()), pa.array([None, None], pa.binary())
     for given_blocks in (
@@ -138,26 +140,26 @@ def test_no_blocks_are_no_puts() -> None:
         [CellBlock(rows, "d", b"q", nulls)],
     ):
         puts = encode_puts(given_blocks)
-        assert (0, 0, (b"", b"")) == (len(puts), puts.below(b"z"), puts.cut(0, 0))
+        assert (0, 0, (b"", b"")) == (len(puts), puts.count_below(b"z"), puts.slice_puts(0, 0))
 
 
 def test_rows_of_one_key_keep_their_order() -> None:
-    """Two puts of one row are two actions, the first one first: the later one wins."""
+    """Two puts of one row stay two actions in their order, so that the later one wins."""
     rows = pa.array([b"b", b"a", b"b", b"a"], pa.binary())
     values = pa.array([b"1", b"2", b"3", b"4"], pa.binary())
     assert [1, 3, 0, 2] == encode_puts([CellBlock(rows, "d", b"q", values)]).numbers.tolist()
 
 
 def test_many_cells_of_a_row_are_counted() -> None:
-    """A count of two bytes is read as well."""
+    """A count of two bytes is correct."""
     rows = pa.array([b"r", b"s"], pa.binary())
     values = [pa.array([b"v", b"v" if at < 3 else None], pa.binary()) for at in range(300)]
     given_blocks = [CellBlock(rows, "d", b"%d" % at, one) for at, one in enumerate(values)]
     _check(encode_puts(given_blocks), _expected(given_blocks), 0, 2)
 
 
-def test_arrays_of_other_types_are_taken() -> None:
-    """Text, large binary and arrays in pieces are bytes as well."""
+def test_arrays_of_other_types_are_accepted() -> None:
+    """Text, large binary and chunked arrays are encoded as bytes."""
     rows = pa.chunked_array([["a"], ["b"]], pa.string())
     values = pa.array([b"v", b"w"], pa.large_binary())
     stamps = pa.chunked_array([[7], [8]], pa.int64())
@@ -166,7 +168,7 @@ def test_arrays_of_other_types_are_taken() -> None:
         encode_cells(row, [Cell("d", value, stamp, value)])
         for row, value, stamp in [(b"a", b"v", 7), (b"b", b"w", 8)]
     ]
-    assert b"".join(cells) == puts.cut(0, 2).cells
+    assert b"".join(cells) == puts.slice_puts(0, 2).cells
 
 
 _KEYS = pa.array([b"a", b"b", b"c"], pa.binary())
@@ -181,33 +183,35 @@ _VALUES = pa.array([b"1", b"2", b"3"], pa.binary())
         ([b"a", None, b"c"], r"rows\[1\]: it is null"),
     ],
 )
-def test_row_keys_that_cannot_be_stored_are_refused(rows: list[bytes | None], words: str) -> None:
-    """A row key that HBase does not take is told by its row's number."""
-    with pytest.raises(Refused, match=words):
+def test_invalid_row_keys_are_rejected(rows: list[bytes | None], words: str) -> None:
+    """The error has the number of the row."""
+    with pytest.raises(InvalidArgument, match=words):
         encode_puts([CellBlock(pa.array(rows, pa.binary()), "d", b"q", _VALUES)])
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 @pytest.mark.parametrize("order", [[b"a", b"b", b"c"], [b"c", b"b", b"a"]])
-def test_the_largest_cell(extra: int, order: list[bytes]) -> None:
-    """A cell may have 10 MiB with the 4 bytes of its own length, and not one more."""
-    size = CELL_BYTES_MOST - len(encode_cells(b"b", [Cell("d", b"q", 1)])) + extra
+def test_the_largest_cell_fits(extra: int, order: list[bytes]) -> None:
+    """A cell may have 10 MiB with its own length, and not one byte more."""
+    size = MAX_CELL_BYTES - len(encode_cells(b"b", [Cell("d", b"q", 1)])) + extra
     rows = pa.array(order, pa.binary())
     block = CellBlock(rows, "d", b"q", pa.array([b"", bytes(size), None], pa.binary()), 1)
     if extra:
-        with pytest.raises(Refused, match=r"rows\[1\]: 10,485,761 is out of range"):
+        with pytest.raises(InvalidArgument, match=r"rows\[1\]: 10,485,761 is out of range"):
             encode_puts([block])
     else:
-        expected = sorted(rows_of([block])[:2])
+        expected = sorted(to_row_cells([block])[:2])
         cells = b"".join(encode_cells(*row) for row in expected)
-        assert cells == encode_puts([block]).cut(0, 2).cells
+        assert cells == encode_puts([block]).slice_puts(0, 2).cells
 
 
-def test_a_row_larger_than_a_request_is_refused() -> None:
+def test_a_row_larger_than_a_request_is_rejected() -> None:
     """Many large cells of one row fit no request."""
     rows = pa.array([b"a", b"b"], pa.binary())
-    values = pa.array([b"", bytes(CELL_BYTES_MOST - 100)], pa.binary())
-    with pytest.raises(Refused, match=r"rows\[1\]: \d+,\d+,\d+ is out of range; expected cells of"):
+    values = pa.array([b"", bytes(MAX_CELL_BYTES - 100)], pa.binary())
+    with pytest.raises(
+        InvalidArgument, match=r"rows\[1\]: \d+,\d+,\d+ is out of range; expected cells of"
+    ):
         encode_puts([CellBlock(rows, "d", b"%d" % at, values) for at in range(13)])
 
 
@@ -217,15 +221,15 @@ def test_a_row_larger_than_a_request_is_refused() -> None:
         (-1, "timestamp: -1 is out of range"),
         (2**63, "timestamp: 9223372036854775808 is out of range"),
         (np.array([1, 2, -7]), r"timestamps\[2\]: -7 is out of range"),
-        (np.array([1, 2]), "timestamps: 2 for 3 rows; expected one a row"),
-        (np.array([1.0, 2.0, 3.0]), "timestamps: they are of float64; expected int64"),
+        (np.array([1, 2]), "timestamps: 2 items for 3 rows; expected one for each row"),
+        (np.array([1.0, 2.0, 3.0]), "timestamps: they have the type float64; expected int64"),
         (pa.array([1, None, 3]), r"timestamps\[1\]: it is null; expected milliseconds"),
-        (["x", "y", "z"], "timestamps: they are of <U1; expected int64"),
+        (["x", "y", "z"], "timestamps: they have the type <U1; expected int64"),
     ],
 )
-def test_timestamps_out_of_range_are_refused(timestamps: Any, words: str) -> None:
-    """A timestamp that HBase would take, or not, but never give back is told by its row."""
-    with pytest.raises(Refused, match=words):
+def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> None:
+    """The error has the number of the row."""
+    with pytest.raises(InvalidArgument, match=words):
         encode_puts([CellBlock(_KEYS, "d", b"q", _VALUES, timestamps)])
 
 
@@ -235,18 +239,18 @@ def test_timestamps_out_of_range_are_refused(timestamps: Any, words: str) -> Non
         ({"family": ""}, "family: the family's name is empty"),
         ({"family": "f" * 128}, "family: .* is 128 bytes long"),
         ({"family": b"d"}, "family: b'd' is a bytes; expected text"),
-        ({"qualifiers": pa.array([b"q"])}, "qualifiers: 1 for 3 rows"),
+        ({"qualifiers": pa.array([b"q"])}, "qualifiers: 1 items for 3 rows"),
         ({"qualifiers": pa.array([b"q", None, b"q"])}, r"qualifiers\[1\]: it is null"),
-        ({"qualifiers": "q"}, "qualifiers: it is of str; expected an Arrow array of binary"),
-        ({"values": pa.array([b"v"] * 4)}, "values: 4 for 3 rows"),
-        ({"values": pa.array([1, 2, 3])}, "values: it is of int64"),
-        ({"rows": [b"a"]}, "rows: it is of list"),
-        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two blocks name different rows"),
-        ({"rows": pa.array([b"a", b"b"])}, "rows: two blocks name different rows"),
+        ({"qualifiers": "q"}, "qualifiers: it has the type str; expected an Arrow array of binary"),
+        ({"values": pa.array([b"v"] * 4)}, "values: 4 items for 3 rows"),
+        ({"values": pa.array([1, 2, 3])}, "values: it has the type int64"),
+        ({"rows": [b"a"]}, "rows: it has the type list"),
+        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two columns have different rows"),
+        ({"rows": pa.array([b"a", b"b"])}, "rows: two columns have different rows"),
     ],
 )
-def test_blocks_that_are_none_are_refused(change: dict[str, Any], words: str) -> None:
-    """Whatever is wrong with a block is told."""
+def test_invalid_columns_are_rejected(change: dict[str, Any], words: str) -> None:
+    """Each defect of a column is in the error."""
     plain = {"rows": _KEYS, "family": "d", "qualifiers": b"q", "values": _VALUES}
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(InvalidArgument, match=words):
         encode_puts([CellBlock(**plain), CellBlock(**(plain | change))])

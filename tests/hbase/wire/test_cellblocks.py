@@ -1,4 +1,4 @@
-"""Cell blocks, against bytes that clusters stored and gave back, and against any bytes at all."""
+"""Cell blocks, compared with bytes that clusters stored, and fed with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.errors import Refused
+from rowkey.cells import LATEST, Cell, CellType, RowCells
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire import cellblocks
 from rowkey.hbase.wire.cellblocks import decode_cells, decode_rows, encode_cell, encode_cells
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ rows = st.binary(min_size=1, max_size=40) | st.sampled_from([b"\x00", b"\xff"])
 families = st.sampled_from(["d", "cf", "f" * 127, "é", ""])
 stamps = st.integers(0, 2**63 - 1) | st.sampled_from([0, 1, LATEST - 1, LATEST, -1, -(2**63)])
 values = st.binary(max_size=60) | edges
-cells = st.builds(Cell, families, names, stamps, values, st.sampled_from(Kind), st.none())
+cells = st.builds(Cell, families, names, stamps, values, st.sampled_from(CellType), st.none())
 mutations = st.builds(RowCells, rows, st.lists(cells, max_size=5))
 alike = st.builds(  # 9 and more cells of equal lengths one after the other: these are read in a run
     lambda many, row, family: [
@@ -40,7 +40,7 @@ alike = st.builds(  # 9 and more cells of equal lengths one after the other: the
             st.binary(min_size=2, max_size=2),
             stamps,
             st.binary(min_size=3, max_size=3),
-            st.sampled_from(Kind),
+            st.sampled_from(CellType),
         ),
         min_size=7,
         max_size=25,
@@ -62,20 +62,20 @@ def key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
     """A cell field by field, as KeyValue lays it out; tags stand behind the value."""
     family = cell.family.encode()
     key = struct.pack(">H", len(row)) + row + bytes((len(family),)) + family + cell.qualifier
-    key += struct.pack(">qB", cell.timestamp, cell.kind)
+    key += struct.pack(">qB", cell.timestamp, cell.cell_type)
     body = struct.pack(">II", len(key), len(cell.value)) + key + cell.value + tags
     return struct.pack(">I", len(body)) + body
 
 
 def test_vector_of_a_cell() -> None:
-    """A put at the server's time, as every version stored it and gave it back."""
+    """A put at the server's time has the bytes that every version stored and returned."""
     cell = Cell("d", b"q", LATEST, b"v")
     assert PLAIN == encode_cell(b"r1", cell).hex()
     assert ([(b"r1", cell)], 29) == decode_cells(bytes.fromhex(PLAIN))
 
 
 def test_vector_of_a_cell_with_tags() -> None:
-    """A time to live among the tags is read; both cells are found, for kvLen is the step."""
+    """The time to live among the tags is read, and the next cell is found."""
     cell = Cell("d", b"q", 4_102_444_800_000, b"v", ttl_ms=600_000)
     block = bytes.fromhex(TAGGED + PLAIN)
     expected = [(b"r2", cell), (b"r1", Cell("d", b"q", LATEST, b"v"))]
@@ -84,13 +84,13 @@ def test_vector_of_a_cell_with_tags() -> None:
 
 @given(row=rows, cell=cells)
 def test_a_cell_is_laid_out_as_a_key_value(row: bytes, cell: Cell) -> None:
-    """Our bytes are those of the format, field by field."""
+    """The encoded bytes are those of the format, field by field."""
     assert key_value(row, cell) == encode_cell(row, cell)
 
 
 @given(block=blocks)
-def test_what_is_written_is_read_back(block: list[RowCells]) -> None:
-    """Rows come back as they were: every kind, empty qualifiers, 00 and FF, long rows."""
+def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
+    """Rows of all cell types, empty qualifiers, 00 and FF bytes, and long keys survive."""
     sent = written(block)
     counts = [len(row.cells) for row in block]
     expected = [row if row.cells else RowCells(b"", []) for row in block]
@@ -100,10 +100,8 @@ def test_what_is_written_is_read_back(block: list[RowCells]) -> None:
 
 
 @given(block=blocks, data=st.data())
-def test_some_cells_are_read_and_the_place_behind_them(
-    block: list[RowCells], data: st.DataObject
-) -> None:
-    """A block is read in two parts as it is read at once."""
+def test_a_block_is_decoded_in_two_parts(block: list[RowCells], data: st.DataObject) -> None:
+    """The offset after the first part is where the second begins."""
     sent = written(block)
     whole, stop = decode_cells(sent)
     count = data.draw(st.integers(0, len(whole)))
@@ -119,7 +117,7 @@ def test_some_cells_are_read_and_the_place_behind_them(
 def test_the_time_to_live_is_found_among_tags(
     block: list[tuple[bytes, Cell, int | None]], other: bytes
 ) -> None:
-    """Whatever other tags stand around it; a cell without one has none."""
+    """Other tags around it do not matter, and a cell without one has none."""
     around = struct.pack(">HB", len(other) + 1, 77) + other
     sent = []
     for row, cell, ttl_ms in block:
@@ -131,57 +129,57 @@ def test_the_time_to_live_is_found_among_tags(
 
 
 @pytest.mark.parametrize("tags", [b"", b"\x00\x00", b"\x00\x0b\x00\x09\x08" + bytes(8)])
-def test_long_runs_with_and_without_tags(tags: bytes) -> None:
-    """Many cells of equal lengths are read alike, with tags or without."""
+def test_long_runs_are_decoded_with_and_without_tags(tags: bytes) -> None:
+    """Many cells of equal lengths are decoded correctly."""
     cell = Cell("d", b"q", 7, b"v")
     expected = [(b"r", cell._replace(ttl_ms=0 if len(tags) > 2 else None))] * 40
     assert expected == decode_cells(key_value(b"r", cell, tags) * 40)[0]
 
 
-def test_many_columns_and_families() -> None:
-    """More columns and families than are kept come back all the same."""
+def test_many_columns_and_families_are_decoded() -> None:
+    """More columns and families than the cache holds are decoded correctly."""
     many = [Cell(f"f{number}", b"%d" % number, number) for number in range(2_500)]
     assert [RowCells(b"r", many)] == decode_rows(encode_cells(b"r", many), [2_500])
 
 
-def test_a_family_is_one_text_for_all_cells() -> None:
-    """Cells of a block share the text of their family, so that it costs no memory."""
+def test_cells_share_the_text_of_their_family() -> None:
+    """All cells of a block refer to the same object."""
     found = decode_cells(encode_cells(b"r", [Cell("family", b"q", n) for n in range(99)]))[0]
     assert 1 == len({id(cell.family) for _, cell in found})
 
 
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_cells_or_malformed(data: bytes) -> None:
-    """No bytes raise anything but Malformed; what is read fits the block."""
+    """No bytes raise anything but WireFormatError, and decoded cells fit the block."""
     try:
         found, stop = decode_cells(data)
-    except Malformed:
+    except WireFormatError:
         return
     assert (len(data), True) == (stop, len(found) * 24 <= len(data))
 
 
 @given(block=blocks, data=st.data())
 def test_broken_blocks_are_cells_or_malformed(block: list[RowCells], data: st.DataObject) -> None:
-    """A block with some bytes changed, or cut, raises nothing but Malformed."""
+    """A block with changed or missing bytes raises nothing but WireFormatError."""
     sent = bytearray(written(block) or bytes.fromhex(PLAIN))
     for _ in range(data.draw(st.integers(1, 3))):
         sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
     cut = bytes(sent[: data.draw(st.integers(0, len(sent)))])
     try:
         stop = decode_cells(cut)[1]
-    except Malformed:
+    except WireFormatError:
         return
     assert len(cut) == stop
 
 
 @given(block=blocks.filter(lambda block: any(row.cells for row in block)), data=st.data())
-def test_a_block_that_is_cut_is_malformed(block: list[RowCells], data: st.DataObject) -> None:
-    """A block that lacks bytes is never read as if it were whole, nor one that has too many."""
+def test_a_truncated_block_is_malformed(block: list[RowCells], data: st.DataObject) -> None:
+    """A block with too few or too many bytes raises an error."""
     sent = written(block)
     counts = [len(row.cells) for row in block]
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         decode_rows(sent[: data.draw(st.integers(0, len(sent) - 1))], counts)
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         decode_rows(sent + bytes.fromhex(PLAIN), counts)
 
 
@@ -212,38 +210,38 @@ def header(total: int, key: int, value: int, row: int) -> bytes:
     ],
 )
 @pytest.mark.parametrize("before", [0, 1, 20])
-def test_each_kind_of_malformed_cell(block: bytes, before: int) -> None:
-    """Each way to break a cell is noticed, alone or behind others of equal lengths."""
+def test_each_malformed_cell_is_rejected(block: bytes, before: int) -> None:
+    """Each defect is noticed, alone or after cells of equal lengths."""
     good = bytes.fromhex(PLAIN) * before
-    with pytest.raises(Malformed, match="a server's bytes: "):
+    with pytest.raises(WireFormatError, match="a server's bytes: "):
         decode_cells(good + block)
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         decode_rows(good + block, [1] * (before + 1))
 
 
 @pytest.mark.parametrize("at", [16, 27])
 def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
-    """Cells of equal lengths are looked at one by one: kind or family may be broken."""
+    """In a run of equal lengths an unknown type or a bad family is noticed."""
     block = bytearray.fromhex(PLAIN) * 40
     block[20 * 29 + at] = 0xFF
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         decode_cells(bytes(block))
 
 
-def test_longest_rows_come_back() -> None:
-    """Rows of 32,767 bytes, in a run of equal lengths."""
+def test_the_longest_rows_are_decoded() -> None:
+    """Rows of 32,767 bytes in a run of equal lengths are correct."""
     longest = [RowCells(b"r" * 32_767, [Cell("d", b"", n, b"v")]) for n in range(12)]
     assert longest == decode_rows(written(longest), [1] * 12)
 
 
-def test_a_count_no_block_can_have_is_malformed() -> None:
+def test_an_impossible_count_is_malformed() -> None:
     """A count of 2^63 ends with the block."""
-    with pytest.raises(Malformed, match="more cells"):
+    with pytest.raises(WireFormatError, match="more cells"):
         decode_rows(bytes.fromhex(PLAIN), [2**63])
 
 
-def test_rows_of_no_cells() -> None:
-    """A row of no cells is empty, and stands where it stood."""
+def test_rows_without_cells_are_empty() -> None:
+    """A row without cells keeps its place."""
     nothing, one = RowCells(b"", []), RowCells(b"r1", [Cell("d", b"q", LATEST, b"v")])
     assert [nothing, one, nothing] == decode_rows(bytes.fromhex(PLAIN), [0, 1, 0])
     assert [] == decode_rows(b"", [])
@@ -259,22 +257,22 @@ def test_rows_of_no_cells() -> None:
         (b"r", Cell("f" * 128, b"", 1)),
     ],
 )
-def test_what_has_no_room_is_refused(row: bytes, cell: Cell) -> None:
-    """A row, a family or a timestamp too long for its field is refused, not cut."""
-    with pytest.raises(Refused):
+def test_values_too_long_for_the_format_are_rejected(row: bytes, cell: Cell) -> None:
+    """A row, family or timestamp that does not fit its field raises an error."""
+    with pytest.raises(InvalidArgument):
         encode_cell(row, cell)
 
 
-def test_a_time_to_live_is_not_written() -> None:
-    """It goes with the mutation; tags behind a cell come back to readers that know none."""
+def test_a_time_to_live_is_not_encoded() -> None:
+    """It belongs to the mutation, and cells with tags are decoded without it."""
     cell = Cell("d", b"q", LATEST, b"v", ttl_ms=5)
     assert PLAIN == encode_cell(b"r1", cell).hex()
 
 
 def test_runs_are_found() -> None:
-    """The tests above that mean to be read in a run are: 9 cells of equal lengths are enough."""
+    """The tests above do exercise runs: nine cells of equal lengths are enough."""
     block = bytes.fromhex(PLAIN) * 11
-    found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._Columns())
+    found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._ColumnCache())
     assert 11 == found
 
 
@@ -284,7 +282,7 @@ ODD = {
     "another last byte of the qualifier": encode_cell(b"row1", Cell("d", b"quaL", 7, b"value")),
     "a longer row, a shorter qualifier": encode_cell(b"row1q", Cell("d", b"ual", 7, b"value")),
     "a longer row, a shorter value": encode_cell(b"row12", Cell("d", b"qual", 7, b"valu")),
-    "another kind": encode_cell(b"row1", Cell("d", b"qual", 7, b"value", Kind.DELETE)),
+    "another kind": encode_cell(b"row1", Cell("d", b"qual", 7, b"value", CellType.DELETE)),
     "before 1970": encode_cell(b"row1", Cell("d", b"qual", -7, b"value")),
     "tags in the place of value": (
         (len(USUAL) - 4).to_bytes(4, "big") + USUAL[4:8] + (3).to_bytes(4, "big")
@@ -296,8 +294,8 @@ ODD = {
 
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("place", [0, 1, 7, 19])
-def test_an_odd_cell_among_rows_that_are_alike(odd: str, place: int) -> None:
-    """Rows read at once are those that the cells give when each is read alone."""
+def test_an_odd_cell_among_equal_rows_is_decoded(odd: str, place: int) -> None:
+    """Rows decoded together are those of the cells decoded one by one."""
     cells = [USUAL] * 20
     cells[place] = ODD[odd]
     alone = [RowCells(row, [cell]) for one in cells for row, cell in decode_cells(one, 1)[0]]
@@ -305,11 +303,11 @@ def test_an_odd_cell_among_rows_that_are_alike(odd: str, place: int) -> None:
     assert alone == decode_rows(b"".join(cells), [1] * 20)
 
 
-def test_rows_that_are_alike_are_read_at_once() -> None:
-    """The test above reads them at once where nothing is odd, and only there."""
-    columns = cellblocks._Columns()
+def test_equal_rows_are_decoded_together() -> None:
+    """The test above does exercise that path, and only where no cell is odd."""
+    columns = cellblocks._ColumnCache()
     for odd, cell in ODD.items():
-        rows, stop = cellblocks._rows_alike(USUAL * 19 + cell, 0, 20, columns)
+        rows, stop = cellblocks._decode_equal_rows(USUAL * 19 + cell, 0, 20, columns)
         at_once = odd in {"the same", "before 1970"}
         assert (20, 20 * len(USUAL)) == (len(rows), stop) if at_once else ([], 0) == (rows, stop)
 
@@ -327,9 +325,9 @@ def test_rows_that_are_alike_are_read_at_once() -> None:
     ],
     ids=["zeros", "cut in a head", "cut in a row", "one too few", "one too many", "none", "nine"],
 )
-def test_a_broken_block_of_one_cell_a_row_is_malformed(block: bytes, count: int) -> None:
-    """Wherever it is broken, and however it would have been read."""
-    with pytest.raises(Malformed):
+def test_a_broken_block_of_single_cell_rows_is_malformed(block: bytes, count: int) -> None:
+    """A defect is noticed wherever it is, on each path."""
+    with pytest.raises(WireFormatError):
         decode_rows(block, [1] * count)
 
 
@@ -339,7 +337,7 @@ stretches = st.lists(
         st.sampled_from((1, 1, 1, 0, 2, 3)),
         st.sampled_from((b"q", b"r", b"longer")),
         st.sampled_from((b"", b"v", b"other")),
-        st.sampled_from((Kind.PUT, Kind.DELETE)),
+        st.sampled_from((CellType.PUT, CellType.DELETE)),
     ),
     max_size=6,
 )
@@ -347,10 +345,10 @@ stretches = st.lists(
 
 
 @given(stretches, st.sampled_from((1, 8, 9, 20, 200)))
-def test_rows_are_the_same_however_many_are_decoded_at_a_time(
-    drawn: list[tuple[int, int, bytes, bytes, Kind]], portion: int
+def test_rows_do_not_depend_on_the_portions(
+    drawn: list[tuple[int, int, bytes, bytes, CellType]], portion: int
 ) -> None:
-    """Where a portion or a run of equal cells begins or ends is not seen in what is decoded."""
+    """Rows at the edge of a portion or a run are correct."""
     rows = [
         RowCells(
             b"%05d" % number if cells else b"", [Cell("d", qualifier, number, value, kind)] * cells
@@ -360,5 +358,5 @@ def test_rows_are_the_same_however_many_are_decoded_at_a_time(
     ]
     block = b"".join(encode_cells(row.row, row.cells) for row in rows)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cellblocks, "_PORTION", portion)
+        patched.setattr(cellblocks, "_PORTION_CELLS", portion)
         assert rows == decode_rows(block, [len(row.cells) for row in rows])

@@ -1,4 +1,4 @@
-"""Cells as columns against the scalar reader, and against bytes that are no cells."""
+"""Cells as columns, compared with the scalar decoder, and fed with malformed bytes."""
 
 from itertools import accumulate
 from random import Random
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.cells import Kind
-from rowkey.engines.columns import block_schema
-from rowkey.errors import Refused
+from rowkey.cells import CellType
+from rowkey.engines.cell_blocks import build_block_schema
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.wire.arrow_columns import count_cells, read_last_row_key, to_columns
+from rowkey.hbase.wire.cell_offsets import find_cell_starts
 from rowkey.hbase.wire.cellblocks import decode_cells
-from rowkey.hbase.wire.columns import count_cells, last_row, to_columns
-from rowkey.hbase.wire.offsets import cell_starts
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.proto import WireFormatError
 
 FAMILIES = ["d", "wide", "ä"]
 VECTOR = bytes.fromhex("000000190000001000000001000272310164717fffffffffffffff0476")
@@ -59,7 +59,7 @@ def _cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> An
 
 
 puts = _cells(st.just(4), _plain | st.lists(_cells(st.just(4), _plain), max_size=3).map(b"".join))
-any_cells = _cells(st.sampled_from([int(kind) for kind in Kind]), _plain)
+any_cells = _cells(st.sampled_from([int(kind) for kind in CellType]), _plain)
 
 
 def _listed(block: bytes) -> list[dict[str, Any]]:
@@ -82,27 +82,28 @@ def _starts(cells: list[bytes]) -> list[int]:
 
 @given(st.lists(puts, max_size=30))
 def test_columns_are_the_cells(cells: list[bytes]) -> None:
-    """Every line is the cell that the scalar reader gives, tags left out."""
+    """Every line is the cell that the scalar decoder returns, without tags."""
     block = b"".join(cells)
     columns = to_columns(memoryview(block), FAMILIES)
     columns.validate(full=True)
     assert _listed(block) == columns.to_pylist()
-    assert columns.schema.equals(block_schema())
+    assert columns.schema.equals(build_block_schema())
 
 
 @given(st.lists(puts, min_size=1, max_size=12), st.integers(4_100, 6_000))
 def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
-    """A pattern of cells repeated thousands of times is found whole, cells within values or not."""
+    """A pattern of cells repeated thousands of times is decoded, also if values hold cells."""
     repeated = [cells[index % len(cells)] for index in range(count)]
     block = b"".join(repeated)
-    assert _starts(repeated) == cell_starts(block).tolist()
+    assert _starts(repeated) == find_cell_starts(block).tolist()
     assert count == count_cells(block)
-    assert _listed(block)[-300:] == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
+    expected = _listed(b"".join(repeated[-300:]))
+    assert expected == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_cells_of_unlike_lengths_are_found(seed: int) -> None:
-    """Cells of any lengths, of values that are cells as well, are found in a long block."""
+def test_cells_of_different_lengths_are_found(seed: int) -> None:
+    """Cells of any length in a long block are found, also if values hold cells."""
     random = Random(seed)
     most = random.choice([1, 10, 300])
 
@@ -113,19 +114,19 @@ def test_cells_of_unlike_lengths_are_found(seed: int) -> None:
         return cell(b"r", "d", random.randbytes(random.randrange(4)), 1, value)
 
     cells = [one(seed % 4) for _ in range(9_000)]
-    assert _starts(cells) == cell_starts(b"".join(cells)).tolist()
+    assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
 
 
 def test_lengths_that_change_are_followed() -> None:
-    """Short cells first and long ones behind, so that guesses are looked for in vain."""
+    """Short cells followed by long ones defeat the guesses, and are found all the same."""
     cells = [cell(b"r", "d", b"", 1, b"")] * 9_000 + [cell(b"r", "d", b"", 1, b"v" * 9_000)] * 900
-    assert _starts(cells) == cell_starts(b"".join(cells)).tolist()
+    assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
     backwards = cells[::-1]
-    assert _starts(backwards) == cell_starts(b"".join(backwards)).tolist()
+    assert _starts(backwards) == find_cell_starts(b"".join(backwards)).tolist()
 
 
 def test_golden_vectors() -> None:
-    """Cells as a real server sent them, with a tag and without."""
+    """Cells recorded from a server, with and without a tag, are decoded."""
     columns = to_columns(VECTOR + TAGGED, ["x", "d"])
     expected = {
         "row": [b"r1", b"r2"],
@@ -140,23 +141,25 @@ def test_golden_vectors() -> None:
 
 
 def test_an_empty_block_has_no_lines() -> None:
-    """Nothing is a block as well, of the same schema."""
+    """The columns have the same schema."""
     assert 0 == count_cells(b"")
-    assert b"" == last_row(b"")
-    assert block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
+    assert b"" == read_last_row_key(b"")
+    assert build_block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
     assert [] == to_columns(b"", []).to_pylist()
 
 
 @given(st.lists(any_cells, min_size=1, max_size=5))
-def test_the_last_row_is_that_of_the_last_cell(cells: list[bytes]) -> None:
-    """Puts or deletes, the last cell's row is found."""
+def test_the_last_row_key_is_that_of_the_last_cell(cells: list[bytes]) -> None:
+    """It is found for puts and for deletes."""
     block = b"".join(cells)
-    assert decode_cells(block)[0][-1][0] == last_row(block)
+    assert decode_cells(block)[0][-1][0] == read_last_row_key(block)
 
 
 @given(st.lists(any_cells, min_size=1, max_size=5), st.data())
-def test_bytes_that_are_no_cells_are_refused(cells: list[bytes], data: st.DataObject) -> None:
-    """A block with wrong bytes reads as the scalar reader reads it, or as neither reads it."""
+def test_malformed_blocks_are_decoded_alike_or_rejected(
+    cells: list[bytes], data: st.DataObject
+) -> None:
+    """A changed block gives the same cells as the scalar decoder, or both raise."""
     block = bytearray(b"".join(cells))
     for _ in range(data.draw(st.integers(0, 3))):
         place = data.draw(st.integers(0, len(block) - 1))
@@ -164,7 +167,7 @@ def test_bytes_that_are_no_cells_are_refused(cells: list[bytes], data: st.DataOb
     wrong = bytes(block[: data.draw(st.integers(0, len(block)) | st.just(len(block)))])
     expected = _read_strictly(wrong)
     if expected is None:
-        with pytest.raises((Malformed, Refused)):
+        with pytest.raises((WireFormatError, InvalidArgument)):
             to_columns(wrong, FAMILIES)
     else:
         assert expected == to_columns(wrong, FAMILIES).to_pylist()
@@ -208,60 +211,60 @@ def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
         (4, 2**32 - 8, "lengths beyond its own"),
         (8, 2**32 - 16, "lengths beyond its own"),
         (4, 0, "lengths beyond its own"),
-        (8, 0, "a byte behind its value"),
+        (8, 0, "a byte after its value"),
     ],
 )
 @pytest.mark.parametrize("others", [0, 1, 10_000])
 def test_lengths_that_contradict_each_other_are_malformed(
     at: int, number: int, words: str, others: int
 ) -> None:
-    """A wrong length is told, alone, among others, and in the midst of a long block."""
+    """A wrong length is noticed alone, among other cells, and within a long block."""
     wrong = bytearray(VECTOR)
     pack_into(">I", wrong, at, number)
     block = VECTOR * others + wrong + VECTOR * others
-    with pytest.raises(Malformed, match=words):
+    with pytest.raises(WireFormatError, match=words):
         to_columns(block, ["d"])
 
 
 @pytest.mark.parametrize("missing", [1, 3, 4, 28])
 @pytest.mark.parametrize("count", [1, 2, 33, 9_000])
-def test_a_block_cut_short_is_malformed(count: int, missing: int) -> None:
-    """Whatever is missing of the last cell, nothing of the block is given."""
+def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
+    """Whatever is missing of the last cell, the block raises an error."""
     block = (VECTOR * count)[:-missing]
-    for read in (count_cells, last_row, lambda given: to_columns(given, ["d"])):
-        with pytest.raises(Malformed):
+    for read in (count_cells, read_last_row_key, lambda given: to_columns(given, ["d"])):
+        with pytest.raises(WireFormatError):
             read(block)
 
 
 @pytest.mark.parametrize(("row", "family"), [(14, 0), (5, 0), (2, 3), (2, 16), (2, 255)])
 def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
-    """Row and family lie within the key."""
+    """Row and family must lie within the key."""
     wrong = bytearray(VECTOR)
     pack_into(">H", wrong, 12, row)
     wrong[16] = family
-    with pytest.raises(Malformed):
+    with pytest.raises(WireFormatError):
         to_columns(bytes(wrong), ["d"])
 
 
 @pytest.mark.parametrize("more", [-1, 1])
-def test_tags_tell_their_length(more: int) -> None:
-    """Tags of another length than they tell are malformed."""
+def test_tags_have_their_length(more: int) -> None:
+    """Tags of another length than they say are malformed."""
     wrong = bytearray(TAGGED)
     wrong[-12] += more
-    with pytest.raises(Malformed, match="tags"):
+    with pytest.raises(WireFormatError, match="tags"):
         to_columns(bytes(wrong), ["d"])
 
 
-def test_deletes_are_refused_by_name() -> None:
-    """A block with a delete has no columns; an unknown type is no cell at all."""
-    delete = cell(b"r", "d", b"", 1, b"", Kind.DELETE_FAMILY)
-    with pytest.raises(Refused, match="DELETE_FAMILY"):
+def test_deletes_are_rejected_by_name() -> None:
+    """A block with a delete has no columns, and an unknown type is malformed."""
+    delete = cell(b"r", "d", b"", 1, b"", CellType.DELETE_FAMILY)
+    with pytest.raises(InvalidArgument, match="DELETE_FAMILY"):
         to_columns(VECTOR + delete, ["d"])
-    with pytest.raises(Malformed, match="type 5"):
+    with pytest.raises(WireFormatError, match="type 5"):
         to_columns(cell(b"r", "d", b"", 1, b"", 5), ["d"])
 
 
-def test_a_family_not_named_is_refused() -> None:
-    """A family without a number is told with those that have one."""
-    with pytest.raises(Refused, match=r"b'd'; expected e, f\."):
+def test_a_family_without_number_is_rejected() -> None:
+    """The error lists the families that have one."""
+    with pytest.raises(InvalidArgument, match=r"b'd'; expected e, f\."):
         to_columns(VECTOR, ["e", "f"])

@@ -1,4 +1,4 @@
-"""Frames, against those that clusters of three versions took and gave."""
+"""Frames, compared with those that clusters of three versions took and sent."""
 
 from __future__ import annotations
 
@@ -7,20 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.cells import LATEST, Cell, RowCells
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.cellblocks import decode_rows, encode_cell
 from rowkey.hbase.wire.frames import (
-    CONNECTION_FAILURE,
-    FRAME_BYTES_MOST,
+    CONNECTION_FAILURE_ID,
+    MAX_FRAME_BYTES,
+    PREAMBLE,
     RemoteFault,
     Response,
-    connection_header,
-    preamble,
-    request,
-    response,
+    encode_connection_header,
+    encode_request,
+    parse_response,
 )
-from rowkey.hbase.wire.names import META_REGION, Server, region_specifier, table_name
-from rowkey.hbase.wire.proto import Malformed, Message, blob, flag, message, read_varint, text, uint
+from rowkey.hbase.wire.names import (
+    META_REGION_NAME,
+    ServerName,
+    encode_region_specifier,
+    encode_table_name,
+)
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    WireFormatError,
+    decode_varint,
+    encode_bool,
+    encode_bytes,
+    encode_message,
+    encode_text,
+    encode_uint,
+)
 
 HEADER = (
     "4842617300500000005d0a080a06726f776b6579120d436c69656e74536572766963651a2b6f72672e617061636865"
@@ -71,144 +85,182 @@ def answer(vector: str) -> Response:
     """The answer a recorded frame holds, its length checked."""
     frame = bytes.fromhex(vector)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
-    return response(frame[4:])
+    return parse_response(frame[4:])
 
 
-def test_vector_of_the_first_words() -> None:
-    """Preamble and header of a connection, as every version took them."""
-    assert HEADER == (preamble() + connection_header("rowkey", "ClientService", None)).hex()
+def test_vector_of_the_preamble_and_header() -> None:
+    """Every version took these bytes."""
+    assert HEADER == (PREAMBLE + encode_connection_header("rowkey", "ClientService", None)).hex()
 
 
 def test_a_header_names_user_and_compressor_if_there_are_any() -> None:
-    """No user is named for the empty one; the compressor is field 4."""
-    header = connection_header("", "AdminService", "some.Codec")
-    sent = Message(header[4:])
+    """An empty user is left out, and the compressor is field 4."""
+    header = encode_connection_header("", "AdminService", "some.Codec")
+    sent = ProtoMessage(header[4:])
     assert len(header) - 4 == int.from_bytes(header[:4], "big")
-    assert (False, "AdminService", "some.Codec") == (sent.has(1), sent.text(2), sent.text(4))
+    assert (False, "AdminService", "some.Codec") == (
+        sent.has_field(1),
+        sent.get_text(2),
+        sent.get_text(4),
+    )
 
 
 def meta_scan(start: bytes, stop: bytes, reverse: bool, *tail: bytes) -> bytes:
     """The request that scans family info of hbase:meta, PREAD."""
-    turned = flag(15, reverse or None)
-    scan = (message(1, blob(1, b"info")), blob(3, start), blob(4, stop), turned, uint(23, 2))
-    return message(1, region_specifier(META_REGION)) + message(2, *scan) + b"".join(tail)
+    turned = encode_bool(15, reverse or None)
+    scan = (
+        encode_message(1, encode_bytes(1, b"info")),
+        encode_bytes(3, start),
+        encode_bytes(4, stop),
+        turned,
+        encode_uint(23, 2),
+    )
+    return (
+        encode_message(1, encode_region_specifier(META_REGION_NAME))
+        + encode_message(2, *scan)
+        + b"".join(tail)
+    )
 
 
-def test_vector_of_a_look_up() -> None:
-    """The scan that finds the region of a row."""
-    tail = uint(4, 1), flag(5, True), flag(7, True), flag(8, True), uint(11, 1)
+def test_vector_of_a_lookup() -> None:
+    """The scan that finds the region of a row has the recorded bytes."""
+    tail = (
+        encode_uint(4, 1),
+        encode_bool(5, True),
+        encode_bool(7, True),
+        encode_bool(8, True),
+        encode_uint(11, 1),
+    )
     param = meta_scan(b"t,row,:", b"t,,", True, *tail)
-    assert LOCATE == request(1, "Scan", param).hex()
+    assert LOCATE == encode_request(1, "Scan", param).hex()
 
 
 def test_vector_of_a_listing() -> None:
-    """The scan that lists the regions of a table."""
-    tail = uint(4, 1_000), flag(5, True), flag(7, True), flag(8, True)
+    """The scan that lists the regions of a table has the recorded bytes."""
+    tail = encode_uint(4, 1_000), encode_bool(5, True), encode_bool(7, True), encode_bool(8, True)
     param = meta_scan(b"t,,", b"t ,,", False, *tail)
-    assert LISTING == request(1, "Scan", param).hex()
+    assert LISTING == encode_request(1, "Scan", param).hex()
 
 
 def test_vector_of_a_multi() -> None:
-    """A put whose cell is in the block behind the message."""
+    """A put with its cell in the cell block has the recorded bytes."""
     name = b"t,,1.0123456789abcdef0123456789abcdef."
-    put = message(2, blob(1, b"r1"), uint(2, 2), uint(8, 1))
-    action = message(3, uint(1, 1), put)
-    param = message(1, message(1, region_specifier(name)), action)
+    put = encode_message(2, encode_bytes(1, b"r1"), encode_uint(2, 2), encode_uint(8, 1))
+    action = encode_message(3, encode_uint(1, 1), put)
+    param = encode_message(1, encode_message(1, encode_region_specifier(name)), action)
     cells = encode_cell(b"r1", Cell("d", b"q", LATEST, b"v"))
-    assert MULTI == request(2, "Multi", param, cells).hex()
+    assert MULTI == encode_request(2, "Multi", param, cells).hex()
 
 
-def test_vector_of_a_table_to_make() -> None:
-    """A table of one family with attributes as text, and two split keys."""
+def test_vector_of_a_table_creation() -> None:
+    """A table with one family, attributes and two split keys has the recorded bytes."""
     attributes = {"VERSIONS": "1", "TTL": "86400", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}
-    pairs = (message(2, text(1, name), text(2, value)) for name, value in attributes.items())
-    family = message(3, blob(1, b"d"), *pairs)
-    table = message(1, message(1, table_name("t")), family)
-    param = table + blob(2, b"\x01") + blob(2, b"\x02") + uint(3, 0) + uint(4, 0)
+    pairs = (
+        encode_message(2, encode_text(1, name), encode_text(2, value))
+        for name, value in attributes.items()
+    )
+    family = encode_message(3, encode_bytes(1, b"d"), *pairs)
+    table = encode_message(1, encode_message(1, encode_table_name("t")), family)
+    param = (
+        table
+        + encode_bytes(2, b"\x01")
+        + encode_bytes(2, b"\x02")
+        + encode_uint(3, 0)
+        + encode_uint(4, 0)
+    )
     assert CREATE == param.hex()
 
 
 def test_vectors_of_small_messages() -> None:
-    """A list of one option, the number of a procedure, a mutation's attribute."""
-    ttl = text(1, "_ttl") + blob(2, (600_000).to_bytes(8, "big"))
-    assert "0802" == uint(1, 2).hex()
-    assert "0811" == uint(1, 17).hex()
+    """A list of one option, a procedure id and a mutation's attribute have the recorded bytes."""
+    ttl = encode_text(1, "_ttl") + encode_bytes(2, (600_000).to_bytes(8, "big"))
+    assert "0802" == encode_uint(1, 2).hex()
+    assert "0811" == encode_uint(1, 17).hex()
     assert "0a045f74746c120800000000000927c0" == ttl.hex()
 
 
 def test_vectors_of_answers_without_cells() -> None:
-    """A put done, a get that found nothing, an existence, a check that failed."""
+    """A put, a get of nothing, an existence check and a failed condition are parsed."""
     assert Response(2, None, b"\x10\x01", b"") == answer("00000006020802021001")
     assert Response(2, None, b"\x10\x00", b"") == answer("00000006020802021000")
     missed, exists = answer("00000008020802040a021000"), answer("0000000a020802060a0410001801")
-    assert [0, 0] == [inner_result(one).uint(2) for one in (missed, exists)]
-    assert [False, True] == [inner_result(one).flag(3) for one in (missed, exists)]
+    assert [0, 0] == [inner_result(one).get_uint(2) for one in (missed, exists)]
+    assert [False, True] == [inner_result(one).get_bool(3) for one in (missed, exists)]
 
 
-def inner_result(sent: Response) -> Message:
+def inner_result(sent: Response) -> ProtoMessage:
     """The Result in the answer to a get."""
-    found = Message(sent.message).message(1)
+    found = ProtoMessage(sent.message).get_message(1)
     assert found is not None
     return found
 
 
-def test_vector_of_a_get() -> None:
-    """One row of one cell, the cell behind the message."""
+def test_vector_of_the_answer_to_a_get() -> None:
+    """One row of one cell, which follows the message, is parsed."""
     sent = answer(GET)
-    assert 1 == inner_result(sent).uint(2)
+    assert 1 == inner_result(sent).get_uint(2)
     assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_multi() -> None:
-    """The get comes before the put that was sent before it; they are told apart by index."""
+    """The results come in another order, and are assigned by index."""
     sent = answer(MULTI_ANSWER)
-    results = Message(sent.message).messages(1)[0].messages(1)
-    assert [2, 1] == [result.uint(1) for result in results]
-    found = [result.message(2) for result in results]
-    assert [1, 0] == [one.uint(2) if one else None for one in found]
+    results = ProtoMessage(sent.message).list_messages(1)[0].list_messages(1)
+    assert [2, 1] == [result.get_uint(1) for result in results]
+    found = [result.get_message(2) for result in results]
+    assert [1, 0] == [one.get_uint(2) if one else None for one in found]
     assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_scan() -> None:
-    """One cell in one row, no more for this scan; the region's field is there, and false."""
+    """It has one cell in one row, and the region's field is present and false."""
     sent = answer(SCAN_ANSWER)
-    scanned = Message(sent.message)
-    assert ([1], [0]) == (scanned.uints(1), scanned.uints(7))
-    assert [False, False] == [scanned.flag(number, default=True) for number in (3, 8)]
-    assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), scanned.uints(1))
+    scanned = ProtoMessage(sent.message)
+    assert ([1], [0]) == (scanned.list_uints(1), scanned.list_uints(7))
+    assert [False, False] == [scanned.get_bool(number, default=True) for number in (3, 8)]
+    assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), scanned.list_uints(1))
 
 
 def test_vector_of_a_fault() -> None:
-    """A class and a trace; no host, no port."""
+    """It has a class and a trace, and neither host nor port."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
-    fault = RemoteFault(java, "x", None, None, do_not_retry=False, overloaded=False)
+    fault = RemoteFault(java, "x", None, None, do_not_retry=False)
     assert Response(2, fault, b"", b"") == answer(FAULT)
 
 
-def test_a_fault_may_name_where_to_ask() -> None:
-    """Host and port of a region that moved are read, and what the server thinks of a retry."""
-    moved = message(2, text(1, "J"), text(2, "t"), text(3, "rs2"), uint(4, 7), flag(5, True))
-    header = uint(1, 3) + moved
-    fault = RemoteFault("J", "t", "rs2", 7, do_not_retry=True, overloaded=False)
-    assert Response(3, fault, b"", b"") == response(bytes((len(header),)) + header)
+def test_a_fault_may_name_another_server() -> None:
+    """Host and port of a moved region and the retry flag are parsed."""
+    moved = encode_message(
+        2,
+        encode_text(1, "J"),
+        encode_text(2, "t"),
+        encode_text(3, "rs2"),
+        encode_uint(4, 7),
+        encode_bool(5, True),
+    )
+    header = encode_uint(1, 3) + moved
+    fault = RemoteFault("J", "t", "rs2", 7, do_not_retry=True)
+    assert Response(3, fault, b"", b"") == parse_response(bytes((len(header),)) + header)
 
 
 def test_a_refused_connection_is_an_answer_to_no_call() -> None:
-    """The call of a refused preamble is -1 in 32 bits; 2^31 is a call like others."""
-    failed = bytes.fromhex("08ffffffff0f") + message(2, text(1, "J"))
-    assert CONNECTION_FAILURE == response(bytes((len(failed),)) + failed).call_id
-    assert 2**31 == response(b"\x06" + uint(1, 2**31)).call_id
+    """Its call id is -1 in 32 bits, while 2^31 is an ordinary call."""
+    failed = bytes.fromhex("08ffffffff0f") + encode_message(2, encode_text(1, "J"))
+    assert CONNECTION_FAILURE_ID == parse_response(bytes((len(failed),)) + failed).call_id
+    assert 2**31 == parse_response(b"\x06" + encode_uint(1, 2**31)).call_id
 
 
-def test_vector_of_a_node_in_zookeeper() -> None:
-    """The server of hbase:meta stands behind an id, a salt and a magic word."""
+def test_vector_of_a_znode() -> None:
+    """The server of hbase:meta follows an id, a salt and a magic number."""
     node = bytes.fromhex(ZNODE)
     start = 5 + int.from_bytes(node[1:5], "big")
     assert b"PBUF" == node[start : start + 4]
-    sent = Message(node[start + 4 :])
-    server = sent.message(1)
-    assert 3 == sent.uint(3)
-    assert Server("rs1", 16_020, 1_700_000_000_000) == (Server.read(server) if server else None)
+    sent = ProtoMessage(node[start + 4 :])
+    server = sent.get_message(1)
+    assert 3 == sent.get_uint(3)
+    assert ServerName("rs1", 16_020, 1_700_000_000_000) == (
+        ServerName.from_message(server) if server else None
+    )
 
 
 @given(
@@ -217,50 +269,49 @@ def test_vector_of_a_node_in_zookeeper() -> None:
     param=st.binary(max_size=300),
     cells=st.binary(max_size=300),
     timeout=st.none() | st.integers(0, 2**31 - 1),
-    priority=st.none() | st.integers(0, 2**31 - 1),
 )
-def test_a_request_holds_what_was_given(
-    call: int, method: str, param: bytes, cells: bytes, timeout: int | None, priority: int | None
+def test_a_request_has_all_its_parts(
+    call: int, method: str, param: bytes, cells: bytes, timeout: int | None
 ) -> None:
-    """Read as the server reads it, a frame has every part; a request is framed as an answer is."""
-    frame = request(call, method, param, cells, timeout, priority)
+    """Parsed as the server does, the frame has every part."""
+    frame = encode_request(call, method, param, cells, timeout)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
-    head_bytes, at = read_varint(frame, 4)
-    head = Message(frame[at : at + head_bytes])
-    block = head.message(5)
-    assert (call, method, True) == (head.uint(1), head.text(3), head.flag(4))
-    assert (len(cells) or None) == (block.uint(1) if block else None)
-    assert (timeout, priority) == tuple(head.uint(n) if head.has(n) else None for n in (7, 6))
+    head_bytes, at = decode_varint(frame, 4)
+    head = ProtoMessage(frame[at : at + head_bytes])
+    block = head.get_message(5)
+    assert (call, method, True) == (head.get_uint(1), head.get_text(3), head.get_bool(4))
+    assert (len(cells) or None) == (block.get_uint(1) if block else None)
+    assert timeout == (head.get_uint(7) if head.has_field(7) else None)
     rest = frame[at + head_bytes :]
-    param_bytes, at = read_varint(rest, 0)
+    param_bytes, at = decode_varint(rest, 0)
     assert (param, cells) == (rest[at : at + param_bytes], rest[at + param_bytes :])
 
 
-def test_a_request_no_server_reads_is_refused() -> None:
-    """What the server would answer by closing the connection is not sent."""
-    with pytest.raises(Refused, match="268,435,456"):
-        request(1, "Multi", b"", bytes(FRAME_BYTES_MOST))
+def test_a_request_too_long_for_servers_is_rejected() -> None:
+    """A server would close the connection."""
+    with pytest.raises(InvalidArgument, match="268,435,456"):
+        encode_request(1, "Multi", b"", bytes(MAX_FRAME_BYTES))
 
 
 def read_or_malformed(frame: bytes) -> bool:
-    """Whether reading a frame ends, with an answer or with Malformed."""
+    """Whether reading a frame ends, with an answer or with WireFormatError."""
     try:
-        response(frame)
-    except Malformed:
+        parse_response(frame)
+    except WireFormatError:
         return True
     return True
 
 
 @given(frame=st.binary(max_size=200))
-def test_any_frame_is_read_or_malformed(frame: bytes) -> None:
-    """No bytes raise anything but Malformed."""
+def test_any_frame_is_parsed_or_malformed(frame: bytes) -> None:
+    """No bytes raise anything but WireFormatError."""
     assert read_or_malformed(frame)
 
 
 @pytest.mark.parametrize("vector", [GET, MULTI_ANSWER, SCAN_ANSWER, FAULT])
 @given(data=st.data())
-def test_broken_frames_are_read_or_malformed(vector: str, data: st.DataObject) -> None:
-    """An answer with a byte changed, or cut, raises nothing but Malformed."""
+def test_broken_frames_are_parsed_or_malformed(vector: str, data: st.DataObject) -> None:
+    """An answer with a changed or missing byte raises nothing but WireFormatError."""
     frame = bytearray.fromhex(vector)[4:]
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
     assert read_or_malformed(bytes(frame[: data.draw(st.integers(0, len(frame)))]))
@@ -269,15 +320,15 @@ def test_broken_frames_are_read_or_malformed(vector: str, data: st.DataObject) -
 @pytest.mark.parametrize(
     "frame", [b"", b"\x05\x08\x01", b"\x02\x08\x01\x09\x00", b"\x04\x1a\x02\x08\x05"]
 )
-def test_frames_that_end_too_early(frame: bytes) -> None:
-    """A header, a message or a cell block longer than the frame is malformed."""
-    with pytest.raises(Malformed):
-        response(frame)
+def test_truncated_frames_are_malformed(frame: bytes) -> None:
+    """A header, message or cell block longer than the frame raises an error."""
+    with pytest.raises(WireFormatError):
+        parse_response(frame)
 
 
-def test_no_call_is_read_however_minus_one_is_written() -> None:
+def test_minus_one_is_read_in_each_encoding() -> None:
     """As a uint32 it has five bytes, as an int32 ten."""
-    headers = [uint(1, 2**32 - 1), uint(1, 2**64 - 1)]
+    headers = [encode_uint(1, 2**32 - 1), encode_uint(1, 2**64 - 1)]
     assert [5, 10] == [len(header) - 1 for header in headers]
-    found = [response(bytes((len(header),)) + header).call_id for header in headers]
-    assert [CONNECTION_FAILURE] * 2 == found
+    found = [parse_response(bytes((len(header),)) + header).call_id for header in headers]
+    assert [CONNECTION_FAILURE_ID] * 2 == found

@@ -1,4 +1,4 @@
-"""Protobuf by hand, against Google's own reader and writer, and against any bytes at all."""
+"""The protobuf codec, compared with Google's, and fed with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.errors import Refused, RowkeyError
+from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase.wire import proto
-from rowkey.hbase.wire.proto import Malformed, Message, read_varint, varint
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, decode_varint, encode_varint
 
 FIELD = descriptor_pb2.FieldDescriptorProto
 ONE, MANY = FIELD.LABEL_OPTIONAL, FIELD.LABEL_REPEATED
@@ -83,15 +83,15 @@ trees = st.recursive(
     max_leaves=6,
 )
 WRITERS: dict[str, Any] = {
-    "small": proto.uint,
-    "large": proto.uint,
-    "int32": proto.sint64,
-    "int64": proto.sint64,
-    "flag": proto.flag,
-    "blob": proto.blob,
-    "text": proto.text,
-    "double": proto.double,
-    "float32": proto.float32,
+    "small": proto.encode_uint,
+    "large": proto.encode_uint,
+    "int32": proto.encode_int64,
+    "int64": proto.encode_int64,
+    "flag": proto.encode_bool,
+    "blob": proto.encode_bytes,
+    "text": proto.encode_text,
+    "double": proto.encode_double,
+    "float32": proto.encode_float,
 }
 NUMBERS = {name: number for name, number, _, _ in FIELDS}
 
@@ -104,45 +104,45 @@ def write(tree: dict[str, Any]) -> bytes:
         if name in WRITERS:
             parts.append(WRITERS[name](number, value))
         elif name == "packed":
-            parts.append(proto.message(number, *map(varint, value)) if value else b"")
+            parts.append(proto.encode_message(number, *map(encode_varint, value)) if value else b"")
         elif name == "unpacked":
-            parts += [proto.uint(number, one) for one in value]
+            parts += [proto.encode_uint(number, one) for one in value]
         elif name == "inner":
-            parts.append(proto.message(number, write(value)))
+            parts.append(proto.encode_message(number, write(value)))
         elif name == "inners":
-            parts += [proto.message(number, write(one)) for one in value]
+            parts += [proto.encode_message(number, write(one)) for one in value]
         else:
-            writer = proto.blob if name == "blobs" else proto.text
+            writer = proto.encode_bytes if name == "blobs" else proto.encode_text
             parts += [writer(number, one) for one in value]
     return b"".join(parts)
 
 
-def read(sent: Message) -> dict[str, Any]:
+def read(sent: ProtoMessage) -> dict[str, Any]:
     """What our reader finds in a message; what did not come, or is an empty list, is left out."""
     found: dict[str, Any] = {}
     readers: dict[str, Any] = {
-        "small": sent.uint,
-        "large": sent.uint,
-        "int32": sent.int64,
-        "int64": sent.int64,
-        "flag": sent.flag,
-        "blob": sent.blob,
-        "text": sent.text,
-        "double": sent.double,
-        "float32": sent.float32,
-        "packed": sent.uints,
-        "unpacked": sent.uints,
-        "blobs": sent.blobs,
-        "texts": sent.texts,
+        "small": sent.get_uint,
+        "large": sent.get_uint,
+        "int32": sent.get_int64,
+        "int64": sent.get_int64,
+        "flag": sent.get_bool,
+        "blob": sent.get_bytes,
+        "text": sent.get_text,
+        "double": sent.get_double,
+        "float32": sent.get_float,
+        "packed": sent.list_uints,
+        "unpacked": sent.list_uints,
+        "blobs": sent.list_bytes,
+        "texts": sent.list_texts,
     }
     for name, reader in readers.items():
-        if sent.has(NUMBERS[name]):
+        if sent.has_field(NUMBERS[name]):
             found[name] = reader(NUMBERS[name])
-    inner = sent.message(NUMBERS["inner"])
+    inner = sent.get_message(NUMBERS["inner"])
     if inner is not None:
         found["inner"] = read(inner)
-    if sent.has(NUMBERS["inners"]):
-        found["inners"] = [read(one) for one in sent.messages(NUMBERS["inners"])]
+    if sent.has_field(NUMBERS["inners"]):
+        found["inners"] = [read(one) for one in sent.list_messages(NUMBERS["inners"])]
     return found
 
 
@@ -160,95 +160,97 @@ def without_empty(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(tree=trees)
-def test_what_is_written_is_read_back(tree: dict[str, Any]) -> None:
-    """Every kind of field, in messages in messages, comes back as it was given."""
-    assert without_empty(tree) == read(Message(write(tree)))
+def test_encoded_messages_are_decoded(tree: dict[str, Any]) -> None:
+    """Every type of field survives, also in nested messages."""
+    assert without_empty(tree) == read(ProtoMessage(write(tree)))
 
 
 @given(tree=trees)
-def test_google_reads_what_we_write(tree: dict[str, Any]) -> None:
-    """Google's reader finds in our bytes what Google's writer would have been given."""
+def test_google_decodes_our_bytes(tree: dict[str, Any]) -> None:
+    """Google's decoder finds the same values in our bytes."""
     assert GOOGLE(**tree) == GOOGLE.FromString(write(tree))
 
 
 @given(tree=trees)
-def test_we_read_what_google_writes(tree: dict[str, Any]) -> None:
-    """Our reader finds in Google's bytes what was given to Google's writer."""
-    assert without_empty(tree) == read(Message(GOOGLE(**tree).SerializeToString()))
+def test_we_decode_googles_bytes(tree: dict[str, Any]) -> None:
+    """Our decoder finds the same values in Google's bytes."""
+    assert without_empty(tree) == read(ProtoMessage(GOOGLE(**tree).SerializeToString()))
 
 
 @given(first=leaves, second=leaves)
-def test_two_messages_joined_are_merged_as_google_merges(
+def test_concatenated_messages_merge_as_google_merges_them(
     first: dict[str, Any], second: dict[str, Any]
 ) -> None:
-    """Of a field that came twice the last counts, repeated ones add up, messages are merged."""
+    """The last value counts, repeated fields add up, and messages are merged."""
     joined = write({"inner": first}) + write({"inner": second})
-    expected = read(Message(GOOGLE.FromString(joined).SerializeToString()))
-    assert expected == read(Message(joined))
+    expected = read(ProtoMessage(GOOGLE.FromString(joined).SerializeToString()))
+    assert expected == read(ProtoMessage(joined))
 
 
 @given(number=u64, before=st.binary(max_size=5), after=st.binary(max_size=5))
-def test_numbers_are_read_where_they_stand(number: int, before: bytes, after: bytes) -> None:
-    """A number is found in the midst of bytes, with the place behind it."""
-    sent = varint(number)
+def test_numbers_are_decoded_at_an_offset(number: int, before: bytes, after: bytes) -> None:
+    """A number within other bytes is found, with the offset after it."""
+    sent = encode_varint(number)
     expected = number, len(before) + len(sent)
-    assert expected == read_varint(before + sent + after, len(before))
-    assert expected == read_varint(memoryview(before + sent + after), len(before))
+    assert expected == decode_varint(before + sent + after, len(before))
+    assert expected == decode_varint(memoryview(before + sent + after), len(before))
 
 
 def ask_everything(data: bytes) -> None:
     """Asks for every field as every kind; what is not there or of another kind may be malformed."""
     try:
-        sent = Message(data)
-    except Malformed:
+        sent = ProtoMessage(data)
+    except WireFormatError:
         return
     for number in range(1, 16):
         for reader in (
-            sent.uint,
-            sent.int64,
-            sent.flag,
-            sent.blob,
-            sent.text,
-            sent.double,
-            sent.float32,
-            sent.message,
-            sent.messages,
-            sent.blobs,
-            sent.texts,
-            sent.uints,
+            sent.get_uint,
+            sent.get_int64,
+            sent.get_bool,
+            sent.get_bytes,
+            sent.get_text,
+            sent.get_double,
+            sent.get_float,
+            sent.get_message,
+            sent.list_messages,
+            sent.list_bytes,
+            sent.list_texts,
+            sent.list_uints,
         ):
             try:
                 reader(number)
-            except Malformed:
+            except WireFormatError:
                 continue
 
 
 def only_malformed(data: bytes) -> bool:
-    """Whether reading these bytes ends, with an answer or with Malformed."""
+    """Whether reading these bytes ends, with an answer or with WireFormatError."""
     ask_everything(data)
     return True
 
 
 @given(data=st.binary(max_size=300))
-def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
-    """No bytes raise anything but Malformed, whatever they are asked for."""
+def test_any_bytes_are_decoded_or_malformed(data: bytes) -> None:
+    """No bytes raise anything but WireFormatError, whichever field is read."""
     assert only_malformed(data)
 
 
 @given(tree=trees, data=st.data())
-def test_broken_messages_are_read_or_malformed(tree: dict[str, Any], data: st.DataObject) -> None:
-    """A message with a byte changed, or cut, raises nothing but Malformed."""
+def test_broken_messages_are_decoded_or_malformed(
+    tree: dict[str, Any], data: st.DataObject
+) -> None:
+    """A message with a changed or missing byte raises nothing but WireFormatError."""
     sent = bytearray(write(tree) or b"\x08\x01")
     sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
     assert only_malformed(bytes(sent[: data.draw(st.integers(0, len(sent)))]))
 
 
 @given(tree=leaves)
-def test_a_message_cut_within_its_last_field_is_malformed(tree: dict[str, Any]) -> None:
-    """What lacks its last byte is never read as if it were whole."""
-    sent = write(tree) + proto.blob(6, b"last")
-    with pytest.raises(Malformed):
-        Message(sent[:-1])
+def test_a_truncated_message_is_malformed(tree: dict[str, Any]) -> None:
+    """A message without its last byte raises an error."""
+    sent = write(tree) + proto.encode_bytes(6, b"last")
+    with pytest.raises(WireFormatError):
+        ProtoMessage(sent[:-1])
 
 
 @pytest.mark.parametrize(
@@ -266,98 +268,98 @@ def test_a_message_cut_within_its_last_field_is_malformed(tree: dict[str, Any]) 
         b"\x08" + b"\x80" * 10 + b"\x01",  # 11 bytes
         b"\x08\x80\x80",  # ends within a number
         b"\x0a" + b"\xff" * 9 + b"\x01",  # a length of 2^64-1
-        varint(1 << 32) + b"\x01",  # number 2^29
+        encode_varint(1 << 32) + b"\x01",  # number 2^29
     ],
 )
-def test_each_kind_of_malformed_message(data: bytes) -> None:
-    """Each way to break the format is noticed when the message is read."""
-    with pytest.raises(Malformed, match="a server's bytes: "):
-        Message(data)
+def test_each_malformed_message_is_rejected(data: bytes) -> None:
+    """Each way to break the format is noticed."""
+    with pytest.raises(WireFormatError, match="a server's bytes: "):
+        ProtoMessage(data)
 
 
 @pytest.mark.parametrize(
     ("data", "reader"),
     [
-        (b"\x08\x01", "blob"),
-        (b"\x08\x01", "text"),
-        (b"\x08\x01", "message"),
-        (b"\x08\x01", "messages"),
-        (b"\x08\x01", "blobs"),
-        (b"\x08\x01", "texts"),
-        (b"\x0a\x01a", "uint"),
-        (b"\x0a\x01a", "int64"),
-        (b"\x0a\x01a", "flag"),
-        (b"\x0a\x01a", "double"),
-        (b"\x0a\x01\xff", "text"),
-        (b"\x0a\x01\xff", "uints"),
-        (b"\x08" + varint(1 << 32), "float32"),
+        (b"\x08\x01", "get_bytes"),
+        (b"\x08\x01", "get_text"),
+        (b"\x08\x01", "get_message"),
+        (b"\x08\x01", "list_messages"),
+        (b"\x08\x01", "list_bytes"),
+        (b"\x08\x01", "list_texts"),
+        (b"\x0a\x01a", "get_uint"),
+        (b"\x0a\x01a", "get_int64"),
+        (b"\x0a\x01a", "get_bool"),
+        (b"\x0a\x01a", "get_double"),
+        (b"\x0a\x01\xff", "get_text"),
+        (b"\x0a\x01\xff", "list_uints"),
+        (b"\x08" + encode_varint(1 << 32), "get_float"),
     ],
 )
-def test_a_field_of_another_kind_is_malformed(data: bytes, reader: str) -> None:
-    """A field asked for as what it is not is malformed, not a wrong answer."""
-    with pytest.raises(Malformed):
-        getattr(Message(data), reader)(1)
+def test_a_field_of_another_type_is_malformed(data: bytes, reader: str) -> None:
+    """Reading a field as another type raises an error."""
+    with pytest.raises(WireFormatError):
+        getattr(ProtoMessage(data), reader)(1)
 
 
-def test_malformed_is_an_error_of_the_house() -> None:
-    """Whoever catches what rowkey raises, or a ValueError, catches it."""
-    assert issubclass(Malformed, RowkeyError)
-    assert issubclass(Malformed, ValueError)
+def test_wire_format_errors_have_their_bases() -> None:
+    """WireFormatError is a RowkeyError and a ValueError."""
+    assert issubclass(WireFormatError, RowkeyError)
+    assert issubclass(WireFormatError, ValueError)
 
 
-def test_nothing_is_written_for_none() -> None:
-    """A field without a value is left out; an empty message is not."""
-    writers = (*WRITERS.values(), proto.blob, proto.text)
+def test_none_is_not_encoded() -> None:
+    """A field without value is left out, but an empty message is not."""
+    writers = (*WRITERS.values(), proto.encode_bytes, proto.encode_text)
     assert {b""} == {writer(1, None) for writer in writers}
-    assert b"\x0a\x00" == proto.message(1)
+    assert b"\x0a\x00" == proto.encode_message(1)
 
 
-def test_defaults_of_what_did_not_come() -> None:
-    """A field that did not come has the default asked for."""
-    sent = Message(b"")
+def test_missing_fields_have_defaults() -> None:
+    """A missing field has the default of the call."""
+    sent = ProtoMessage(b"")
     assert (7, -7, True, b"d", "d") == (
-        sent.uint(1, 7),
-        sent.int64(1, -7),
-        sent.flag(1, default=True),
-        sent.blob(1, b"d"),
-        sent.text(1, "d"),
+        sent.get_uint(1, 7),
+        sent.get_int64(1, -7),
+        sent.get_bool(1, default=True),
+        sent.get_bytes(1, b"d"),
+        sent.get_text(1, "d"),
     )
     assert (None, [], [], [], [], False) == (
-        sent.message(1),
-        sent.messages(1),
-        sent.blobs(1),
-        sent.texts(1),
-        sent.uints(1),
-        sent.has(1),
+        sent.get_message(1),
+        sent.list_messages(1),
+        sent.list_bytes(1),
+        sent.list_texts(1),
+        sent.list_uints(1),
+        sent.has_field(1),
     )
 
 
-def test_numbers_out_of_range_are_refused() -> None:
-    """What the wire has no room for is refused, not written as another number."""
+def test_numbers_out_of_range_are_rejected() -> None:
+    """A number that the format cannot hold raises an error."""
     calls: list[tuple[Any, tuple[Any, ...]]] = [
-        (varint, (-1,)),
-        (varint, (2**64,)),
-        (proto.uint, (1, -1)),
-        (proto.sint64, (1, 2**63)),
-        (proto.sint64, (1, -(2**63) - 1)),
-        (proto.float32, (1, 1e39)),
-        (proto.text, (1, "\ud800")),
+        (encode_varint, (-1,)),
+        (encode_varint, (2**64,)),
+        (proto.encode_uint, (1, -1)),
+        (proto.encode_int64, (1, 2**63)),
+        (proto.encode_int64, (1, -(2**63) - 1)),
+        (proto.encode_float, (1, 1e39)),
+        (proto.encode_text, (1, "\ud800")),
     ]
     for writer, arguments in calls:
-        with pytest.raises(Refused):
+        with pytest.raises(InvalidArgument):
             writer(*arguments)
 
 
 def test_vectors_of_the_format() -> None:
-    """The examples of protobuf's own page on its encoding."""
-    assert "089601" == proto.uint(1, 150).hex()
-    assert "120774657374696e67" == proto.text(2, "testing").hex()
-    assert "1a03089601" == proto.message(3, proto.uint(1, 150)).hex()
-    assert "08feffffffffffffffff01" == proto.sint64(1, -2).hex()
-    assert [3, 270, 86942] == Message(bytes.fromhex("3206038e029ea705")).uints(6)
+    """The examples of protobuf's documentation have the same bytes."""
+    assert "089601" == proto.encode_uint(1, 150).hex()
+    assert "120774657374696e67" == proto.encode_text(2, "testing").hex()
+    assert "1a03089601" == proto.encode_message(3, proto.encode_uint(1, 150)).hex()
+    assert "08feffffffffffffffff01" == proto.encode_int64(1, -2).hex()
+    assert [3, 270, 86942] == ProtoMessage(bytes.fromhex("3206038e029ea705")).list_uints(6)
 
 
 def test_bits_of_floats_are_kept() -> None:
-    """A float and a double are little endian; a NaN stays one."""
-    assert b"\x09" + struct.pack("<d", 0.1) == proto.double(1, 0.1)
-    assert "nan" == str(Message(proto.float32(1, float("nan"))).float32(1))
+    """A float and a double are little endian, and NaN stays NaN."""
+    assert b"\x09" + struct.pack("<d", 0.1) == proto.encode_double(1, 0.1)
+    assert "nan" == str(ProtoMessage(proto.encode_float(1, float("nan"))).get_float(1))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import hypothesis.strategies as st
 
 from rowkey.cells import ATTRIBUTES, Family
-from rowkey.hbase import table_schema
-from rowkey.render import Creation
-from rowkey.render.ddl.creation import TOLD
+from rowkey.hbase import build_table_schema
+from rowkey.render import CreateStatement
+from rowkey.render.ddl.create_statement import EXPLICIT_ATTRIBUTES
 
 if TYPE_CHECKING:
-    from rowkey.cells import Attribute
+    from rowkey.cells import FamilyAttribute
 
 STRANGE = (
     "#{exit}", "#$0", "#@a", "'", '"', "\\", "\\'", "\\\\u0041", "\\u000a", "\\x41", "\0", "\n",
@@ -41,7 +41,7 @@ def _may_be_family(name: str) -> bool:
     return fits and plain and not name.startswith(".") and _NO_FAMILY.isdisjoint(name)
 
 
-def _values(row: Attribute) -> st.SearchStrategy[Any]:
+def _values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
     """All that an attribute may be."""
     if isinstance(row.default, bool):
         return st.booleans()
@@ -51,16 +51,16 @@ def _values(row: Attribute) -> st.SearchStrategy[Any]:
         return st.sampled_from(plain) | prefixes
     if plain:
         return st.just(row.default) | st.sampled_from(plain)
-    return st.just(row.default) | st.integers(row.least, row.most)
+    return st.just(row.default) | st.integers(row.min_value, row.max_value)
 
 
 _ATTRIBUTES = {
-    f"{row.word}_s" if row.seconds else row.word: _values(row) for row in ATTRIBUTES.values()
+    f"{row.key}_s" if row.is_duration else row.key: _values(row) for row in ATTRIBUTES.values()
 }
 
 
 @st.composite
-def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Creation:
+def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> CreateStatement:
     """A table of some families with any attributes, kept words, split keys and remarks.
 
     Args:
@@ -72,6 +72,11 @@ def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Creation:
     values = (ANYTHING | st.lists(ANYTHING, max_size=4).map("\n".join)).filter(bool)
     words = draw(st.dictionaries(ANYTHING.filter(bool), values, max_size=3))
     splits = sorted(draw(st.sets(KEYS, max_size=5)))
-    table = table_schema(draw(names), listed, words, told=TOLD if draw(st.booleans()) else ())
-    lottery = draw(st.sampled_from([(), ("rowkey.born",)]))
-    return Creation(table, splits, draw(st.lists(ANYTHING, max_size=3)), lottery)
+    table = build_table_schema(
+        draw(names),
+        listed,
+        words,
+        explicit_defaults=EXPLICIT_ATTRIBUTES if draw(st.booleans()) else (),
+    )
+    lottery = draw(st.sampled_from([(), ("rowkey.table_id",)]))
+    return CreateStatement(table, splits, draw(st.lists(ANYTHING, max_size=3)), lottery)

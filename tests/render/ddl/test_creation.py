@@ -9,12 +9,12 @@ from click import Choice
 
 from cli.command import LOGS, Outcome, run
 from rowkey import Design
-from rowkey.cli.verbs.ddl import command
+from rowkey.cli.commands.ddl import command
 from rowkey.engines import TableSpec, open_engine
-from rowkey.errors import Refused
-from rowkey.hbase import table_schema
-from rowkey.render import DIALECTS, creation_of
-from rowkey.render.ddl.creation import TOLD
+from rowkey.errors import InvalidArgument
+from rowkey.hbase import build_table_schema
+from rowkey.render import DIALECTS, build_create_statement
+from rowkey.render.ddl.create_statement import EXPLICIT_ATTRIBUTES
 from rowkey.table import create_table
 
 if TYPE_CHECKING:
@@ -36,22 +36,25 @@ def made(path: Path, tmp_path: Path, *more: object) -> TableSpec:
     url = f"rocks:{tmp_path / 'data'}"
     assert 0 == run("create", path, "--on", url, *more).code
     with open_engine(url) as engine:
-        return engine.table("logs").spec
+        return engine.open_table("logs").spec
 
 
 def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
     """Families, boundaries and words are those of the made table; what is drawn for it is not."""
     spec = made(logs, tmp_path)
-    kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.born"}
-    found = creation_of(Design.read(logs), spec.splits, logs.name)
-    assert table_schema(spec.name, spec.families, kept, told=TOLD) == found.table
-    assert [*kept, *found.drawn] == list(spec.attributes)
+    kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.table_id"}
+    found = build_create_statement(Design.read(logs), spec.splits, logs.name)
+    assert (
+        build_table_schema(spec.name, spec.families, kept, explicit_defaults=EXPLICIT_ATTRIBUTES)
+        == found.table
+    )
+    assert [*kept, *found.random_attributes] == list(spec.attributes)
     assert ("Design: logs.toml", "Key: [bucket(host, 16)][host][ts]", "16 regions") == found.remarks
 
 
 def test_no_word_is_empty() -> None:
     """A word that HBase would drop is not sent, neither by a text nor by `create`."""
-    words = creation_of(PLAIN, ()).table.attributes
+    words = build_create_statement(PLAIN, ()).table.attributes
     assert ["rowkey.generation", "rowkey.declaration", "rowkey.design"] == list(words)
     with create_table(PLAIN, "memory:") as table:
         assert all(table.store.spec.attributes.values())
@@ -60,8 +63,8 @@ def test_no_word_is_empty() -> None:
 @pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
 def test_names_that_create_refuses(name: str) -> None:
     """A table that `create` would not make on a cluster is not made by hand either."""
-    with pytest.raises(Refused, match="namespace that is not written, or HBase's own"):
-        creation_of(Design(name, "[id]", fields={"id": "u64"}), ())
+    with pytest.raises(InvalidArgument, match="namespace that is not written, or HBase's own"):
+        build_create_statement(Design(name, "[id]", fields={"id": "u64"}), ())
 
 
 def printed(outcome: Outcome) -> list[str]:
@@ -74,8 +77,8 @@ def printed(outcome: Outcome) -> list[str]:
 def test_the_verb_prints_the_text(logs: Path, dialect: str) -> None:
     """Each dialect has its name on the command line; the text is that of the design."""
     design = Design.read(logs)
-    splits = design.cut.boundaries(design.key).splits
-    expected = list(DIALECTS[dialect](creation_of(design, splits, "logs.toml")))
+    splits = design.splits.compute_boundaries(design.key).splits
+    expected = list(DIALECTS[dialect](build_create_statement(design, splits, "logs.toml")))
     assert expected == printed(run("ddl", logs, "--dialect", dialect.replace("_", "-")))
 
 
@@ -98,6 +101,8 @@ def test_boundaries_of_a_sample(logs: Path, tmp_path: Path) -> None:
     assert "sample" in lacking.err
     spec = made(logs, tmp_path, "--sample", sample)
     text = printed(run("ddl", logs, "--sample", sample))
-    expected = list(DIALECTS["hbase_shell"](creation_of(Design.read(logs), spec.splits, logs.name)))
+    expected = list(
+        DIALECTS["hbase_shell"](build_create_statement(Design.read(logs), spec.splits, logs.name))
+    )
     assert expected == text
     assert 3 == len(spec.splits)

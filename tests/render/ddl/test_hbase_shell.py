@@ -18,15 +18,21 @@ from oracles.plugin import LEFT_OUT, REQUIRED
 from render.ddl.conftest import HERE, PATIENCE_S
 from render.ddl.drawn import ANYTHING, NAMES, creations
 from rowkey.cells import ATTRIBUTES, Family
-from rowkey.hbase import table_schema
-from rowkey.render import DIALECTS, Creation
+from rowkey.hbase import build_table_schema
+from rowkey.render import DIALECTS, CreateStatement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 SCRIPT = DIALECTS["hbase_shell"]
-CONSTANTS = ["NAME", "METADATA", "CONFIGURATION", "SPLITS", *(a.hbase for a in ATTRIBUTES.values())]
+CONSTANTS = [
+    "NAME",
+    "METADATA",
+    "CONFIGURATION",
+    "SPLITS",
+    *(a.hbase_name for a in ATTRIBUTES.values()),
+]
 """What is written without quotes: the shell makes constants of HBase's names of attributes."""
 
 
@@ -37,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recorded(
-    ruby: str, folder: Path, creations: Sequence[Creation], *flags: str
+    ruby: str, folder: Path, creations: Sequence[CreateStatement], *flags: str
 ) -> list[dict[str, Any]]:
     """What Ruby was asked for by each text; it is run without a locale, with all its warnings."""
     files = []
@@ -58,10 +64,10 @@ def recorded(
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def without_drawn(creation: Creation, found: dict[str, Any]) -> dict[str, Any]:
+def without_drawn(creation: CreateStatement, found: dict[str, Any]) -> dict[str, Any]:
     """What Ruby was asked for, but for words that it has drawn, which are looked at here."""
     words = dict(found["words"])
-    for word in creation.drawn:
+    for word in creation.random_attributes:
         assert re.fullmatch("[0-9a-f]{16}", bytes.fromhex(words.pop(word.encode().hex())).decode())
     return {**found, "words": words}
 
@@ -71,7 +77,7 @@ def hexes(words: Any) -> dict[str, str]:
     return {word.encode().hex(): value.encode().hex() for word, value in words.items()}
 
 
-def asked(creation: Creation) -> dict[str, Any]:
+def asked(creation: CreateStatement) -> dict[str, Any]:
     """What Ruby should be asked for."""
     table = creation.table
     return {
@@ -90,7 +96,7 @@ def asked(creation: Creation) -> dict[str, Any]:
 @given(drawn=st.lists(creations(NAMES | ANYTHING), max_size=20))
 @settings(max_examples=15, phases=[Phase.generate])  # each step of shrinking starts a Ruby
 def test_the_shell_is_asked_for_the_same_table(
-    ruby: str, folder: Path, drawn: list[Creation]
+    ruby: str, folder: Path, drawn: list[CreateStatement]
 ) -> None:
     """Names, words and keys come through Ruby as they are, with quotes, #{} and NUL in them."""
     found = recorded(ruby, folder, drawn)
@@ -99,7 +105,9 @@ def test_the_shell_is_asked_for_the_same_table(
 
 def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
     """The same text makes two tables that are told apart."""
-    creation = Creation(table_schema("t", [Family("d")], {}), (), (), ("rowkey.born",))
+    creation = CreateStatement(
+        build_table_schema("t", [Family("d")], {}), (), (), ("rowkey.table_id",)
+    )
     one, other = recorded(ruby, folder, [creation, creation])
     assert one["words"] != other["words"]
     assert without_drawn(creation, one) == without_drawn(creation, other)
@@ -108,30 +116,32 @@ def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
 def test_a_text_of_lines_stands_line_by_line(ruby: str, folder: Path) -> None:
     """As people read it, and as it was; so does one that does not end with its last line."""
     for text in ("a\nb\n", "a\n\n#{b}", "\n\n"):
-        creation = Creation(table_schema("t", [Family("d")], {"word": text}))
+        creation = CreateStatement(build_table_schema("t", [Family("d")], {"word": text}))
         assert [asked(creation)] == recorded(ruby, folder, [creation])
     assert ["    'word' =>", '      "a\\n" \\', '      "b\\n"'] == list(
-        SCRIPT(Creation(table_schema("t", [Family("d")], {"word": "a\nb\n"})))
+        SCRIPT(CreateStatement(build_table_schema("t", [Family("d")], {"word": "a\nb\n"})))
     )[4:7]
 
 
 def test_long_keys_and_many(ruby: str, folder: Path) -> None:
     """Ten thousand keys, and one that is as long as a key may be."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
-    creation = Creation(table_schema("t", [Family("d")], {}), keys)
+    creation = CreateStatement(build_table_schema("t", [Family("d")], {}), keys)
     assert [asked(creation)] == recorded(ruby, folder, [creation])
 
 
 def test_a_namespace_that_is_there(ruby: str, folder: Path) -> None:
     """Where the namespace is there, that is told, and the table is created nevertheless."""
-    creation = Creation(table_schema("shop:orders", [Family("d")], {}), [b"m"])
+    creation = CreateStatement(build_table_schema("shop:orders", [Family("d")], {}), [b"m"])
     told = "The namespace was not created: Namespace shop already exists\n"
     assert [{**asked(creation), "said": told}] == recorded(ruby, folder, [creation], "exists")
 
 
 def test_a_lifetime_without_end_has_its_name(ruby: str, folder: Path) -> None:
     """What HBase's shell prints for a family without TTL is what it reads."""
-    creation = Creation(table_schema("t", [Family("d")], {}, told=["TTL"]))
+    creation = CreateStatement(
+        build_table_schema("t", [Family("d")], {}, explicit_defaults=["TTL"])
+    )
     assert "  {NAME => 'd', TTL => 'FOREVER'}" in list(SCRIPT(creation))
     assert [asked(creation)] == recorded(ruby, folder, [creation])
 

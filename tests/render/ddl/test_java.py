@@ -13,9 +13,9 @@ from cluster.judge import Answer
 from render.ddl.conftest import DRIVER, HERE, RELEASE, Java
 from render.ddl.drawn import NAMES, creations
 from rowkey.cells import Family
-from rowkey.hbase import FamilySchema, TableSchema, table_schema
-from rowkey.render import DIALECTS, Creation
-from rowkey.render.ddl.java import class_name
+from rowkey.hbase import FamilySchema, TableSchema, build_table_schema
+from rowkey.render import DIALECTS, CreateStatement
+from rowkey.render.ddl.java import build_class_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,30 +32,32 @@ def folder(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def described(java: Java, folder: Path, creations: Sequence[Creation]) -> list[Creation]:
+def described(
+    java: Java, folder: Path, creations: Sequence[CreateStatement]
+) -> list[CreateStatement]:
     """What the programs describe: after what HBase says of any table, one for each of them."""
     sources = []
     for creation in creations:
         text = "".join(f"{line}\n" for line in PROGRAM(creation))
         assert text.isascii()
-        sources.append(folder / f"{class_name(creation.table.name)}.java")
+        sources.append(folder / f"{build_class_name(creation.table.name)}.java")
         sources[-1].write_text(text)
     java.compile(folder, sources, *RELEASE, "-Xlint:none")
     told = java.run(folder, "Told", *(source.stem for source in sources))
     return [_read(Answer(line)) for line in told.splitlines()]
 
 
-def _read(told: Answer) -> Creation:
+def _read(told: Answer) -> CreateStatement:
     name = told.read_text()
     families = tuple(
         FamilySchema(told.read_text(), told.pairs(), told.pairs()) for _ in range(told.number())
     )
     words = told.pairs()
     splits = [told.read_bytes() for _ in range(told.number())]
-    return Creation(TableSchema(name, families, words), splits)
+    return CreateStatement(TableSchema(name, families, words), splits)
 
 
-def filled(creation: Creation, plain: Creation) -> Creation:
+def filled(creation: CreateStatement, plain: CreateStatement) -> CreateStatement:
     """A table with what HBase itself says of any, its families in HBase's order."""
     (any_family,) = plain.table.families
     families = (
@@ -64,25 +66,25 @@ def filled(creation: Creation, plain: Creation) -> Creation:
     )
     listed = tuple(sorted(families, key=lambda one: one.name.encode()))
     words = {**plain.table.attributes, **creation.table.attributes}
-    return Creation(TableSchema(creation.table.name, listed, words), creation.splits)
+    return CreateStatement(TableSchema(creation.table.name, listed, words), creation.splits)
 
 
-def without_drawn(creation: Creation, found: Creation) -> Creation:
+def without_drawn(creation: CreateStatement, found: CreateStatement) -> CreateStatement:
     """A table that a program describes, but for words that it has drawn, which are looked at."""
     words = dict(found.table.attributes)
-    for word in creation.drawn:
+    for word in creation.random_attributes:
         assert re.fullmatch("[0-9a-f]{16}", words.pop(word))
     return replace(found, table=replace(found.table, attributes=words))
 
 
-def gathered() -> list[Creation]:
+def gathered() -> list[CreateStatement]:
     """Drawn tables, each of another class, to be compiled at once: a compiler takes seconds."""
-    found: dict[str, Creation] = {}
+    found: dict[str, CreateStatement] = {}
 
     @given(creations(NAMES))
     @settings(phases=[Phase.generate])
-    def gather(one: Creation) -> None:
-        found[class_name(one.table.name).lower()] = one
+    def gather(one: CreateStatement) -> None:
+        found[build_class_name(one.table.name).lower()] = one
 
     gather()
     return list(found.values())
@@ -99,6 +101,6 @@ def test_many_keys_and_a_long_one(java: Java, folder: Path) -> None:
     """Ten thousand keys, one of the longest, and words longer than a string or a method may be."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
     words = {"app.long": "é" * 100_000, "app.lines": "é\n" * 999, "app.many": "é\n" * 40_000}
-    creation = Creation(table_schema("long", [Family("d")], words), keys)
+    creation = CreateStatement(build_table_schema("long", [Family("d")], words), keys)
     plain, found = described(java, folder, [creation])
     assert filled(creation, plain) == found

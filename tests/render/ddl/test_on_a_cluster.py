@@ -12,8 +12,8 @@ import rowkey
 from render.ddl.conftest import RELEASE, Java
 from render.ddl.test_hbase_shell import recorded
 from rowkey import Design
-from rowkey.render import DIALECTS, Creation, creation_of
-from rowkey.render.ddl.java import class_name
+from rowkey.render import DIALECTS, CreateStatement, build_create_statement
+from rowkey.render.ddl.java import build_class_name
 from rowkey.table import create_table, drop_table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def design(request: pytest.FixtureRequest, hbase_engine: Engine) -> Iterator[Des
 def seen(judge: Judge, name: str) -> tuple[Described, list[bytes]]:
     """A table to the official client, without the word that each table has of its own."""
     told = judge.describe(name)
-    words = {word: value for word, value in told.words.items() if word != "rowkey.born"}
+    words = {word: value for word, value in told.words.items() if word != "rowkey.table_id"}
     return replace(told, words=words), [region.start for region in judge.regions(name)]
 
 
@@ -67,16 +67,16 @@ def of_create(design: Design, judge: Judge, url: str) -> tuple[Described, list[b
         drop_table(design.table, url)
 
 
-def by_java(java: Java, folder: Path, cluster: Cluster, creation: Creation) -> None:
+def by_java(java: Java, folder: Path, cluster: Cluster, creation: CreateStatement) -> None:
     """Compile the text in Java, and run its `main`."""
-    name = class_name(creation.table.name)
+    name = build_class_name(creation.table.name)
     source = folder / f"{name}.java"
     source.write_text("".join(f"{line}\n" for line in DIALECTS["java"](creation)))
     java.compile(folder, [source], *RELEASE, "-Xlint:none")
     java.run(folder, name, conf=cluster.directory / "conf")
 
 
-def by_shell(ruby: str, folder: Path, judge: Judge, creation: Creation) -> None:
+def by_shell(ruby: str, folder: Path, judge: Judge, creation: CreateStatement) -> None:
     """Run the text of the shell, and do with the official client what it asks for."""
     (told,) = recorded(ruby, folder, [creation])
     families, settings = {}, {}
@@ -103,7 +103,7 @@ def test_java_makes_the_table_of_create(
     tmp_path: Path,
 ) -> None:
     """Families, settings, words and regions are the same, and the namespace is made with them."""
-    by_java(java, tmp_path, hbase_cluster, creation_of(design, SPLITS))
+    by_java(java, tmp_path, hbase_cluster, build_create_statement(design, SPLITS))
     found = seen(hbase_judge, design.table)
     hbase_judge.drop(design.table)
     assert [b"", *SPLITS] == found[1]
@@ -114,7 +114,7 @@ def test_the_shell_makes_the_table_of_create(
     design: Design, ruby: str, hbase_judge: Judge, hbase_url: str, tmp_path: Path
 ) -> None:
     """What the shell's `create` is asked for makes the same table, to the official client."""
-    by_shell(ruby, tmp_path, hbase_judge, creation_of(design, SPLITS))
+    by_shell(ruby, tmp_path, hbase_judge, build_create_statement(design, SPLITS))
     found = seen(hbase_judge, design.table)
     hbase_judge.drop(design.table)
     assert of_create(design, hbase_judge, hbase_url) == found
@@ -133,7 +133,7 @@ def by_hand(
     tmp_path: Path,
 ) -> Design:
     """A design whose table one of the texts has made."""
-    creation = creation_of(design, SPLITS)
+    creation = build_create_statement(design, SPLITS)
     if request.param == "java":
         by_java(request.getfixturevalue("java"), tmp_path, hbase_cluster, creation)
     else:

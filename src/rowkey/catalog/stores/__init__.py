@@ -1,6 +1,6 @@
-"""Where entries may be kept: one file each."""
+"""The types of catalogs, one file each."""
 
 from rowkey.catalog.contract import Catalog
-from rowkey.kinds import gather
+from rowkey.plugins import find_plugins
 
-KINDS = gather(Catalog, __name__, __path__)
+CATALOGS = find_plugins(Catalog, __name__, __path__)

@@ -1,4 +1,4 @@
-"""The catalog `file`."""
+"""The catalog `file`: a directory of JSON documents."""
 
 from __future__ import annotations
 
@@ -8,150 +8,159 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from rowkey.catalog.contract import Catalog, check_removed, check_version
-from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
-from rowkey.durable import make_directory, replace_file, sync_directory
-from rowkey.errors import Unsupported
+from rowkey.catalog.contract import Catalog, check_removal, check_version
+from rowkey.catalog.entry_document import (
+    format_checksummed,
+    format_entry,
+    parse_checksummed,
+    parse_entry,
+)
+from rowkey.durable_files import make_directory, replace_file, sync_directory
+from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.catalog.entry import Entry
+    from rowkey.catalog.catalog_entry import CatalogEntry
 
-SUFFIX, NOTES = ".json", ".notes"
-LOCK = "catalog.lock"
-LOCK_S, LOOK_S = 5.0, 0.005
+ENTRY_SUFFIX, NOTES_SUFFIX = ".json", ".notes"
+LOCK_FILE = "catalog.lock"
+LOCK_TIMEOUT_S, LOCK_POLL_S = 5.0, 0.005
 """Seconds that the lock is waited for, as other catalogs are; and those between two looks at it."""
-BEING_WRITTEN = "catalog.new"
+TEMPORARY_FILE = "catalog.new"
 """One name is enough: only who holds the lock writes it."""
 
 
-class File(Catalog):
+class FileCatalog(Catalog):
     """One JSON document a table in a directory: `file:PATH`. Processes of one machine may share it.
 
-    A document is written beside the old one, brought to disk, and renamed over it under a lock, so
+    A document is written next to the old one, brought to disk, and renamed over it under a lock, so
     that a process that dies leaves the old document or the new one. Readers take no lock. Whoever
-    cannot have it within 5 s, for a process that stands still holds it, raises `Unsupported`.
+    cannot have it within 5 s, for a process that stands still holds it, raises `Unavailable`.
 
     Args:
         directory: where the documents lie; it is made if it is missing.
 
     Raises:
-        Unsupported: the directory cannot be made.
+        Unavailable: the directory cannot be made.
     """
 
     name = "file"
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        with self._telling(self.directory):
+        with self._translate_errors(self.directory):
             make_directory(self.directory)
 
     @classmethod
-    def open(cls, where: str) -> File:
-        if not where:
-            raise Unsupported("file:", "no directory is named", "file:PATH")
-        return cls(where)
+    def open(cls, location: str) -> FileCatalog:
+        if not location:
+            raise InvalidArgument("file:", "no directory is named", "file:PATH")
+        return cls(location)
 
-    def path(self, table: str) -> Path:
-        """Where the document of a table lies."""
-        return self.directory / f"{quote(table, safe='')}{SUFFIX}"
+    def get_path(self, table: str) -> Path:
+        """Return the path of a table's document."""
+        return self.directory / f"{quote(table, safe='')}{ENTRY_SUFFIX}"
 
-    def read(self, table: str) -> Entry | None:
-        path = self.path(table)
-        with self._telling(path):
+    def read(self, table: str) -> CatalogEntry | None:
+        path = self.get_path(table)
+        with self._translate_errors(path):
             try:
                 data = path.read_bytes()
             except FileNotFoundError:
                 return None
-        return entry_of(data, table, str(path))
+        return parse_entry(data, table, str(path))
 
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
-        path = self.path(table)
-        with self._telling(path), self._locked():
+    def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
+        path = self.get_path(table)
+        with self._translate_errors(path), self._lock_directory():
             found = self.read(table)
-            check_version(table, None if found is None else found.version, expected)
-            version = (expected or 0) + 1
+            check_version(table, None if found is None else found.version, expected_version)
+            version = (expected_version or 0) + 1
             replace_file(
-                path, text_of(entry, table, version).encode(), self.directory / BEING_WRITTEN
+                path, format_entry(entry, table, version).encode(), self.directory / TEMPORARY_FILE
             )
         return version
 
-    def remove(self, table: str, expected: int | None = None) -> None:
-        path = self.path(table)
-        with self._telling(path), self._locked():
-            if expected is not None:
+    def remove(self, table: str, expected_version: int | None = None) -> None:
+        path = self.get_path(table)
+        with self._translate_errors(path), self._lock_directory():
+            if expected_version is not None:
                 found = self.read(table)
-                check_removed(table, None if found is None else found.version, expected)
+                check_removal(table, None if found is None else found.version, expected_version)
             path.unlink(missing_ok=True)
-            self._notes(table).unlink(missing_ok=True)
+            self._get_notes_path(table).unlink(missing_ok=True)
             sync_directory(self.directory)
 
-    def _notes(self, table: str) -> Path:
-        return self.path(table).with_suffix(NOTES)
+    def _get_notes_path(self, table: str) -> Path:
+        return self.get_path(table).with_suffix(NOTES_SUFFIX)
 
-    def notes(self, table: str) -> dict[str, str]:
-        path = self._notes(table)
-        with self._telling(path):
+    def read_notes(self, table: str) -> dict[str, str]:
+        path = self._get_notes_path(table)
+        with self._translate_errors(path):
             try:
                 data = path.read_bytes()
             except FileNotFoundError:
                 return {}
-        notes = read_checksummed(data, str(path)).get("notes")
+        notes = parse_checksummed(data, str(path)).get("notes")
         if not isinstance(notes, dict):
-            raise Unsupported(str(path), "it holds no notes", "an object of texts")
+            raise Unavailable(str(path), "it holds no notes", "an object of texts")
         return {str(word): str(text) for word, text in notes.items()}
 
-    def note(self, table: str, word: str, text: str | None) -> None:
-        path = self._notes(table)
-        with self._telling(path), self._locked():
-            kept = {key: told for key, told in self.notes(table).items() if key != word}
-            told = kept if text is None else {**kept, word: text}
+    def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        path = self._get_notes_path(table)
+        with self._translate_errors(path), self._lock_directory():
+            notes = dict(self.read_notes(table))
+            notes.pop(note_name, None)
+            if text is not None:
+                notes[note_name] = text
             replace_file(
-                path, checksummed_text({"notes": told}).encode(), self.directory / BEING_WRITTEN
+                path, format_checksummed({"notes": notes}).encode(), self.directory / TEMPORARY_FILE
             )
 
-    def tables(self) -> list[str]:
-        with self._telling(self.directory):
+    def list_tables(self) -> list[str]:
+        with self._translate_errors(self.directory):
             names = [path.name for path in self.directory.iterdir()]
-        return sorted(unquote(n.removesuffix(SUFFIX)) for n in names if n.endswith(SUFFIX))
+        return sorted(
+            unquote(n.removesuffix(ENTRY_SUFFIX)) for n in names if n.endswith(ENTRY_SUFFIX)
+        )
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock of the directory; it falls with the process that holds it.
+    def _lock_directory(self) -> Iterator[None]:
+        """Hold the lock of the directory; it ends with the process that holds it.
 
         Raises:
-            Unsupported: another process does not let go of it.
+            Unavailable: another process does not let go of it.
         """
         import fcntl
 
-        path = self.directory / LOCK
+        path = self.directory / LOCK_FILE
         with path.open("ab") as file:
-            end = time.monotonic() + LOCK_S
+            end = time.monotonic() + LOCK_TIMEOUT_S
             while True:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
                     if time.monotonic() >= end:
-                        raise _held(path) from None
-                time.sleep(LOOK_S)
+                        raise _build_lock_error(path) from None
+                time.sleep(LOCK_POLL_S)
             yield
 
     @contextmanager
-    def _telling(self, path: Path) -> Iterator[None]:
-        """Raise what the file system refuses as an error that names the file."""
+    def _translate_errors(self, path: Path) -> Iterator[None]:
+        """Raise errors of the file system as errors that name the file."""
         try:
             yield
         except OSError as problem:
             raise_shortage(problem, path)
             what = problem.strerror or str(problem)
-            raise Unsupported(str(path), f"the catalog cannot use it: {what}") from problem
+            raise Unavailable(str(path), f"the catalog cannot use it: {what}") from problem
 
 
-def _held(path: Path) -> Unsupported:
-    """The refusal to wait any longer for a lock."""
-    what = f"another process has held this lock of the catalog for more than {LOCK_S:g} s"
+def _build_lock_error(path: Path) -> Unavailable:
+    """Return the error of a lock that was not free in time."""
+    what = f"another process has held this lock of the catalog for more than {LOCK_TIMEOUT_S:g} s"
     remedy = f"Find it by lsof {path}, and go on or end it if it stands still: the lock falls then."
-    return Unsupported(str(path), what, remedy=remedy)
+    return Unavailable(str(path), what, remedy=remedy)

@@ -1,4 +1,4 @@
-"""The catalog `memory`."""
+"""The catalog `memory`: entries in the memory of the process."""
 
 from __future__ import annotations
 
@@ -6,52 +6,52 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.catalog.contract import Catalog, check_removed, check_version
+from rowkey.catalog.contract import Catalog, check_removal, check_version
 
 if TYPE_CHECKING:
-    from rowkey.catalog.entry import Entry
+    from rowkey.catalog.catalog_entry import CatalogEntry
 
 
-class Memory(Catalog):
-    """Entries that live in the process: `memory:` for one catalog, `memory:NAME` to share it."""
+class MemoryCatalog(Catalog):
+    """Entries in memory: `memory:` for a catalog of its own, `memory:NAME` for a shared one."""
 
     name = "memory"
-    _shared: ClassVar[dict[str, Memory]] = {}
+    _shared_catalogs: ClassVar[dict[str, MemoryCatalog]] = {}
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, CatalogEntry] = {}
         self._notes: dict[str, dict[str, str]] = {}
         self._lock = Lock()
 
     @classmethod
-    def open(cls, where: str = "") -> Memory:
-        return cls._shared.setdefault(where, cls()) if where else cls()
+    def open(cls, location: str = "") -> MemoryCatalog:
+        return cls._shared_catalogs.setdefault(location, cls()) if location else cls()
 
-    def read(self, table: str) -> Entry | None:
+    def read(self, table: str) -> CatalogEntry | None:
         return self._entries.get(table)
 
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+    def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
         with self._lock:
             found = self._entries.get(table)
-            check_version(table, None if found is None else found.version, expected)
-            version = (expected or 0) + 1
+            check_version(table, None if found is None else found.version, expected_version)
+            version = (expected_version or 0) + 1
             self._entries[table] = replace(entry, version=version)
         return version
 
-    def remove(self, table: str, expected: int | None = None) -> None:
+    def remove(self, table: str, expected_version: int | None = None) -> None:
         with self._lock:
             found = self._entries.get(table)
-            check_removed(table, None if found is None else found.version, expected)
+            check_removal(table, None if found is None else found.version, expected_version)
             self._entries.pop(table, None)
             self._notes.pop(table, None)
 
-    def notes(self, table: str) -> dict[str, str]:
+    def read_notes(self, table: str) -> dict[str, str]:
         return dict(self._notes.get(table, {}))
 
-    def note(self, table: str, word: str, text: str | None) -> None:
+    def write_note(self, table: str, note_name: str, text: str | None) -> None:
         with self._lock:
-            kept = {key: told for key, told in self.notes(table).items() if key != word}
-            self._notes[table] = kept if text is None else {**kept, word: text}
+            kept = {key: told for key, told in self.read_notes(table).items() if key != note_name}
+            self._notes[table] = kept if text is None else {**kept, note_name: text}
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         return sorted(self._entries)

@@ -1,25 +1,25 @@
-"""The catalog `table`."""
+"""The catalog `table`: rows in a table of an engine."""
 
 from __future__ import annotations
 
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removed, check_version
-from rowkey.catalog.document import entry_of, text_of
+from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removal, check_version
+from rowkey.catalog.entry_document import format_entry, parse_entry
 from rowkey.cells import LATEST, Cell, Family, RowCells
-from rowkey.engines import Ask, Check, Span, TableSpec, open_engine
-from rowkey.errors import Refused, Unsupported
+from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec, open_engine
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from rowkey.catalog.entry import Entry
+    from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.engines import Engine, Store
 
 FAMILY = "d"
-DOCUMENT, VERSION, NOTE = b"document", b"version", b"note."
+DOCUMENT_QUALIFIER, VERSION_QUALIFIER, NOTE_PREFIX = b"document", b"version", b"note."
 
 
-class Table(Catalog):
+class TableCatalog(Catalog):
     """One row a table in the table `rowkey.catalog` of an engine: `table:URL`.
 
     In a design, `catalog = "table"` means the engine that has the table itself: whoever reaches
@@ -29,107 +29,114 @@ class Table(Catalog):
     Args:
         engine: where the table lives.
         url: the engine's, for messages.
-        is_own: whether the engine is closed with the catalog.
+        is_engine_owned: whether the engine is closed with the catalog.
     """
 
     name = "table"
 
-    def __init__(self, engine: Engine, url: str, *, is_own: bool = True) -> None:
-        self._engine, self._url, self._is_own = engine, url, is_own
+    def __init__(self, engine: Engine, url: str, *, is_engine_owned: bool = True) -> None:
+        self._engine, self._url, self._is_engine_owned = engine, url, is_engine_owned
         self._store: Store | None = None
         self._lock = Lock()
 
     @classmethod
-    def open(cls, where: str) -> Table:
-        if not where:
-            raise Unsupported("table:", "no engine is named", "table:URL")
+    def open(cls, location: str) -> TableCatalog:
+        if not location:
+            raise InvalidArgument("table:", "no engine is named", "table:URL")
         try:
-            return cls(open_engine(where), where)
-        except Refused as refusal:
-            raise Unsupported(f"table:{where}", str(refusal)) from refusal
+            return cls(open_engine(location), location)
+        except InvalidArgument as refusal:
+            raise InvalidArgument(f"table:{location}", str(refusal)) from refusal
 
     @classmethod
-    def beside(cls, engine: Engine, url: str) -> Table:
-        return cls(engine, url, is_own=False)
+    def open_on_engine(cls, engine: Engine, url: str) -> TableCatalog:
+        return cls(engine, url, is_engine_owned=False)
 
-    def read(self, table: str) -> Entry | None:
-        found = self._found(table)
-        return None if found is None else entry_of(found, table, f"{self._url}, {CATALOG_TABLE}")
+    def read(self, table: str) -> CatalogEntry | None:
+        found = self._read_document(table)
+        return None if found is None else parse_entry(found, table, f"{self._url}, {CATALOG_TABLE}")
 
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
-        version = (expected or 0) + 1
+    def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
+        version = (expected_version or 0) + 1
         cells = [
-            Cell(FAMILY, DOCUMENT, LATEST, text_of(entry, table, version).encode()),
-            Cell(FAMILY, VERSION, LATEST, b"%d" % version),
+            Cell(FAMILY, DOCUMENT_QUALIFIER, LATEST, format_entry(entry, table, version).encode()),
+            Cell(FAMILY, VERSION_QUALIFIER, LATEST, b"%d" % version),
         ]
-        held = None if expected is None else b"%d" % expected
-        store = self._opened() or self._made()
-        if not store.check_and_mutate(table.encode(), Check(FAMILY, VERSION, "=", held), cells):
+        held = None if expected_version is None else b"%d" % expected_version
+        store = self._open_store() or self._create_store()
+        if not store.check_and_mutate(
+            table.encode(), CellCondition(FAMILY, VERSION_QUALIFIER, "=", held), cells
+        ):
             found = self.read(table)
-            check_version(table, None if found is None else found.version, expected)
+            check_version(table, None if found is None else found.version, expected_version)
             # It was changed twice meanwhile, and is again what it was.
-            check_version(table, None, expected or version)
+            check_version(table, None, expected_version or version)
         return version
 
-    def remove(self, table: str, expected: int | None = None) -> None:
-        store = self._opened()
+    def remove(self, table: str, expected_version: int | None = None) -> None:
+        store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         if store is None or not cells:
             return
         # Empty, not deleted: a delete would hide an entry written in the same millisecond.
         empty = [Cell(FAMILY, cell.qualifier, LATEST) for cell in cells]
-        if expected is None:
+        if expected_version is None:
             store.mutate([RowCells(table.encode(), empty)])
             return
-        seen = Check(FAMILY, VERSION, "=", b"%d" % expected)
+        seen = CellCondition(FAMILY, VERSION_QUALIFIER, "=", b"%d" % expected_version)
         if not store.check_and_mutate(table.encode(), seen, empty):
             found = self.read(table)
-            check_removed(table, None if found is None else found.version, expected)
+            check_removal(table, None if found is None else found.version, expected_version)
 
-    def notes(self, table: str) -> dict[str, str]:
-        store = self._opened()
+    def read_notes(self, table: str) -> dict[str, str]:
+        store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         return {
-            cell.qualifier.removeprefix(NOTE).decode(): cell.value.decode()
+            cell.qualifier.removeprefix(NOTE_PREFIX).decode(): cell.value.decode()
             for cell in cells
-            if cell.qualifier.startswith(NOTE) and cell.value
+            if cell.qualifier.startswith(NOTE_PREFIX) and cell.value
         }
 
-    def note(self, table: str, word: str, text: str | None) -> None:
-        store = self._opened() or self._made()
-        cell = Cell(FAMILY, NOTE + word.encode(), LATEST, (text or "").encode())
+    def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        store = self._open_store() or self._create_store()
+        cell = Cell(FAMILY, NOTE_PREFIX + note_name.encode(), LATEST, (text or "").encode())
         store.mutate([RowCells(table.encode(), [cell])])
 
-    def tables(self) -> list[str]:
-        store = self._opened()
+    def list_tables(self) -> list[str]:
+        store = self._open_store()
         if store is None:
             return []
-        with store.scan([Span()], Ask({FAMILY: (DOCUMENT,)}))[0] as cursor:
+        with store.scan([ScanRange()], CellSelection({FAMILY: (DOCUMENT_QUALIFIER,)}))[0] as cursor:
             return [row.row.decode() for row in cursor if row.cells[0].value]
 
     def close(self) -> None:
-        if self._is_own:
+        if self._is_engine_owned:
             self._engine.close()
 
-    def _found(self, table: str) -> bytes | None:
-        """The document of a table, if there is one."""
-        store = self._opened()
+    def _read_document(self, table: str) -> bytes | None:
+        """Return the document of a table, or None."""
+        store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
-        return next((cell.value for cell in cells if cell.qualifier == DOCUMENT), None) or None
+        return (
+            next((cell.value for cell in cells if cell.qualifier == DOCUMENT_QUALIFIER), None)
+            or None
+        )
 
-    def _opened(self) -> Store | None:
-        """The catalog's own table, if it was made."""
+    def _open_store(self) -> Store | None:
+        """Return the catalog's own table, or None if it was not created yet."""
         with self._lock:
-            if self._store is None and self._engine.has(CATALOG_TABLE):
-                self._store = self._engine.table(CATALOG_TABLE)
+            if self._store is None and self._engine.has_table(CATALOG_TABLE):
+                self._store = self._engine.open_table(CATALOG_TABLE)
             return self._store
 
-    def _made(self) -> Store:
-        """The catalog's own table, made now; somebody else may be faster."""
+    def _create_store(self) -> Store:
+        """Create and return the catalog's own table, or open that of a faster client."""
         with self._lock:
             if self._store is None:
                 try:
-                    self._store = self._engine.create(TableSpec(CATALOG_TABLE, (Family(FAMILY),)))
-                except Refused:
-                    self._store = self._engine.table(CATALOG_TABLE)
+                    self._store = self._engine.create_table(
+                        TableSpec(CATALOG_TABLE, (Family(FAMILY),))
+                    )
+                except InvalidArgument:
+                    self._store = self._engine.open_table(CATALOG_TABLE)
             return self._store

@@ -10,266 +10,312 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from rowkey.catalog.contract import Catalog, check_removed, check_version
-from rowkey.catalog.document import entry_of, text_of
-from rowkey.catalog.keeper.ensemble import Away, Change, Denied, parse_ensemble
-from rowkey.errors import Conflict, Unsupported
+from rowkey.catalog.contract import Catalog, check_removal, check_version
+from rowkey.catalog.ensemble import parse_ensemble
+from rowkey.catalog.entry_document import format_entry, parse_entry
+from rowkey.errors import Closed, Conflict, NotSupported, Unavailable
+from rowkey.zookeeper import ZnodeChange, ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rowkey.catalog.entry import Entry
-    from rowkey.catalog.keeper.ensemble import Ensemble, Node
-    from rowkey.catalog.keeper.session import Session
+    from rowkey.catalog.catalog_entry import CatalogEntry
+    from rowkey.catalog.ensemble import Ensemble
+    from rowkey.zookeeper import Znode, ZooKeeperSession
 
-BYTES_MOST = 1_000_000
-"""Of a document. ZooKeeper closes the connection on a request of more than 1,048,575 bytes, and
-beside the data stand a path, a list of who may read it and a header. Source: jute.maxbuffer."""
-ELSEWHERE = 'ZooKeeper takes no more (jute.maxbuffer); write catalog = "table" in the design.'
-NOTHING = "Nothing was changed."
-UNKNOWN = "Whether it was changed is not known: read it again."
+MAX_DOCUMENT_BYTES = 1_000_000
+"""Limit of a document. ZooKeeper closes the connection on a request of more than 1,048,575 bytes,
+which also holds a path, an access list and a header. Source: jute.maxbuffer."""
+TOO_LARGE_HINT = 'ZooKeeper takes no more (jute.maxbuffer); write catalog = "table" in the design.'
+UNCHANGED_HINT = "Nothing was changed."
+UNKNOWN_OUTCOME_HINT = "Whether it was changed is not known: read it again."
 
 
-class ZooKeeper(Catalog):
-    """One node a table below a node of ZooKeeper: `zookeeper://zk1,zk2:2181/rowkey?timeout=5s`.
+class ZooKeeperCatalog(Catalog):
+    """One znode for each table: `zookeeper://zk1,zk2:2181/rowkey?timeout=5s`.
 
-    Everyone who reaches ZooKeeper shares it, whichever engine has the tables. Each call returns or
-    raises within the time-out, 5 s unless the URL gives another, whatever has become of ZooKeeper.
+    All processes that reach ZooKeeper share it, whichever engine has the tables. Each call returns
+    or raises within the timeout, 5 s unless the URL gives another, whatever happens to ZooKeeper.
     All catalogs of a process share a session with an ensemble, which is renewed in the background
-    where it is lost. Nodes are made so that everyone may read and write them.
+    when it is lost. Everyone may read and write the znodes.
 
     Args:
-        ensemble: where it is.
+        ensemble: the servers, the root znode and the timeout.
     """
 
     name = "zookeeper"
 
     def __init__(self, ensemble: Ensemble) -> None:
-        from rowkey.catalog.keeper.session import Session  # kazoo is loaded where it is used
+        from rowkey.zookeeper import ZooKeeperSession  # loads kazoo
 
         self._ensemble = ensemble
-        self._tables, self._notes = f"{ensemble.root}/tables", f"{ensemble.root}/notes"
-        self._held: Session | None = Session.of(ensemble.hosts)
-        self._watching: list[Callable[[], None]] = []
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._tables_path, self._notes_path = f"{ensemble.root}/tables", f"{ensemble.root}/notes"
+        self._acquired_session: ZooKeeperSession | None = ZooKeeperSession.acquire(ensemble.hosts)
+        self._watch_stops: list[Callable[[], None]] = []
+        self._last_read_versions: dict[str, tuple[int, int]] = {}
 
     @classmethod
-    def open(cls, where: str) -> ZooKeeper:
-        return cls(parse_ensemble(where))
+    def open(cls, location: str) -> ZooKeeperCatalog:
+        return cls(parse_ensemble(location))
 
-    def read(self, table: str) -> Entry | None:
-        path = _below(self._tables, table)
-        with self._telling(path):
-            (found,) = self._session.look((path,), self._until())
-        if found is None:
+    def read(self, table: str) -> CatalogEntry | None:
+        path = _build_node_path(self._tables_path, table)
+        with self._translate_errors(path):
+            (znode,) = self._session.read_znodes((path,), self._compute_deadline_s())
+        if znode is None:
             return None
-        entry = entry_of(found.data, table, self._at(path))
-        self._seen[table] = entry.version, found.born
+        entry = parse_entry(znode.data, table, self._format_node(path))
+        self._last_read_versions[table] = entry.version, znode.creation_id
         return entry
 
-    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+    def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
         """Replace the entry of a table; see the contract.
 
-        A write whose answer is lost is looked for: its document has a mark of its own. What cannot
-        be found out within the time-out is told to be unknown.
+        If the answer to a write is lost, the znode is read to find out: each document has a mark of
+        its own. If that takes longer than the timeout, the error says that the outcome is unknown.
 
         Cost: two round trips and one write of ZooKeeper's log.
         """
-        path, version, until = _below(self._tables, table), (expected or 0) + 1, self._until()
-        data = text_of(entry, table, version, token_hex(8)).encode()
+        path, version, until = (
+            _build_node_path(self._tables_path, table),
+            (expected_version or 0) + 1,
+            self._compute_deadline_s(),
+        )
+        data = format_entry(entry, table, version, token_hex(8)).encode()
         self._check_size(path, data)
-        doubt = _Doubt()
-        with self._telling(path, doubt):
+        doubt = _WriteState()
+        with self._translate_errors(path, doubt):
             while True:
-                # A removal counts in the folder, which is looked at first: none goes unseen.
-                folder, found = self._session.look((self._tables, path), until)
+                # A removal changes the folder's version, so the folder is read before the entry.
+                folder, found = self._session.read_znodes((self._tables_path, path), until)
                 if found is not None and found.data == data:
-                    break  # it was written after all
-                self._require(table, path, found, expected, doubt)
+                    break  # an earlier attempt has written it
+                self._check_entry(table, path, found, expected_version, doubt)
                 if folder is None:
-                    self._make(self._tables, until)
+                    self._make_folder(self._tables_path, until)
                     continue
-                steps = _replacing(path, data, found, self._tables, folder)
-                if self._change(steps, until, doubt):
+                steps = _build_replace_steps(path, data, found, self._tables_path, folder)
+                if self._change_nodes(steps, until, doubt):
                     break
-        self._seen.pop(table, None)
+        self._last_read_versions.pop(table, None)
         return version
 
-    def _require(
-        self, table: str, path: str, found: Node | None, expected: int | None, doubt: _Doubt
+    def _check_entry(
+        self,
+        table: str,
+        path: str,
+        node: Znode | None,
+        expected_version: int | None,
+        write_state: _WriteState,
     ) -> None:
-        """Refuse to write over an entry that is not the one that was read.
+        """Raise an error if the entry is not the one that the write expects.
 
         Raises:
-            Conflict: it is another one.
-            Unsupported: it is another one, and may stand on one that was written here.
+            Conflict: another client has written it.
+            Unavailable: another client has written it, perhaps after a write of this one whose
+                outcome is unknown.
         """
-        held = None if found is None else entry_of(found.data, table, self._at(path)).version
-        if doubt.stands and held not in (expected, (expected or 0) + 1):
-            what = "it was changed after the connection was lost in which it was written"
-            raise Unsupported(self._at(path), what, remedy=UNKNOWN)
-        check_version(table, held, expected)
-        seen = self._seen.get(table)
-        if found is not None and seen is not None and seen[0] == held and seen[1] != found.born:
-            raise Conflict(f"table {table}", "its entry was made anew", "the one that was read")
+        held = (
+            None if node is None else parse_entry(node.data, table, self._format_node(path)).version
+        )
+        if write_state.is_unknown and held not in (expected_version, (expected_version or 0) + 1):
+            what = "another client changed it after the connection of this write was lost"
+            raise Unavailable(self._format_node(path), what, remedy=UNKNOWN_OUTCOME_HINT)
+        check_version(table, held, expected_version)
+        seen = self._last_read_versions.get(table)
+        if (
+            node is not None
+            and seen is not None
+            and seen[0] == held
+            and seen[1] != node.creation_id
+        ):
+            what = "its entry was removed and created again"
+            raise Conflict(f"table {table}", what, "the one that was read")
 
-    def remove(self, table: str, expected: int | None = None) -> None:
-        path, noted, until = _below(self._tables, table), _below(self._notes, table), self._until()
-        born, doubt = None, _Doubt()
-        with self._telling(path, doubt):
+    def remove(self, table: str, expected_version: int | None = None) -> None:
+        path, noted, until = (
+            _build_node_path(self._tables_path, table),
+            _build_node_path(self._notes_path, table),
+            self._compute_deadline_s(),
+        )
+        born, doubt = None, _WriteState()
+        with self._translate_errors(path, doubt):
             while True:
-                found, notes = self._session.look((path, noted), until)
-                if found is not None and born not in (None, found.born):
-                    return  # it is gone, and was made anew since
-                if found is not None and expected is not None:
-                    held = entry_of(found.data, table, self._at(path)).version
-                    check_removed(table, held, expected)
-                steps = _removing(path, found, noted, notes, self._tables)
-                if not steps or self._change(steps, until, doubt):
-                    self._seen.pop(table, None)
+                found, notes = self._session.read_znodes((path, noted), until)
+                if found is not None and born not in (None, found.creation_id):
+                    return  # it was removed, and another one was created since
+                if found is not None and expected_version is not None:
+                    held = parse_entry(found.data, table, self._format_node(path)).version
+                    check_removal(table, held, expected_version)
+                steps = _build_remove_steps(path, found, noted, notes, self._tables_path)
+                if not steps or self._change_nodes(steps, until, doubt):
+                    self._last_read_versions.pop(table, None)
                     return
-                born = None if found is None else found.born
+                born = None if found is None else found.creation_id
 
-    def notes(self, table: str) -> dict[str, str]:
-        path = _below(self._notes, table)
-        with self._telling(path):
-            (found,) = self._session.look((path,), self._until())
-        return self._noted(path, found)
+    def read_notes(self, table: str) -> dict[str, str]:
+        path = _build_node_path(self._notes_path, table)
+        with self._translate_errors(path):
+            (found,) = self._session.read_znodes((path,), self._compute_deadline_s())
+        return self._parse_notes(path, found)
 
-    def note(self, table: str, word: str, text: str | None) -> None:
-        path, until, doubt = _below(self._notes, table), self._until(), _Doubt()
-        with self._telling(path, doubt):
+    def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        path, until, doubt = (
+            _build_node_path(self._notes_path, table),
+            self._compute_deadline_s(),
+            _WriteState(),
+        )
+        with self._translate_errors(path, doubt):
             while True:
-                folder, found = self._session.look((self._notes, path), until)
-                told = self._noted(path, found)
-                kept = {key: value for key, value in told.items() if key != word}
-                kept |= {} if text is None else {word: text}
-                data = json.dumps(kept, ensure_ascii=False).encode()
+                folder, znode = self._session.read_znodes((self._notes_path, path), until)
+                old_notes = self._parse_notes(path, znode)
+                notes = {key: value for key, value in old_notes.items() if key != note_name}
+                notes |= {} if text is None else {note_name: text}
+                data = json.dumps(notes, ensure_ascii=False).encode()
                 self._check_size(path, data)
                 if folder is None:
-                    self._make(self._notes, until)
+                    self._make_folder(self._notes_path, until)
                     continue
-                step = Change("create", path, data)
-                if found is not None:
-                    step = Change("set", path, data, found.version)
-                if kept == told or self._change([step], until, doubt):
+                step = ZnodeChange("create", path, data)
+                if znode is not None:
+                    step = ZnodeChange("set", path, data, znode.version)
+                if notes == old_notes or self._change_nodes([step], until, doubt):
                     return
 
-    def _noted(self, path: str, found: Node | None) -> dict[str, str]:
-        """The notes that a node holds."""
-        if found is None:
+    def _parse_notes(self, path: str, node: Znode | None) -> dict[str, str]:
+        """Return the notes that a znode holds."""
+        if node is None:
             return {}
         try:
-            told = json.loads(found.data)
+            notes = json.loads(node.data)
         except (ValueError, RecursionError) as problem:
-            raise Unsupported(self._at(path), f"it holds no notes: {problem}") from problem
-        if not isinstance(told, dict):
-            raise Unsupported(self._at(path), "it holds no notes", "an object of texts")
-        return {str(word): str(text) for word, text in told.items()}
+            raise Unavailable(self._format_node(path), f"it holds no notes: {problem}") from problem
+        if not isinstance(notes, dict):
+            raise Unavailable(self._format_node(path), "it holds no notes", "an object of texts")
+        return {str(name): str(text) for name, text in notes.items()}
 
-    def tables(self) -> list[str]:
-        with self._telling(self._tables):
-            return sorted(map(unquote, self._session.names(self._tables, self._until())))
+    def list_tables(self) -> list[str]:
+        with self._translate_errors(self._tables_path):
+            return sorted(
+                map(
+                    unquote,
+                    self._session.list_children(self._tables_path, self._compute_deadline_s()),
+                )
+            )
 
-    def watch(self, table: str, changed: Callable[[], None]) -> None:
-        self._watching.append(self._session.watch(_below(self._tables, table), changed))
+    def watch(self, table: str, callback: Callable[[], None]) -> None:
+        self._watch_stops.append(
+            self._session.watch_znode(_build_node_path(self._tables_path, table), callback)
+        )
 
     def close(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            for stop in self._watching:
+        session, self._acquired_session = self._acquired_session, None
+        if session is not None:
+            for stop in self._watch_stops:
                 stop()
-            held.release()
+            session.release()
 
     @property
-    def _session(self) -> Session:
-        if self._held is None:
-            raise Unsupported(str(self._ensemble), "this catalog is closed", "an open one")
-        return self._held
+    def _session(self) -> ZooKeeperSession:
+        if self._acquired_session is None:
+            raise Closed(str(self._ensemble), "this catalog is closed", "an open catalog")
+        return self._acquired_session
 
-    def _make(self, folder: str, until: float) -> None:
-        """Make a folder, and those above it, unless they are there; who calls looks again."""
+    def _make_folder(self, folder: str, deadline_s: float) -> None:
+        """Create a folder and those above it unless they exist; the caller reads them again."""
         names = folder.split("/")[1:]
-        with suppress(Away):
+        with suppress(ZooKeeperUnreachable):
             for count in range(1, len(names) + 1):
-                self._session.change([Change("create", f"/{'/'.join(names[:count])}")], until)
+                self._session.change_znodes(
+                    [ZnodeChange("create", f"/{'/'.join(names[:count])}")], deadline_s
+                )
 
-    def _change(self, steps: list[Change], until: float, doubt: _Doubt) -> bool:
-        """Change nodes; if the answer is lost, it is in doubt, and to be looked for."""
+    def _change_nodes(
+        self, steps: list[ZnodeChange], deadline_s: float, write_state: _WriteState
+    ) -> bool:
+        """Change znodes; return False if they are not as expected, or the answer was lost."""
         try:
-            return self._session.change(steps, until)
-        except Away as away:
-            doubt.stands = doubt.stands or away.sent
+            return self._session.change_znodes(steps, deadline_s)
+        except ZooKeeperUnreachable as unreachable:
+            write_state.is_unknown = write_state.is_unknown or unreachable.is_sent
             return False
 
-    def _until(self) -> float:
-        """When a call that begins now must be over, by the monotonic clock."""
+    def _compute_deadline_s(self) -> float:
+        """Return when a call that starts now must end, by the monotonic clock."""
         return monotonic() + self._ensemble.timeout_s
 
-    def _at(self, path: str) -> str:
-        """A node, as errors name it."""
+    def _format_node(self, path: str) -> str:
+        """Return the URL of a znode, for errors."""
         return f"zookeeper://{self._ensemble.hosts}{path}"
 
     def _check_size(self, path: str, data: bytes) -> None:
-        if len(data) > BYTES_MOST:
-            what = f"{len(data):,} bytes are to be kept"
-            raise Unsupported(self._at(path), what, f"at most {BYTES_MOST:,}", ELSEWHERE)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            what = f"the document has {len(data):,} bytes"
+            raise NotSupported(
+                self._format_node(path), what, f"at most {MAX_DOCUMENT_BYTES:,}", TOO_LARGE_HINT
+            )
 
     @contextmanager
-    def _telling(self, path: str, doubt: _Doubt | None = None) -> Iterator[None]:
-        """Raise what ZooKeeper refuses, or does not answer, as an error that names the node."""
+    def _translate_errors(
+        self, path: str, write_state: _WriteState | None = None
+    ) -> Iterator[None]:
+        """Convert errors of ZooKeeper to `Unavailable`, with the URL of the znode."""
         try:
             yield
-        except Away as away:
-            what = f"ZooKeeper does not answer within {self._ensemble.timeout_s:g} s: {away}"
-            raise Unsupported(self._at(path), what, remedy=_remedy(doubt)) from away
-        except Denied as denied:
-            raise Unsupported(self._at(path), str(denied), remedy=_remedy(doubt)) from denied
+        except ZooKeeperUnreachable as unreachable:
+            what = f"ZooKeeper does not answer within {self._ensemble.timeout_s:g} s: {unreachable}"
+            raise Unavailable(
+                self._format_node(path), what, remedy=_choose_remedy(write_state)
+            ) from unreachable
+        except ZooKeeperDenied as denied:
+            raise Unavailable(
+                self._format_node(path), str(denied), remedy=_choose_remedy(write_state)
+            ) from denied
 
 
 @dataclass(slots=True)
-class _Doubt:
-    """Whether a change was handed over whose answer never came."""
+class _WriteState:
+    """Whether the outcome of a write is unknown, because its answer was lost."""
 
-    stands: bool = False
+    is_unknown: bool = False
 
 
-def _remedy(doubt: _Doubt | None) -> str:
-    """What is known of a change that was not acknowledged; of a call that changes nothing, none."""
-    if doubt is None:
+def _choose_remedy(write_state: _WriteState | None) -> str:
+    """Return whether a failed write may have changed something; empty for a read."""
+    if write_state is None:
         return ""
-    return UNKNOWN if doubt.stands else NOTHING
+    return UNKNOWN_OUTCOME_HINT if write_state.is_unknown else UNCHANGED_HINT
 
 
-def _below(folder: str, table: str) -> str:
-    """The node of a table in a folder; no name of a table is one that ZooKeeper refuses.
+def _build_node_path(folder: str, table: str) -> str:
+    """Return the znode path of a table in a folder, with names escaped for ZooKeeper.
 
-    >>> _below("/tables", "app:logs"), _below("/tables", "..")
+    >>> _build_node_path("/tables", "app:logs"), _build_node_path("/tables", "..")
     ('/tables/app%3Alogs', '/tables/%2E%2E')
     """
     name = quote(table, safe="")
     return f"{folder}/{name if name.strip('.') else name.replace('.', '%2E')}"
 
 
-def _replacing(
-    path: str, data: bytes, found: Node | None, folder: str, counted: Node
-) -> list[Change]:
-    """How a node is given a document, if it is still as it was found.
+def _build_replace_steps(
+    path: str, data: bytes, node: Znode | None, folder: str, folder_node: Znode
+) -> list[ZnodeChange]:
+    """Return the steps that write a document to a znode that is still as it was read.
 
-    A node that is made anew begins again with version 0, so its version alone could be that of
-    another one. Each removal counts in the folder, which must have seen none.
+    A znode that is created again begins with version 0, so its version alone does not identify it.
+    Each removal changes the version of the folder, which must be unchanged.
     """
-    if found is None:
-        return [Change("create", path, data)]
-    unchanged = Change("check", folder, version=counted.version)
-    return [unchanged, Change("set", path, data, found.version)]
+    if node is None:
+        return [ZnodeChange("create", path, data)]
+    unchanged = ZnodeChange("check", folder, version=folder_node.version)
+    return [unchanged, ZnodeChange("set", path, data, node.version)]
 
 
-def _removing(
-    path: str, found: Node | None, noted: str, notes: Node | None, folder: str
-) -> list[Change]:
-    """How an entry and the notes of its table are removed, as far as they are there."""
+def _build_remove_steps(
+    path: str, node: Znode | None, notes_path: str, notes_node: Znode | None, folder: str
+) -> list[ZnodeChange]:
+    """Return the steps that remove an entry and the notes of its table, if they exist."""
     steps = []
-    if found is not None:
-        steps = [Change("delete", path, version=found.version), Change("set", folder)]
-    return steps if notes is None else [*steps, Change("delete", noted)]
+    if node is not None:
+        steps = [ZnodeChange("delete", path, version=node.version), ZnodeChange("set", folder)]
+    return steps if notes_node is None else [*steps, ZnodeChange("delete", notes_path)]

@@ -1,6 +1,6 @@
-"""The engines: one a file."""
+"""The storage engines: one per file."""
 
 from rowkey.engines.contract import Engine
-from rowkey.kinds import gather
+from rowkey.plugins import find_plugins
 
-KINDS = gather(Engine, __name__, __path__)
+ENGINES = find_plugins(Engine, __name__, __path__)

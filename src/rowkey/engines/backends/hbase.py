@@ -1,21 +1,22 @@
-"""Tables on a real cluster, over its own protocol."""
+"""Tables on an HBase cluster, over HBase's own protocol."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey.engines.contract import Engine, Store
-from rowkey.engines.requests import TableSpec, now_ms
-from rowkey.engines.specs import check_cluster_spec
-from rowkey.errors import Refused
+from rowkey.engines.embedded_store import build_closed_error
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.request_checks import check_cluster_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rowkey.engines.requests import TableSpec
     from rowkey.hbase import Client
 
 
-class HBase(Engine):
+class HBaseEngine(Engine):
     """Tables on a cluster, found by its ZooKeeper: `hbase://zk1,zk2:2181/hbase`.
 
     What has returned is in the logs of the region servers; with `sync` it is on their disks too.
@@ -23,78 +24,82 @@ class HBase(Engine):
     """
 
     name = scheme = "hbase"
-    persistent = True
-    shared = True
-    refuses: ClassVar[Mapping[str, str]] = {}
+    is_persistent = True
+    is_shared = True
+    unsupported_features: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
-        self, client: Client, url: str, clock: Callable[[], int] = now_ms, *, sync: bool
+        self, client: Client, url: str, clock: Callable[[], int] = get_time_ms, *, sync: bool
     ) -> None:
         self.client, self._url, self._clock, self._sync = client, url, clock, sync
         self._closed = False
 
     @classmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
-        """Open a cluster; nothing is asked of it yet.
+    def open(
+        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+    ) -> Self:
+        """Open a cluster without connecting to it yet.
 
         Args:
-            where: its servers, as `//zk1,zk2:2181/hbase`.
+            location: its servers, as `//zk1,zk2:2181/hbase`.
             sync: whether every write is on disk before the call returns.
             clock: gives the time of day in ms to those who write; servers have their own.
 
         Raises:
-            Refused: no servers are named, or not as servers are.
+            InvalidArgument: no servers are named, or not as servers are.
         """
         from rowkey.hbase import connect  # who keeps tables elsewhere need not load it
 
-        url = f"{cls.scheme}:{where}"
+        url = f"{cls.scheme}:{location}"
         return cls(connect(url), url, clock, sync=sync)
 
     @classmethod
-    def is_there(cls, where: str) -> bool:
+    def is_initialized(cls, location: str) -> bool:
         from rowkey.hbase import parse_url
 
-        parse_url(f"{cls.scheme}:{where}")
+        parse_url(f"{cls.scheme}:{location}")
         return True
 
     @property
     def catalog_url(self) -> str:
         return f"table:{self._url}"
 
-    def tables(self) -> list[str]:
-        self._require_open()
-        return sorted(self.client.admin.tables())
+    def list_tables(self) -> list[str]:
+        self._check_open()
+        return sorted(self.client.admin.list_tables())
 
-    def servers(self, wait_s: float | None = None) -> list[str]:
-        self._require_open()
-        return sorted(map(str, self.client.admin.status(wait_s=wait_s).servers))
+    def list_servers(self, wait_s: float | None = None) -> list[str]:
+        self._check_open()
+        return sorted(map(str, self.client.admin.get_cluster_status(wait_s=wait_s).servers))
 
-    def has(self, name: str) -> bool:
-        self._require_open()
-        return self.client.admin.exists(name)
+    def has_table(self, name: str) -> bool:
+        self._check_open()
+        return self.client.admin.has_table(name)
 
-    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
-        self._require_open()
-        check_cluster_spec(spec, self.refuses)
-        self.client.admin.create(
+    def create_table(
+        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
+    ) -> Store:
+        self._check_open()
+        check_cluster_spec(spec, self.unsupported_features)
+        self.client.admin.create_table(
             spec.name, spec.families, spec.splits, spec.attributes, progress=progress
         )
-        return self.table(spec.name)
+        return self.open_table(spec.name)
 
-    def table(self, name: str) -> Store:
+    def open_table(self, name: str) -> Store:
         from rowkey.engines.hbase import SHARED_CLOCKS, HBaseStore
 
-        self._require_open()
-        clock = SHARED_CLOCKS.find(self._url, name, self._clock)
+        self._check_open()
+        clock = SHARED_CLOCKS.find_clock(self._url, name, self._clock)
         return HBaseStore(self.client, name, clock, sync=self._sync)
 
-    def drop(self, name: str) -> None:
-        self._require_open()
-        self.client.admin.delete(name, disable=True)
+    def drop_table(self, name: str) -> None:
+        self._check_open()
+        self.client.admin.delete_table(name, disable=True)
 
-    def _require_open(self) -> None:
+    def _check_open(self) -> None:
         if self._closed:
-            raise Refused("engine", "it is closed", "an open engine")
+            raise build_closed_error("engine", self._url)
 
     def close(self) -> None:
         if not self._closed:

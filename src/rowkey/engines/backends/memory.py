@@ -1,248 +1,122 @@
-"""The readable reference engine: what the others do on disk, in dictionaries and lists."""
+"""The reference engine: tables in memory, simple enough to compare the other engines with."""
 
 from __future__ import annotations
 
 from threading import RLock
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from rowkey import forks
-from rowkey.cells import (
-    Cell,
-    RowCells,
-    View,
-    appended,
-    check_amount,
-    check_comparison,
-    check_families,
-    check_mutation,
-    check_row,
-    holds,
-    incremented,
-    stamped,
-    survivors,
-)
-from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
-from rowkey.engines.columns import rows_of
+from rowkey import fork_safety
+from rowkey.cells import RowCells, check_mutation, check_row, select_kept_cells
+from rowkey.engines.cell_blocks import to_row_cells
 from rowkey.engines.contract import Cursor, Engine, Reader, Store
-from rowkey.engines.cursors import RowCursor
-from rowkey.engines.held import HeldTable, Picture
-from rowkey.engines.requests import ALL, TableSpec, now_ms
-from rowkey.engines.specs import check_attributes_of, check_spec, check_splits
-from rowkey.engines.territory import SplitLimits
-from rowkey.errors import Refused, shown
+from rowkey.engines.embedded_store import (
+    STATE_DROPPED,
+    EmbeddedReader,
+    EmbeddedStore,
+    build_closed_error,
+)
+from rowkey.engines.memory_table import MemoryTable, SortedRows
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.request_checks import check_family_attributes, check_rows, check_spec
+from rowkey.engines.requests import NEWEST_CELLS, TableSpec
+from rowkey.engines.row_cursor import RowCursor
+from rowkey.errors import InvalidArgument
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rowkey.cells import CellBlock, Family
-    from rowkey.engines.counts import RegionCount
-    from rowkey.engines.ordering.row_clock import RowClock
-    from rowkey.engines.requests import Ask, Check, Span
+    from rowkey.cells import CellBlock, Family, FamilyView
+    from rowkey.engines.requests import CellSelection, ScanRange
 
     Clock = Callable[[], int]
 
-C = TypeVar("C")
 
+class _MemoryReader(EmbeddedReader):
+    """Reads of a table in memory, current or as of a snapshot."""
 
-class _Reading(Reader):
-    """Gets and scans of a table, as it is or as it was."""
+    _table: MemoryTable
 
-    def __init__(self, table: HeldTable, clock: Clock) -> None:
-        self._table, self._clock, self._closed = table, clock, False
+    def _get_current_rows(self) -> SortedRows:
+        """Return the rows, to be read under the lock."""
+        return self._table.current_rows
 
-    def _families(self) -> Mapping[str, Family]:
-        """The families, by which the rows are judged."""
-        return self._table.families
+    def _freeze_rows(self) -> SortedRows:
+        """Return the rows, to be read without the lock."""
+        return self._table.freeze_rows()
 
-    def _look(self) -> Picture:
-        """The rows, to be looked at under the lock."""
-        return self._table.now
-
-    def _keep(self) -> Picture:
-        """The rows, to be read at leisure."""
-        return self._table.kept()
-
-    def _check_open(self) -> None:
-        self._table.check_open()
-        if self._closed:
-            raise Refused("table", f"{self._table.name} is closed", "an open table")
-
-    def _views(self, ask: Ask) -> dict[str, View]:
-        self._check_open()
-        families = self._families()
-        check_ask(ask, families)
-        return make_views(ask, families, self._clock())
-
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        views = self._views(ask)
+    def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        views = self._build_views(selection)
         check_rows(rows)
         with self._table.lock:
-            self._table.territory.count_reads(rows)
-            return [self._look().read(row, views) for row in rows]
+            self._table.region_tracker.count_reads(rows)
+            return [self._get_current_rows().read_row(row, views) for row in rows]
 
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
-        views = self._views(ask)
+    def scan(
+        self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
+    ) -> list[Cursor]:
+        views = self._build_views(selection)
         with self._table.lock:
-            picture = self._keep()
-        return [self._cursor(picture, span, ask, views) for span in spans]
+            frozen_rows = self._freeze_rows()
+        return [
+            self._open_cursor(frozen_rows, scan_range, selection, views) for scan_range in ranges
+        ]
 
-    def _cursor(
-        self, picture: Picture, span: Span, ask: Ask, views: Mapping[str, View]
+    def _open_cursor(
+        self,
+        frozen_rows: SortedRows,
+        scan_range: ScanRange,
+        selection: CellSelection,
+        views: Mapping[str, FamilyView],
     ) -> RowCursor:
-        keys = picture.between(span.start, span.stop, reverse=ask.reverse)
-        rows = (picture.read(key, views) for key in keys)
-        land = self._table.territory
-        return RowCursor(rows, ask, tuple(views), lambda row: land.count_reads([row]))
-
-    def close(self) -> None:
-        if self._table.state == forks.INHERITED:
-            self._table.check_open()
-        self._closed = True
+        """Return a cursor over one range of rows."""
+        keys = frozen_rows.iterate_keys(
+            scan_range.start, scan_range.stop, reverse=selection.reverse
+        )
+        rows = (frozen_rows.read_row(key, views) for key in keys)
+        tracker = self._table.region_tracker
+        return RowCursor(rows, selection, tuple(views), lambda row: tracker.count_reads([row]))
 
 
-class _Snapshot(_Reading):
-    """A table as it was."""
+class _MemorySnapshot(_MemoryReader):
+    """A snapshot of a table in memory."""
 
-    def __init__(self, table: HeldTable, clock: Clock, picture: Picture) -> None:
-        super().__init__(table, clock)
-        self._picture = picture
-        self._described = table.families
+    def __init__(self, table: MemoryTable) -> None:
+        super().__init__(table)
+        self._frozen_rows = table.freeze_rows()
+        self._frozen_families = table.families
 
-    def _families(self) -> Mapping[str, Family]:
-        return self._described
+    def _get_families(self) -> Mapping[str, Family]:
+        return self._frozen_families
 
-    def _look(self) -> Picture:
-        return self._picture
+    def _get_current_rows(self) -> SortedRows:
+        return self._frozen_rows
 
-    def _keep(self) -> Picture:
-        return self._picture
+    def _freeze_rows(self) -> SortedRows:
+        return self._frozen_rows
 
 
-class _MemoryStore(_Reading, Store):
+class _MemoryStore(_MemoryReader, EmbeddedStore):
     """A table in memory."""
 
-    def __init__(self, table: HeldTable, clock: Clock) -> None:
-        super().__init__(table, clock)
-        table.row_clock.clock = clock
-
-    @property
-    def row_clock(self) -> RowClock:
-        return self._table.row_clock
-
-    @property
-    def spec(self) -> TableSpec:
-        """The table as it is: its regions may have split since it was made."""
-        table = self._table
-        families = tuple(table.families.values())
-        return TableSpec(table.name, families, table.territory.splits, dict(table.attributes))
-
-    def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+    def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
         self._check_open()
+        mutations = to_row_cells(blocks)
         for mutation in mutations:
-            check_mutation(mutation, self._table.families)
+            check_row(mutation.row)
+            if mutation.cells:
+                check_mutation(mutation, self._table.families)
         with self._table.lock:
-            now = self._table.row_clock.now()
-            for row, cells in mutations:
-                self._table.write([self._stamp(row, cells, now)])
+            now = self._table.row_clock.read_time_ms()
+            stamped = [self._stamp_row(row, cells, now) for row, cells in mutations]
+            self._table.write_rows(stamped)
 
-    def _stamp(
-        self, row: bytes, cells: Sequence[Cell], now: int, *, puts_ms: int | None = None
-    ) -> RowCells:
-        def newest(family: str, qualifier: bytes, count: int) -> list[int]:
-            return [cell.timestamp for cell in self._versions(row, family, qualifier, count)]
-
-        return RowCells(row, stamped(cells, now, newest, puts_ms=puts_ms))
-
-    def _versions(
-        self, row: bytes, family: str, qualifier: bytes, count: int = 1
-    ) -> Sequence[Cell]:
-        """Return up to so many versions of a column, as a read would see them now."""
-        described = self._table.families[family]
-        view = View(described, self._clock(), versions=count, qualifiers=(qualifier,))
-        return self._table.now.read(row, {family: view}).cells
-
-    def load(self, blocks: Sequence[CellBlock]) -> None:
+    def alter_families(self, families: Sequence[Family]) -> None:
         self._check_open()
-        rows = rows_of(blocks)
-        for row in rows:
-            check_row(row.row)
-            if row.cells:
-                check_mutation(row, self._table.families)
+        check_family_attributes(families, MemoryEngine.unsupported_features)
         with self._table.lock:
-            now = self._table.row_clock.now()
-            self._table.write([self._stamp(row, cells, now) for row, cells in rows])
-
-    def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
-    ) -> list[Cell]:
-        for _, _, amount in amounts:
-            check_amount(amount)
-        return self._change(row, amounts, incremented, after_ms)
-
-    def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
-    ) -> list[Cell]:
-        return self._change(row, pieces, appended, after_ms)
-
-    def _change(
-        self,
-        row: bytes,
-        changes: Sequence[tuple[str, bytes, C]],
-        make: Callable[[str, bytes, C, Cell | None, int], Cell],
-        after_ms: int,
-    ) -> list[Cell]:
-        """Put in place of some cells what is made of them."""
-        self._check_open()
-        columns = [(family, qualifier) for family, qualifier, _ in changes]
-        check_columns(row, columns, self._table.families)
-        with self._table.lock:
-            at = max(self._table.row_clock.now(), after_ms + 1)
-            cells = [
-                make(family, qualifier, change, self._newest(row, family, qualifier), at)
-                for family, qualifier, change in changes
-            ]
-            check_mutation(RowCells(row, cells), self._table.families)
-            self._table.write([RowCells(row, cells)])
-        return cells
-
-    def _newest(self, row: bytes, family: str, qualifier: bytes) -> Cell | None:
-        return next(iter(self._versions(row, family, qualifier)), None)
-
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        self._check_open()
-        check_mutation(RowCells(row, cells), self._table.families)
-        check_families([check.family], self._table.families)
-        check_comparison(check.operator, check.value)
-        with self._table.lock:
-            found = self._newest(row, check.family, check.qualifier)
-            if not holds(check.operator, check.value, found):
-                return False
-            now = self._table.row_clock.now()
-            seen = now if found is None else max(now, found.timestamp)
-            self._table.write([self._stamp(row, cells, now, puts_ms=seen)])
-            return True
-
-    def regions(self) -> list[RegionCount]:
-        self._check_open()
-        return self._table.territory.regions()
-
-    def split(self, at: bytes) -> None:
-        self._check_open()
-        with self._table.lock:
-            check_splits(self._table.name, (at,))
-            self._table.territory.split(at)
-
-    def alter(self, families: Sequence[Family]) -> None:
-        self._check_open()
-        check_attributes_of(families, Memory.refuses)
-        with self._table.lock:
-            given = {family.name: family for family in families}
-            self._table.families = {**self._table.families, **given}
-
-    def annotate(self, attributes: Mapping[str, str]) -> None:
-        self._check_open()
-        SplitLimits.read(attributes)
-        self._table.attributes = dict(attributes)
+            changed = {family.name: family for family in families}
+            self._table.families = {**self._table.families, **changed}
 
     def flush(self) -> None:
         self._check_open()
@@ -251,112 +125,128 @@ class _MemoryStore(_Reading, Store):
         self._check_open()
         if not major:
             return
-        now = self._clock()
+        now, families = self._table.clock(), self._table.families
         with self._table.lock:
-            picture = self._table.changing()
-            for row, held in list(picture.rows.items()):
-                described = self._table.families
-                kept = {
-                    name: survivors(cells, described[name], now) for name, cells in held.items()
+            writable = self._table.get_writable_rows()
+            for row, cells_by_family in list(writable.rows.items()):
+                kept_cells = {
+                    name: select_kept_cells(stored.cells, families[name], now)
+                    for name, stored in cells_by_family.items()
                 }
-                picture.replace(row, kept)
+                writable.replace_row(row, kept_cells)
 
-    def size(self) -> int:
+    def measure_size_bytes(self) -> int:
         return 0
 
     def snapshot(self) -> Reader:
         self._check_open()
         with self._table.lock:
-            return _Snapshot(self._table, self._clock, self._table.kept())
+            return _MemorySnapshot(self._table)
 
 
-class _Place:
-    """Tables that several engines may share."""
+class _SharedTables:
+    """Tables that engines with the same name share."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, HeldTable] = {}
+        self.tables: dict[str, MemoryTable] = {}
         self.lock = RLock()
 
 
-class _Places:
-    """The places that have a name, for as long as the process lives; a forked child has none."""
+class _SharedTablesRegistry:
+    """The named memory engines of this process; a forked child starts without any."""
 
     def __init__(self) -> None:
-        self.named: dict[str, _Place] = {}
-        forks.register(self)
+        self.by_name: dict[str, _SharedTables] = {}
+        fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: forget the parent's places."""
-        self.named = {}
+        """Drop the parent's places, in a forked child."""
+        self.by_name = {}
 
 
-_PLACES = _Places()
+_SHARED_TABLES = _SharedTablesRegistry()
 
 
-class Memory(Engine):
-    """Tables in the process, gone with it.
+class MemoryEngine(Engine):
+    """Tables in the process, gone when it ends.
 
     `memory:NAME` is one place however often it is opened; `memory:` is another one each time.
     """
 
     name = scheme = "memory"
-    persistent = False
-    shared = False
-    refuses: ClassVar[Mapping[str, str]] = {
+    is_persistent = False
+    is_shared = False
+    unsupported_features: ClassVar[Mapping[str, str]] = {
         "new_version_behavior": "deletes hide by timestamp here, not by arrival"
     }
 
-    def __init__(self, where: str, place: _Place, clock: Clock) -> None:
-        self._where, self._place, self._clock, self._closed = where, place, clock, False
+    def __init__(self, location: str, shared_tables: _SharedTables, clock: Clock) -> None:
+        self._location, self._shared_tables, self._clock, self._closed = (
+            location,
+            shared_tables,
+            clock,
+            False,
+        )
 
     @classmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Clock = now_ms) -> Self:
-        """Open a place in memory.
+    def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> Self:
+        """Open a named place in memory, or a new one.
 
         Args:
-            where: its name; empty for one that nobody else opens.
+            location: its name; empty for one that nobody else opens.
             sync: no matter here.
             clock: gives the time of day in ms.
         """
-        place = _PLACES.named.setdefault(where, _Place()) if where else _Place()
-        return cls(where, place, clock)
+        shared_tables = (
+            _SHARED_TABLES.by_name.setdefault(location, _SharedTables())
+            if location
+            else _SharedTables()
+        )
+        return cls(location, shared_tables, clock)
 
     @property
     def catalog_url(self) -> str:
-        return f"memory:{self._where}"
+        return f"memory:{self._location}"
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         self._check_open()
-        return sorted(self._place.tables)
+        return sorted(self._shared_tables.tables)
 
-    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
+    def create_table(
+        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
+    ) -> Store:
         self._check_open()
-        check_spec(spec, self.refuses)
-        with self._place.lock:
-            if spec.name in self._place.tables:
-                raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
-            self._place.tables[spec.name] = HeldTable(spec, self._clock)
-        return self.table(spec.name)
+        check_spec(spec, self.unsupported_features)
+        with self._shared_tables.lock:
+            if spec.name in self._shared_tables.tables:
+                raise InvalidArgument(
+                    "table", f"{format_value(spec.name)} is there already", "a new name"
+                )
+            self._shared_tables.tables[spec.name] = MemoryTable(spec, self._clock)
+        return self.open_table(spec.name)
 
-    def table(self, name: str) -> Store:
-        return _MemoryStore(self._found(name), self._clock)
+    def open_table(self, name: str) -> Store:
+        table = self._find_table(name)
+        table.clock = table.row_clock.clock = self._clock
+        return _MemoryStore(table)
 
-    def _found(self, name: str) -> HeldTable:
+    def _find_table(self, name: str) -> MemoryTable:
+        """Return an open table by its name."""
         self._check_open()
-        table = self._place.tables.get(name)
+        table = self._shared_tables.tables.get(name)
         if table is None:
-            known = ", ".join(self.tables()) or "no table, there is none"
-            raise Refused("table", f"there is no {shown(name)}", known)
+            table_names = ", ".join(self.list_tables()) or "no table, there is none"
+            raise InvalidArgument("table", f"there is no {format_value(name)}", table_names)
         return table
 
-    def drop(self, name: str) -> None:
-        with self._place.lock:
-            self._found(name).state = "dropped"
-            del self._place.tables[name]
+    def drop_table(self, name: str) -> None:
+        with self._shared_tables.lock:
+            self._find_table(name).state = STATE_DROPPED
+            del self._shared_tables.tables[name]
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Refused("engine", "it is closed", "an open engine")
+            raise build_closed_error("engine", f"memory:{self._location}")
 
     def close(self) -> None:
         self._closed = True

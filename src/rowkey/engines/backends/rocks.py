@@ -8,40 +8,43 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey import forks
-from rowkey.durable import make_directory, sync_directory
+from rowkey import fork_safety
+from rowkey.durable_files import make_directory, sync_directory
 from rowkey.engines.contract import Engine, Store
-from rowkey.engines.requests import TableSpec, now_ms
+from rowkey.engines.embedded_store import STATE_DROPPED, build_closed_error
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.request_checks import check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
-from rowkey.engines.rocksdb.locking import LOCK, DirectoryLock
-from rowkey.engines.rocksdb_files.descriptor import directory_name
+from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, DirectoryLock
+from rowkey.engines.rocksdb_files.descriptor import to_directory_name
 from rowkey.engines.rocksdb_files.table_folder import (
-    check_own,
+    check_only_own_files,
     find_free_name,
     list_tables,
     prepare_directory,
-    remove_dropped,
+    remove_dropped_table,
 )
 from rowkey.engines.rocksdb_salvage.examination import examine_table, ignore_progress
 from rowkey.engines.rocksdb_salvage.repair import repair_table, save_table
-from rowkey.engines.specs import check_spec
-from rowkey.errors import Refused, Unsupported, shown
+from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.messages import format_value
 from rowkey.open_file_limit import build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rowkey.engines.damage import Examination, Repair, Saved
+    from rowkey.engines.damage import Examination, RepairResult, SalvageResult
+    from rowkey.engines.requests import TableSpec
 
     Clock = Callable[[], int]
 
-CATALOG = ".catalog"
+CATALOG_FOLDER = ".catalog"
 """Where the designs of the tables lie, next to them; no table's name begins with a point."""
 
-_DROPPED = ".dropped-"
+_DROPPED_PREFIX = ".dropped-"
 
 
-class Rocks(Engine):
+class RocksEngine(Engine):
     """Tables in a directory: `rocks:PATH`. One process at a time; each table is a RocksDB.
 
     What has returned survives the death of the process. With `sync` it survives the loss of power
@@ -50,63 +53,70 @@ class Rocks(Engine):
     """
 
     name = scheme = "rocks"
-    persistent = True
-    shared = False
-    exclusive = True
-    refuses: ClassVar[Mapping[str, str]] = {
+    is_persistent = True
+    is_shared = False
+    is_exclusive = True
+    unsupported_features: ClassVar[Mapping[str, str]] = {
         "new_version_behavior": "deletes hide by timestamp here, not by arrival"
     }
 
-    def __init__(self, path: Path, held: DirectoryLock, clock: Clock, *, sync: bool) -> None:
-        self._path, self._held, self._clock, self._sync = path, held, clock, sync
+    def __init__(
+        self, path: Path, directory_lock: DirectoryLock, clock: Clock, *, sync: bool
+    ) -> None:
+        self._path, self._directory_lock, self._clock, self._sync = (
+            path,
+            directory_lock,
+            clock,
+            sync,
+        )
         self._tables: dict[str, OpenTable] = {}
         self._lock = RLock()
         self._closed = False
 
     @classmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Clock = now_ms) -> Rocks:
-        """Open a directory, which is made if there is none.
+    def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> RocksEngine:
+        """Open a directory, and create it if it does not exist.
 
         Args:
-            where: its path.
+            location: its path.
             sync: whether every write is on disk before the call returns.
             clock: gives the time of day in ms.
 
         Raises:
-            Refused: no path is given, or one that no file can have, or that is no UTF-8.
-            Unsupported: it cannot be made or read, or another process has it.
+            InvalidArgument: no path is given, or one that no file can have, or that is no UTF-8.
+            Unavailable: it cannot be made or read, or another process has it.
         """
-        path = _path_of(where)
+        path = _parse_path(location)
         try:
             make_directory(path)
-            held = DirectoryLock(path)
+            directory_lock = DirectoryLock(path)
         except OSError as problem:
-            raise _unusable(path, problem) from problem
+            raise _build_unusable_error(path, problem) from problem
         with suppress(OSError):  # a disk that may only be read
-            for left in list(path.iterdir()):
-                if left.name.startswith(_DROPPED):
-                    remove_dropped(left)
-        return cls(path, held, clock, sync=sync)
+            for leftover in list(path.iterdir()):
+                if leftover.name.startswith(_DROPPED_PREFIX):
+                    remove_dropped_table(leftover)
+        return cls(path, directory_lock, clock, sync=sync)
 
     @classmethod
-    def is_there(cls, where: str) -> bool:
+    def is_initialized(cls, location: str) -> bool:
         """Return whether there is a directory that rowkey has made or has a table in.
 
         Args:
-            where: its path.
+            location: its path.
 
         Raises:
-            Refused: no path is given, or one that no file can have.
-            Unsupported: it cannot be looked at.
+            InvalidArgument: no path is given, or one that no file can have.
+            Unavailable: it cannot be looked at.
         """
-        path = _path_of(where)
+        path = _parse_path(location)
         try:
             path.stat()
-            return not path.is_dir() or _holds_lock(path) or bool(list_tables(path))
+            return not path.is_dir() or _has_lock_file(path) or bool(list_tables(path))
         except FileNotFoundError:
             return False
         except OSError as problem:
-            raise _unusable(path, problem) from problem
+            raise _build_unusable_error(path, problem) from problem
 
     def examine(
         self, name: str, progress: Callable[[int, int], None] = ignore_progress
@@ -118,27 +128,27 @@ class Rocks(Engine):
             progress: told how many cells were read, and of about how many.
 
         Raises:
-            Refused: there is no such table.
-            Unsupported: the disk cannot be read.
+            InvalidArgument: there is no such table.
+            Unavailable: the disk cannot be read.
         """
-        return examine_table(self._closed_directory(name), progress)
+        return examine_table(self._close_table(name), progress)
 
-    def repair(self, name: str) -> Repair:
-        """Mend a table where it lies: its descriptor, and its logs up to the first damage.
+    def repair(self, name: str) -> RepairResult:
+        """Repair a table in place: its descriptor, and its logs up to the first damage.
 
         Raises:
             CorruptionError: it is damaged elsewhere; nothing was changed.
         """
-        return repair_table(self._closed_directory(name))
+        return repair_table(self._close_table(name))
 
     def save_into(
         self,
-        target: Rocks,
+        target: RocksEngine,
         name: str,
         *,
         keep_incomplete: bool = False,
         progress: Callable[[int, int], None] = ignore_progress,
-    ) -> Saved:
+    ) -> SalvageResult:
         """Save what can be read of a table into one of the same name in another directory.
 
         Args:
@@ -149,154 +159,163 @@ class Rocks(Engine):
 
         Raises:
             CorruptionError: not even what the table is can be read.
-            Unsupported: there is something in the way.
+            Unavailable: there is something in the way.
         """
-        directory = target.directory(name)
-        if name in target.tables():
-            raise Refused("table", f"{shown(name)} is there already", "a place without it")
+        directory = target.get_directory(name)
+        if name in target.list_tables():
+            raise InvalidArgument(
+                "table", f"{format_value(name)} is there already", "a place without it"
+            )
         try:
             prepare_directory(directory)
         except OSError as problem:
-            raise _unusable(directory, problem) from problem
+            raise _build_unusable_error(directory, problem) from problem
         return save_table(
-            self._closed_directory(name),
+            self._close_table(name),
             directory,
             keep_incomplete=keep_incomplete,
             progress=progress,
         )
 
-    def _closed_directory(self, name: str) -> Path:
-        """Return where a table lies that is not open."""
+    def _close_table(self, name: str) -> Path:
+        """Close a table and return its directory."""
         self._check_open()
-        self._check_there(name)
+        self._check_table_exists(name)
         table = self._tables.pop(name, None)
         if table is not None:
             table.close()
-        return self.directory(name)
+        return self.get_directory(name)
 
     @property
     def catalog_url(self) -> str:
-        return f"file:{self._path / CATALOG}"
+        return f"file:{self._path / CATALOG_FOLDER}"
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         self._check_open()
         try:
             return list_tables(self._path)
         except OSError as problem:
-            raise _unusable(self._path, problem) from problem
+            raise _build_unusable_error(self._path, problem) from problem
 
-    def directory(self, name: str) -> Path:
-        """Return where a table lies."""
-        return self._path / directory_name(name)
+    def get_directory(self, name: str) -> Path:
+        """Return the directory of a table."""
+        return self._path / to_directory_name(name)
 
-    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
+    def create_table(
+        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
+    ) -> Store:
         self._check_open()
-        check_spec(spec, self.refuses)
+        check_spec(spec, self.unsupported_features)
         for family in spec.families:
             check_codecs(family)
         with self._lock:
-            if spec.name in self.tables():
-                raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
-            directory = self.directory(spec.name)
+            if spec.name in self.list_tables():
+                raise InvalidArgument(
+                    "table", f"{format_value(spec.name)} is there already", "a new name"
+                )
+            directory = self.get_directory(spec.name)
             try:
                 prepare_directory(directory)
                 table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
             except OSError as problem:
-                raise _unusable(directory, problem) from problem
+                raise _build_unusable_error(directory, problem) from problem
             self._tables[spec.name] = table
         return RocksStore(table)
 
-    def table(self, name: str) -> Store:
+    def open_table(self, name: str) -> Store:
         self._check_open()
         with self._lock:
             table = self._tables.get(name)
-            if table is not None and table.database.failed:
+            if table is not None and table.database.has_failed:
                 table.close()
                 table = None
             if table is None:
-                self._check_there(name)
-                table = OpenTable.open(self.directory(name), name, self._clock, sync=self._sync)
+                self._check_table_exists(name)
+                table = OpenTable.open(self.get_directory(name), name, self._clock, sync=self._sync)
                 self._tables[name] = table
         return RocksStore(table)
 
-    def _check_there(self, name: str) -> None:
-        names = self.tables()
+    def _check_table_exists(self, name: str) -> None:
+        """Raise if the directory has no such table."""
+        names = self.list_tables()
         if name not in names:
-            known = ", ".join(names) or "no table, there is none"
-            raise Refused("table", f"there is no {shown(name)}", known)
+            table_names = ", ".join(names) or "no table, there is none"
+            raise InvalidArgument("table", f"there is no {format_value(name)}", table_names)
 
-    def drop(self, name: str) -> None:
+    def drop_table(self, name: str) -> None:
         """Remove a table and its files; a directory that holds anything else is refused.
 
         Raises:
-            Refused: there is none of that name.
+            InvalidArgument: there is none of that name.
             CorruptionError: its descriptor is damaged: whether it is a table is not known.
-            Unsupported: its directory holds files that are not of rowkey.
+            Unavailable: its directory holds files that are not of rowkey.
         """
         self._check_open()
         with self._lock:
-            self._check_there(name)
-            directory = self.directory(name)
-            check_own(directory)
+            self._check_table_exists(name)
+            directory = self.get_directory(name)
+            check_only_own_files(directory)
             table = self._tables.pop(name, None)
             if table is not None:
-                table.close("dropped")
+                table.close(STATE_DROPPED)
             try:
-                gone = find_free_name(self._path / f"{_DROPPED}{directory.name}")
-                directory.rename(gone)
+                dropped_directory = find_free_name(
+                    self._path / f"{_DROPPED_PREFIX}{directory.name}"
+                )
+                directory.rename(dropped_directory)
                 sync_directory(self._path)
-                remove_dropped(gone)
+                remove_dropped_table(dropped_directory)
             except OSError as problem:
-                raise _unusable(directory, problem) from problem
+                raise _build_unusable_error(directory, problem) from problem
 
     def _check_open(self) -> None:
-        if self._held.is_inherited:
-            raise forks.inherited_error(f"rocks:{self._path}")
+        if self._directory_lock.is_inherited:
+            raise fork_safety.build_inherited_error(f"rocks:{self._path}")
         if self._closed:
-            raise Refused("engine", "it is closed", "an open engine")
+            raise build_closed_error("engine", f"rocks:{self._path}")
 
     def close(self) -> None:
-        if self._held.is_inherited:
-            raise forks.inherited_error(f"rocks:{self._path}")
+        if self._directory_lock.is_inherited:
+            raise fork_safety.build_inherited_error(f"rocks:{self._path}")
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             with ExitStack() as stack:  # whatever one of them raises, the others are closed
-                stack.callback(self._held.release)
+                stack.callback(self._directory_lock.release)
                 for table in self._tables.values():
                     stack.callback(table.close)
 
 
-def _path_of(where: str) -> Path:
+def _parse_path(location: str) -> Path:
     """Return the path of a URL.
 
     Raises:
-        Refused: there is none, or none that a file can have.
+        InvalidArgument: there is none, or none that a file can have.
     """
-    if not where:
-        raise Refused("url", "rocks: names no directory", "rocks:PATH")
+    if not location:
+        raise InvalidArgument("url", "rocks: names no directory", "rocks:PATH")
     try:
         # The shell's bytes that are no UTF-8 are lone surrogates here, which no catalog can name.
-        is_path = "\0" not in where and bool(where.encode("utf-8") and os.fsencode(where))
+        is_path = "\0" not in location and bool(location.encode("utf-8") and os.fsencode(location))
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
-        bytes_of_shell = any("\udc80" <= sign <= "\udcff" for sign in where)
+        bytes_of_shell = any("\udc80" <= sign <= "\udcff" for sign in location)
         what = "bytes that are no UTF-8" if bytes_of_shell else "a character that no path has"
-        raise Refused("url", f"{shown(where)} holds {what}", "rocks:PATH")
-    return Path(where)
+        raise InvalidArgument("url", f"{format_value(location)} holds {what}", "rocks:PATH")
+    return Path(location)
 
 
-def _holds_lock(place: Path) -> bool:
+def _has_lock_file(directory: Path) -> bool:
     """Return whether rowkey has opened a directory before: it leaves an empty file there."""
-    lock = place / LOCK
+    lock = directory / LOCK_FILE
     return lock.is_file() and not lock.stat().st_size
 
 
-def _unusable(path: Path, problem: OSError) -> Unsupported:
-    """Return the error of a directory that the system does not give."""
+def _build_unusable_error(path: Path, problem: OSError) -> Unavailable:
+    """Return the error of a directory that cannot be used."""
     if is_shortage(problem):
         return build_shortage_error(path)
     what = f"it cannot be used: {problem.strerror or problem}"
-    return Unsupported(str(path), what, "a directory to write to")
+    return Unavailable(str(path), what, "a directory to write to")

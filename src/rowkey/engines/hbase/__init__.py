@@ -1,4 +1,4 @@
-"""What the engine of a real cluster is made of."""
+"""Parts of the engine for HBase clusters."""
 
 from rowkey.engines.hbase.row_clock import SHARED_CLOCKS
 from rowkey.engines.hbase.store import HBaseStore

@@ -1,13 +1,13 @@
-"""The rows of one range of a cluster's table, as they come."""
+"""Cursors over one range of a table on a cluster."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from rowkey.engines.columns import BLOCK_BYTES_MOST
+from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES
 from rowkey.engines.contract import Cursor
-from rowkey.errors import Refused
+from rowkey.errors import Closed, InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,70 +19,73 @@ if TYPE_CHECKING:
 
 
 class HBaseCursor(Cursor):
-    """One scanner: one answer is asked ahead, whoever else is waited for meanwhile.
+    """A cursor over one scanner, which requests one response ahead.
 
     Of each region it sees the rows as they were when the scan came there.
 
     Args:
         scanner: reads the range.
-        families: gives the table's, in the order they have in a block; asked to look again if
+        list_families: gives the table's, in the order they have in a block; asked to look again if
             there is a cell of another, for somebody may have added one.
         raw: whether deletes are among the cells.
     """
 
     def __init__(
-        self, scanner: Scanner, families: Callable[[bool], Sequence[str]], *, raw: bool
+        self, scanner: Scanner, list_families: Callable[[bool], Sequence[str]], *, raw: bool
     ) -> None:
-        self._scanner, self._families, self._raw = scanner, families, raw
+        self._scanner, self._list_families, self._raw = scanner, list_families, raw
 
     def __iter__(self) -> Iterator[RowCells]:
-        return self._scanner.rows()
+        return self._scanner.iter_row_cells()
 
-    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
         _check_blocks(rows, raw=self._raw)
-        return self._blocks(rows)
+        return self._regroup_answers(rows)
 
-    def _blocks(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """The answers as columns, cut and joined to blocks of so many rows, or of many bytes."""
-        held: list[pa.RecordBatch] = []
-        lacking, size = rows, 0
-        for answer in self._scanner.answers():
-            block = self._columns(answer.cells)
-            is_other = held and not held[0]["family"].dictionary.equals(block["family"].dictionary)
-            if is_other or (held and size + len(answer.cells) > BLOCK_BYTES_MOST):
-                yield _joined(held)
-                held, lacking, size = [], rows, 0
+    def _regroup_answers(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the responses as record batches of `rows` rows, or fewer if they are large."""
+        batches: list[pa.RecordBatch] = []
+        missing_rows, size = rows, 0
+        for answer in self._scanner.iter_blocks():
+            block = self._parse_columns(answer.cells)
+            is_other = batches and not batches[0]["family"].dictionary.equals(
+                block["family"].dictionary
+            )
+            if is_other or (batches and size + len(answer.cells) > MAX_BLOCK_BYTES):
+                yield _join_blocks(batches)
+                batches, missing_rows, size = [], rows, 0
             size += len(answer.cells)
             ends = [0, *accumulate(answer.counts)]
             first = 0
             while first < len(ends) - 1:
-                behind = min(first + lacking, len(ends) - 1)
-                held.append(block.slice(ends[first], ends[behind] - ends[first]))
-                lacking -= behind - first
-                first = behind
-                if not lacking:
-                    yield _joined(held)
-                    held, lacking, size = [], rows, 0
-        if held:
-            yield _joined(held)
+                stop = min(first + missing_rows, len(ends) - 1)
+                batches.append(block.slice(ends[first], ends[stop] - ends[first]))
+                missing_rows -= stop - first
+                first = stop
+                if not missing_rows:
+                    yield _join_blocks(batches)
+                    batches, missing_rows, size = [], rows, 0
+        if batches:
+            yield _join_blocks(batches)
 
-    def _columns(self, cells: bytes | memoryview) -> pa.RecordBatch:
+    def _parse_columns(self, cells: bytes | memoryview) -> pa.RecordBatch:
+        """Return the cells of a response as a record batch."""
         from rowkey.hbase import to_columns
 
         try:
-            return to_columns(cells, self._families(False))
-        except Refused:
-            return to_columns(cells, self._families(True))
+            return to_columns(cells, self._list_families(False))
+        except InvalidArgument:
+            return to_columns(cells, self._list_families(True))
 
-    def ahead(self) -> bytes | None:
-        return self._scanner.first_row()
+    def peek_first_row(self) -> bytes | None:
+        return self._scanner.peek_row_key()
 
     def close(self) -> None:
         self._scanner.close()
 
 
 class EmptyCursor(Cursor):
-    """The rows of a range in which none can lie.
+    """A cursor over a range that can hold no row.
 
     Args:
         raw: whether deletes would be among the cells.
@@ -93,10 +96,10 @@ class EmptyCursor(Cursor):
 
     def __iter__(self) -> Iterator[RowCells]:
         if self._closed:
-            raise Refused("table", "it was closed while it was read", "an open table")
+            raise Closed("table", "it was closed while it was read", remedy="Open it again.")
         return iter(())
 
-    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
         _check_blocks(rows, raw=self._raw)
         return iter(())
 
@@ -105,15 +108,15 @@ class EmptyCursor(Cursor):
 
 
 def _check_blocks(rows: int, *, raw: bool) -> None:
-    """Raise unless blocks can be had."""
+    """Raise unless blocks can be read."""
     if raw:
-        raise Refused("raw", "blocks hold no deletes", "rows", "Iterate over the rows.")
+        raise InvalidArgument("raw", "blocks hold no deletes", "rows", "Iterate over the rows.")
     if rows < 1:
-        raise Refused("rows", f"{rows} is too few", "1 or more")
+        raise InvalidArgument("rows", f"{rows} is too few", "1 or more")
 
 
-def _joined(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Blocks as one."""
+def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return record batches joined into one."""
     if len(blocks) == 1:
         return blocks[0]
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""The order in which one process changes the rows of a table of a cluster."""
+"""The clock that orders the changes of one process to a table on a cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from rowkey import forks
+from rowkey import fork_safety
 from rowkey.engines.ordering.row_clock import RowClock
 from rowkey.engines.ordering.row_locks import RowLocks
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ClusterClock(RowClock):
-    """The order of a table whose rows are changed in parallel, by other processes as well.
+    """The clock of a table whose rows are changed in parallel, by other processes too.
 
     Within the process, timestamps never go back, and changes of one row come one after the other:
     of two on their way at once the later one might be seen first. What other processes write has
@@ -34,11 +34,11 @@ class ClusterClock(RowClock):
     def _make_lock(self) -> Lock:
         return Lock()
 
-    def ordered(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
-        return self.locks.locked(rows)
+    def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
+        return self.locks.lock_rows(rows)
 
-    def ordered_all(self) -> AbstractContextManager[object]:
-        return self.locks.all_locked()
+    def lock_all_rows(self) -> AbstractContextManager[object]:
+        return self.locks.lock_all_rows()
 
 
 class _SharedClocks:
@@ -46,20 +46,20 @@ class _SharedClocks:
 
     def __init__(self) -> None:
         self.reset_in_child()
-        forks.register(self)
+        fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: begin with none."""
+        """Start without clocks, in a forked child."""
         self._lock = Lock()
         self._clocks: WeakValueDictionary[object, ClusterClock] = WeakValueDictionary()
 
-    def find(self, cluster: str, name: str, clock: Callable[[], int]) -> ClusterClock:
-        """Return the clock of a table; all who have it open share it."""
+    def find_clock(self, cluster: str, name: str, clock: Callable[[], int]) -> ClusterClock:
+        """Return the clock of a table, which all its stores in this process share."""
         with self._lock:
-            found = self._clocks.get((cluster, name, clock))
-            if found is None:
-                self._clocks[cluster, name, clock] = found = ClusterClock(clock, name)
-            return found
+            shared_clock = self._clocks.get((cluster, name, clock))
+            if shared_clock is None:
+                self._clocks[cluster, name, clock] = shared_clock = ClusterClock(clock, name)
+            return shared_clock
 
 
 SHARED_CLOCKS = _SharedClocks()

@@ -1,4 +1,4 @@
-"""A table of a cluster under the contract of engines."""
+"""A table of a cluster as the store of an engine."""
 
 from __future__ import annotations
 
@@ -9,34 +9,40 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from rowkey.cells import (
+    MAX_ROW_BYTES,
     RowCells,
     check_amount,
     check_comparison,
     check_families,
     check_mutation,
 )
-from rowkey.engines.asking import check_ask, check_columns, check_rows
 from rowkey.engines.contract import Cursor, Reader, Store
-from rowkey.engines.counts import OpenRegion, RegionCount
-from rowkey.engines.hbase.asking import read_of, scan_of
+from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
-from rowkey.engines.requests import ALL, Span, TableSpec
-from rowkey.engines.specs import check_attributes_of, check_splits
-from rowkey.engines.territory import SplitLimits
-from rowkey.errors import Refused, Unsupported
-from rowkey.hbase import AskedWrongly
+from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
+from rowkey.engines.region_tracker import SplitLimits
+from rowkey.engines.request_checks import (
+    check_columns,
+    check_family_attributes,
+    check_rows,
+    check_selection,
+    check_splits,
+)
+from rowkey.engines.requests import NEWEST_CELLS, ScanRange, TableSpec
+from rowkey.errors import Unavailable
+from rowkey.hbase import ColumnRangeFilter, InvalidRequest, ReadSpec, ScanSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.ordering.row_clock import RowClock
-    from rowkey.engines.requests import Ask, Check
-    from rowkey.hbase import Client, Described, Scan
+    from rowkey.engines.requests import CellCondition, CellSelection
+    from rowkey.hbase import Client, TableDescriptor
 
 
 class HBaseReader(Reader):
-    """What can be read of one table of a cluster.
+    """Reads of one table of a cluster.
 
     Args:
         client: speaks to the cluster.
@@ -46,62 +52,67 @@ class HBaseReader(Reader):
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
         self._table = client.table(name)
-        described = client.admin.describe(name)
-        self._families: dict[str, Family] = {one.name: one for one in described.families}
+        descriptor = client.admin.describe_table(name)
+        self._families: dict[str, Family] = {family.name: family for family in descriptor.families}
         self._cursors: WeakSet[HBaseCursor] = WeakSet()
         self._closed = False
 
-    def _check(self, ask: Ask) -> None:
-        self._require_open()
-        check_ask(ask, self._known(ask.columns or ()))
+    def _check_selection(self, selection: CellSelection) -> None:
+        """Raise if the reader is closed, or a selection names an unknown family."""
+        self._check_open()
+        check_selection(selection, self._find_families(selection.columns or ()))
 
-    def _known(self, names: Iterable[str]) -> Mapping[str, Family]:
-        """The families, asked for again if one is named that was not there: others may add one."""
+    def _find_families(self, names: Iterable[str]) -> Mapping[str, Family]:
+        """Return the families, read again if a name is unknown: others may have added it."""
         if not self._families.keys() >= set(names):
-            self._look()
+            self._refresh_description()
         return self._families
 
-    def _names(self, again: bool) -> Sequence[str]:
-        """The families in the order of their names."""
-        if again:
-            self._look()
+    def _list_families(self, is_refresh: bool) -> Sequence[str]:
+        """Return the names of the families, ascending."""
+        if is_refresh:
+            self._refresh_description()
         return sorted(self._families)
 
-    def _look(self) -> Described:
-        """The table as it is described now."""
-        described = self.client.admin.describe(self.name)
-        self._families = {one.name: one for one in described.families}
-        return described
+    def _refresh_description(self) -> TableDescriptor:
+        """Read the description of the table again."""
+        descriptor = self.client.admin.describe_table(self.name)
+        self._families = {family.name: family for family in descriptor.families}
+        return descriptor
 
-    def _require_open(self) -> None:
+    def _check_open(self) -> None:
         if self._closed:
-            raise Refused("table", f"{self.name} is closed", "an open table")
+            raise build_closed_error("table", self.name)
 
-    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        self._check(ask)
+    def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        self._check_selection(selection)
         check_rows(rows)
-        if ask.raw:
-            return [self._raw(row, ask) for row in rows]
-        read = read_of(ask)
+        if selection.raw:
+            return [self._read_raw_row(row, selection) for row in rows]
+        read = to_hbase_read(selection)
         if len(rows) == 1:
             return [self._table.get(rows[0], read)]
         return self._table.get_many(rows, read)
 
-    def _raw(self, row: bytes, ask: Ask) -> RowCells:
-        """Everything of one row, as a scan gives it: a get of HBase cannot be raw."""
-        scan = scan_of(Span(row, row), replace(ask, reverse=False, limit=None, batch=None))
+    def _read_raw_row(self, row: bytes, selection: CellSelection) -> RowCells:
+        """Read all cells of one row by a scan: a get of HBase cannot be raw."""
+        scan = to_hbase_scan(
+            ScanRange(row, row), replace(selection, reverse=False, limit=None, batch=None)
+        )
         with self._table.scan(replace(scan, include_stop=True)) as scanner:
-            return next(scanner.rows(), RowCells(row, []))
+            return next(scanner.iter_row_cells(), RowCells(row, []))
 
-    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
-        self._check(ask)
-        return [self._cursor(scan_of(span, ask)) for span in spans]
+    def scan(
+        self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
+    ) -> list[Cursor]:
+        self._check_selection(selection)
+        return [self._open_cursor(to_hbase_scan(span, selection)) for span in ranges]
 
-    def _cursor(self, scan: Scan) -> Cursor:
-        """One cursor; its first answer is asked for at once, and not waited for."""
+    def _open_cursor(self, scan: ScanSpec) -> Cursor:
+        """Open a cursor, which requests its first response at once without waiting for it."""
         if scan.is_empty:
             return EmptyCursor(raw=scan.raw)
-        cursor = HBaseCursor(self._table.scan(scan), self._names, raw=scan.raw)
+        cursor = HBaseCursor(self._table.scan(scan), self._list_families, raw=scan.raw)
         self._cursors.add(cursor)
         return cursor
 
@@ -112,7 +123,7 @@ class HBaseReader(Reader):
 
 
 class HBaseStore(HBaseReader, Store):
-    """One table of a cluster, shared with everyone who reaches it.
+    """One table of a cluster, which other clients may change too.
 
     Args:
         client: speaks to the cluster.
@@ -133,36 +144,38 @@ class HBaseStore(HBaseReader, Store):
 
     @property
     def spec(self) -> TableSpec:
-        self._require_open()
-        described = self._look()
-        starts = [region.start for region in self.client.admin.regions(self.name)]
-        return TableSpec(self.name, described.families, tuple(starts[1:]), described.attributes)
+        self._check_open()
+        descriptor = self._refresh_description()
+        starts = [region.start for region in self.client.admin.list_regions(self.name)]
+        return TableSpec(self.name, descriptor.families, tuple(starts[1:]), descriptor.attributes)
 
     @property
-    def described(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
-        self._require_open()
-        described = self._look()
-        return described.families, described.attributes
+    def families_and_attributes(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
+        self._check_open()
+        descriptor = self._refresh_description()
+        return descriptor.families, descriptor.attributes
 
     @property
-    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
-        self._require_open()
-        return self._look().others
+    def unmodeled_attributes(self) -> Mapping[str, Mapping[str, str]]:
+        self._check_open()
+        return self._refresh_description().other_attributes
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        self._require_open()
+        self._check_open()
         named = {cell.family for mutation in mutations for cell in mutation.cells}
-        check_families(sorted(named), self._known(named))
+        check_families(sorted(named), self._find_families(named))
         if mutations:
-            with _as_unsupported():
-                self._table.mutate(mutations, sync=self._sync if sync is None else sync)
+            with _translate_refusals():
+                self._table.mutate_rows(mutations, sync=self._sync if sync is None else sync)
 
-    def load(self, blocks: Sequence[CellBlock]) -> None:
-        self._require_open()
-        check_families([block.family for block in blocks], self._known(b.family for b in blocks))
+    def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
+        self._check_open()
+        check_families(
+            [block.family for block in blocks], self._find_families(b.family for b in blocks)
+        )
         if blocks:
-            with _as_unsupported():
-                self._table.load(blocks, sync=self._sync)
+            with _translate_refusals():
+                self._table.put_blocks(blocks, sync=self._sync)
 
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
@@ -179,86 +192,91 @@ class HBaseStore(HBaseReader, Store):
         return self._table.append_cells(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
-        self._require_open()
+        """Raise if the store is closed, or the changes name an unknown family."""
+        self._check_open()
         columns = [(family, qualifier) for family, qualifier, _ in changes]
-        check_columns(row, columns, self._known(family for family, _ in columns))
+        check_columns(row, columns, self._find_families(family for family, _ in columns))
 
-    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        self._require_open()
-        known = self._known((check.family, *(cell.family for cell in cells)))
-        check_mutation(RowCells(row, cells), known)
-        check_families([check.family], known)
-        check_comparison(check.operator, check.value)
-        column = (check.family, check.qualifier)
+    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        self._check_open()
+        families = self._find_families((condition.family, *(cell.family for cell in cells)))
+        check_mutation(RowCells(row, cells), families)
+        check_families([condition.family], families)
+        check_comparison(condition.operator, condition.value)
+        column = (condition.family, condition.qualifier)
         return self._table.check_and_mutate(
-            row, *column, check.operator, check.value, cells, sync=self._sync
+            row, *column, condition.operator, condition.value, cells, sync=self._sync
         )
 
-    def regions(self) -> list[RegionCount]:
-        self._require_open()
+    def list_regions(self) -> list[RegionRequestCounts]:
+        self._check_open()
         return [
-            RegionCount(one.start, one.stop, one.writes, one.reads)
-            for one in self.client.admin.counters(self.name)
+            RegionRequestCounts(counters.start, counters.stop, counters.writes, counters.reads)
+            for counters in self.client.admin.get_counters(self.name)
         ]
 
-    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
-        self._require_open()
+    def list_open_regions(self, wait_s: float | None = None) -> list[OpenRegion]:
+        self._check_open()
         return [
             OpenRegion(
-                one.start,
-                one.stop,
-                one.writes,
-                one.reads,
-                str(one.server),
-                (one.load.name, one.server, one.seqnum),
+                counters.start,
+                counters.stop,
+                counters.writes,
+                counters.reads,
+                str(counters.server),
+                (counters.load.name, counters.server, counters.seqnum),
             )
-            for one in self.client.admin.counters(self.name, wait_s=wait_s)
+            for counters in self.client.admin.get_counters(self.name, wait_s=wait_s)
         ]
 
-    def split(self, at: bytes) -> None:
-        self._require_open()
-        check_splits(self.name, (at,))
-        self.client.admin.split(self.name, at)
+    def split(self, split_key: bytes) -> None:
+        self._check_open()
+        check_splits(self.name, (split_key,))
+        self.client.admin.split_region(self.name, split_key)
 
-    def alter(self, families: Sequence[Family]) -> None:
-        self._require_open()
-        check_attributes_of(families, {})
-        self.client.admin.alter(self.name, families)
-        self._look()
+    def alter_families(self, families: Sequence[Family]) -> None:
+        self._check_open()
+        check_family_attributes(families, {})
+        self.client.admin.alter_families(self.name, families)
+        self._refresh_description()
 
-    def annotate(self, attributes: Mapping[str, str]) -> None:
-        self._require_open()
-        SplitLimits.read(attributes)
-        gone = dict.fromkeys(self._look().attributes.keys() - attributes.keys())
-        self.client.admin.annotate(self.name, {**gone, **attributes})
+    def replace_attributes(self, attributes: Mapping[str, str]) -> None:
+        self._check_open()
+        SplitLimits.from_attributes(attributes)
+        removed_names = dict.fromkeys(
+            self._refresh_description().attributes.keys() - attributes.keys()
+        )
+        self.client.admin.set_attributes(self.name, {**removed_names, **attributes})
 
     def flush(self) -> None:
-        self._require_open()
-        self.client.admin.flush(self.name)
+        self._check_open()
+        self.client.admin.flush_table(self.name)
 
     def compact(self, *, major: bool = True) -> None:
-        self._require_open()
-        self.client.admin.compact(self.name, major=major)
+        self._check_open()
+        self.client.admin.compact_table(self.name, major=major)
 
-    def size(self) -> int:
-        self._require_open()
-        return sum(one.load.files_mb << 20 for one in self.client.admin.counters(self.name))
+    def measure_size_bytes(self) -> int:
+        self._check_open()
+        return sum(
+            counters.load.files_mb << 20 for counters in self.client.admin.get_counters(self.name)
+        )
 
     def snapshot(self) -> Reader:
-        self._require_open()
-        return HBaseSnapshot.take(self.client, self.name)
+        self._check_open()
+        return HBaseSnapshot.from_table(self.client, self.name)
 
 
 class HBaseSnapshot(HBaseReader):
-    """A table as it was: a copy that shares its files, dropped when closed."""
+    """A snapshot of a table: a clone that shares its files, dropped when it is closed."""
 
     @classmethod
-    def take(cls, client: Client, name: str) -> HBaseSnapshot:
-        """A copy of a table as it is now."""
+    def from_table(cls, client: Client, name: str) -> HBaseSnapshot:
+        """Clone a table as it is now."""
         copy = f"{name}.at.{token_hex(8)}"
-        client.admin.snapshot(name, copy.replace(":", "."))
+        client.admin.take_snapshot(name, copy.replace(":", "."))
         try:
-            client.admin.clone(copy.replace(":", "."), copy)
+            client.admin.clone_snapshot(copy.replace(":", "."), copy)
         finally:
             client.admin.delete_snapshot(copy.replace(":", "."))
         return cls(client, copy)
@@ -266,17 +284,63 @@ class HBaseSnapshot(HBaseReader):
     def close(self) -> None:
         if not self._closed:
             super().close()
-            self.client.admin.delete(self.name, disable=True)
+            self.client.admin.delete_table(self.name, disable=True)
 
 
 @contextmanager
-def _as_unsupported() -> Iterator[None]:
-    """What the cluster refuses although the rows are sound is none of their mistakes.
+def _translate_refusals() -> Iterator[None]:
+    """Raise `Unavailable` for a refusal of the cluster that is no mistake in the rows.
 
-    A table may be disabled, a user may lack the right: who is told `Refused` would change the row.
+    A table may be disabled, a user may lack the right: who is told `InvalidArgument` would change
+    the row.
     """
     try:
         yield
-    except AskedWrongly as refusal:
-        told = refusal.mistake
-        raise Unsupported(told.path, told.what, told.allowed, told.remedy) from refusal
+    except InvalidRequest as refusal:
+        mistake = refusal.mistake
+        raise Unavailable(
+            mistake.path, mistake.problem, mistake.expected, mistake.remedy
+        ) from refusal
+
+
+def to_hbase_read(selection: CellSelection) -> ReadSpec:
+    """Convert a selection of cells to a read of the HBase client.
+
+    >>> from rowkey.engines import CellSelection
+    >>> to_hbase_read(CellSelection({"d": (b"q",)}, versions=2)).versions
+    2
+    """
+    first, end = selection.qualifier_range
+    between = None
+    if selection.qualifier_range != (b"", b""):
+        between = ColumnRangeFilter(first or None, end or None)
+    return ReadSpec(selection.columns or None, selection.time_range, selection.versions, between)
+
+
+def to_hbase_scan(scan_range: ScanRange, selection: CellSelection) -> ScanSpec:
+    r"""Convert a range of rows to a scan of the HBase client, from its higher end if in reverse.
+
+    A bound longer than a row key can be is cut: what is not below it is what lies behind its first
+    32,767 bytes.
+
+    >>> from rowkey.engines import CellSelection, ScanRange
+    >>> scan = to_hbase_scan(ScanRange(b"a", b"b"), CellSelection(reverse=True))
+    >>> scan.start, scan.include_start, scan.stop, scan.include_stop
+    (b'b', False, b'a', True)
+    """
+    low, low_is_in = scan_range.start[:MAX_ROW_BYTES], len(scan_range.start) <= MAX_ROW_BYTES
+    high, high_is_in = scan_range.stop[:MAX_ROW_BYTES], len(scan_range.stop) > MAX_ROW_BYTES
+    start, include_start, stop, include_stop = low, low_is_in, high, high_is_in
+    if selection.reverse:
+        start, include_start, stop, include_stop = high, high_is_in or not high, low, low_is_in
+    return ScanSpec(
+        start,
+        stop,
+        include_start=include_start,
+        include_stop=include_stop,
+        reverse=selection.reverse,
+        read=to_hbase_read(selection),
+        limit=selection.limit,
+        batch=selection.batch,
+        raw=selection.raw,
+    )

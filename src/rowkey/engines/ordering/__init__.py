@@ -1,1 +1,1 @@
-"""One order of all changes to a row: locks, and stamps that never go back."""
+"""Orders all changes of a row: locks, and timestamps that never go back."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -36,21 +36,21 @@ class RowLocks:
         self._requests_for_all: set[_LockRequest] = set()
         self._mutex = Lock()
 
-    def locked(self, rows: Collection[bytes]) -> AbstractContextManager[None]:
-        """Return a block for whose time no other thread may change some rows.
+    def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[None]:
+        """Return a context manager that locks some rows.
 
         A thread must not lock rows while it has others locked.
 
         Raises:
-            Unsupported: when the block begins, if the rows are not free in time.
+            Unavailable: when the block begins, if the rows are not free in time.
         """
         return _LockRequest(self, frozenset(rows))
 
-    def all_locked(self) -> AbstractContextManager[None]:
-        """Return a block for whose time all rows are locked.
+    def lock_all_rows(self) -> AbstractContextManager[None]:
+        """Return a context manager that locks all rows.
 
         Raises:
-            Unsupported: when the block begins, if a row stays locked for too long.
+            Unavailable: when the block begins, if a row stays locked for too long.
         """
         return _LockRequest(self, None)
 
@@ -58,11 +58,11 @@ class RowLocks:
         """Lock the rows of a request, all in one step.
 
         Raises:
-            Unsupported: the rows are not free in time.
+            Unavailable: the rows are not free in time.
         """
         try:
             with self._mutex:
-                self._add(request)
+                self._add_request(request)
                 if not request.blockers:
                     return
                 request.granted = granted = Event()
@@ -75,15 +75,15 @@ class RowLocks:
             raise
 
     def release(self, request: _LockRequest) -> None:
-        """End a request, and grant those that waited for nothing else."""
+        """End a request, and grant the waiting requests that this unblocks."""
         with self._mutex:
-            self._remove(request)
+            self._remove_request(request)
             for follower in request.followers:
                 follower.blockers.discard(request)
                 if not follower.blockers and follower.granted is not None:
                     follower.granted.set()
 
-    def _add(self, request: _LockRequest) -> None:
+    def _add_request(self, request: _LockRequest) -> None:
         """Add a request after all others, and find those that it waits for."""
         if request.rows is None:
             request.blockers.update(self._requests)
@@ -98,7 +98,7 @@ class RowLocks:
             return
         self._requests.add(request)
 
-    def _remove(self, request: _LockRequest) -> None:
+    def _remove_request(self, request: _LockRequest) -> None:
         """Remove a request, even one that was interrupted while it was added."""
         self._requests.discard(request)
         self._requests_for_all.discard(request)
@@ -113,7 +113,7 @@ class RowLocks:
         """Check that a request was granted just before its timeout.
 
         Raises:
-            Unsupported: it was not.
+            Unavailable: it was not.
         """
         with self._mutex:
             if not request.blockers:
@@ -125,11 +125,11 @@ class RowLocks:
             rows = f"row {min(request.rows & blocking_rows or request.rows).hex()}"
         problem = f"not free within {self.timeout_s:g} s; {reason}"
         remedy = "This change was not made. Try again, with fewer threads if the engine is slow."
-        raise Unsupported(rows, problem, remedy=remedy)
+        raise Unavailable(rows, problem, remedy=remedy)
 
 
 class _LockRequest:
-    """The rows that a thread asks for, as a block for whose time they are locked.
+    """A request of a thread for rows, and the context manager that locks them.
 
     Args:
         locks: the locks of the table.

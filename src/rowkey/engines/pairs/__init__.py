@@ -1,1 +1,1 @@
-"""Cells as RocksDB keeps them: pairs of keys and values, written, read and taken apart."""
+"""Cells as RocksDB stores them: pairs of keys and values, written, read and parsed."""

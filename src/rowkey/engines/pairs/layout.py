@@ -1,4 +1,4 @@
-r"""The bytes of a cell in RocksDB: a key, whose order is HBase's order of cells, and a value.
+r"""The bytes of a cell in RocksDB: a key, which sorts in HBase's order of cells, and a value.
 
 ```
 key    row, escaped   00   qualifier, escaped   00   2^63 - 1 - timestamp, 8 bytes   255 - kind
@@ -15,38 +15,39 @@ from __future__ import annotations
 
 from struct import Struct
 
-from rowkey.cells import LATEST, Kind
+from rowkey.cells import LATEST, CellType
 
-END = b"\0"
+PIECE_END = b"\0"
 """Ends a row, and a qualifier."""
 
-BEHIND = b"\1"
-"""What follows a row in a key is above `END` and at least this only in keys of later rows."""
+NEXT_PIECE_START = b"\1"
+"""What follows a row in a key is above `PIECE_END` and at least this only in keys of later rows."""
 
-TAIL = 9
+TAIL_BYTES = 9
 """Bytes behind the qualifier's end: 8 of the timestamp, 1 of the kind."""
 
-BESIDE = TAIL + 2
+KEY_OVERHEAD_BYTES = TAIL_BYTES + 2
 """Bytes of a key beside its row and qualifier."""
 
-MARK = 0xC1
+VALUE_MARK = 0xC1
 """The first byte of a value that does not stand as it is."""
 
-AS_IS = b"\xc1\x00"
-WITH_TTL = b"\xc1\x01"
+PLAIN_VALUE_PREFIX = b"\xc1\x00"
+TTL_VALUE_PREFIX = b"\xc1\x01"
 
-MARKED = bytes([MARK])
+MARK_PREFIX = bytes([VALUE_MARK])
 
-_TAIL = Struct(">QB")
-_TTL = Struct(">Q")
-read_tail = _TAIL.unpack_from
-KINDS = {255 - kind: kind for kind in Kind}
-PUT_BYTE = 255 - Kind.PUT
+_TAIL_STRUCT = Struct(">QB")
+_TTL_STRUCT = Struct(">Q")
+unpack_tail = _TAIL_STRUCT.unpack_from
+pack_tail = _TAIL_STRUCT.pack
+CELL_TYPES = {255 - kind: kind for kind in CellType}
+PUT_BYTE = 255 - CellType.PUT
 """The last byte of a put's key."""
 
 
 def escape(piece: bytes) -> bytes:
-    r"""Bytes without 00 that sort as the given ones do, and before them whatever they begin.
+    r"""Return bytes escaped so that none is 00; their order and their prefixes stay.
 
     >>> escape(b"a\0b\1c")
     b'a\x01\x01b\x01\x02c'
@@ -58,7 +59,7 @@ def escape(piece: bytes) -> bytes:
 
 
 def unescape(piece: bytes) -> bytes:
-    r"""The bytes that were escaped.
+    r"""Return the bytes that were escaped.
 
     >>> unescape(escape(b"\1\0\0\1\2"))
     b'\x01\x00\x00\x01\x02'
@@ -68,63 +69,63 @@ def unescape(piece: bytes) -> bytes:
     return piece
 
 
-def tail(timestamp: int, kind: int) -> bytes:
-    r"""The end of a key: newest first, and of one timestamp deletes before puts.
+def build_tail(timestamp: int, cell_type: int) -> bytes:
+    r"""Return the end of a key, which sorts newest first and deletes before puts of one timestamp.
 
-    >>> tail(2**63 - 2, 4)
+    >>> build_tail(2**63 - 2, 4)
     b'\x00\x00\x00\x00\x00\x00\x00\x01\xfb'
     """
-    return _TAIL.pack(LATEST - timestamp, 255 - kind)
+    return _TAIL_STRUCT.pack(LATEST - timestamp, 255 - cell_type)
 
 
-def compose(row: bytes, qualifier: bytes, timestamp: int, kind: int) -> bytes:
-    r"""The key of a cell.
+def build_key(row: bytes, qualifier: bytes, timestamp: int, cell_type: int) -> bytes:
+    r"""Return the key of a cell.
 
-    >>> compose(b"r", b"q", 2**63 - 2, Kind.PUT)
+    >>> build_key(b"r", b"q", 2**63 - 2, CellType.PUT)
     b'r\x00q\x00\x00\x00\x00\x00\x00\x00\x00\x01\xfb'
     """
-    return b"%b\0%b\0%b" % (escape(row), escape(qualifier), tail(timestamp, kind))
+    return b"%b\0%b\0%b" % (escape(row), escape(qualifier), build_tail(timestamp, cell_type))
 
 
-def take_apart(key: bytes) -> tuple[bytes, bytes, int, Kind]:
-    """Row, qualifier, timestamp and kind of a key.
+def parse_key(key: bytes) -> tuple[bytes, bytes, int, CellType]:
+    """Return row, qualifier, timestamp and type of the cell that a key stands for.
 
-    >>> take_apart(compose(b"r", b"q", 7, Kind.DELETE))
-    (b'r', b'q', 7, <Kind.DELETE: 8>)
+    >>> parse_key(build_key(b"r", b"q", 7, CellType.DELETE))
+    (b'r', b'q', 7, <CellType.DELETE: 8>)
     """
-    row, _, rest = key.partition(END)
-    left, kind = _TAIL.unpack_from(rest, len(rest) - TAIL)
-    return unescape(row), unescape(rest[: -TAIL - 1]), LATEST - left, KINDS[kind]
+    row, _, rest = key.partition(PIECE_END)
+    left, type_byte = _TAIL_STRUCT.unpack_from(rest, len(rest) - TAIL_BYTES)
+    return unescape(row), unescape(rest[: -TAIL_BYTES - 1]), LATEST - left, CELL_TYPES[type_byte]
 
 
-def row_of_key(key: bytes) -> bytes:
+def parse_row(key: bytes) -> bytes:
     """Return the row of a key.
 
-    >>> row_of_key(compose(b"r", b"q", 7, Kind.PUT))
+    >>> parse_row(build_key(b"r", b"q", 7, CellType.PUT))
     b'r'
     """
-    return unescape(key.partition(END)[0])
+    return unescape(key.partition(PIECE_END)[0])
 
 
-def wrap(value: bytes, ttl_ms: int | None = None) -> bytes:
-    r"""What is stored for a value.
+def wrap_value(value: bytes, ttl_ms: int | None = None) -> bytes:
+    r"""Return the bytes that are stored for a value.
 
-    >>> wrap(b"plain"), wrap(b"\xc1"), wrap(b"", 5)
+    >>> wrap_value(b"plain"), wrap_value(b"\xc1"), wrap_value(b"", 5)
     (b'plain', b'\xc1\x00\xc1', b'\xc1\x01\x00\x00\x00\x00\x00\x00\x00\x05')
     """
     if ttl_ms is not None:
-        return WITH_TTL + _TTL.pack(ttl_ms) + value
-    return AS_IS + value if value[:1] == b"\xc1" else value
+        return TTL_VALUE_PREFIX + _TTL_STRUCT.pack(ttl_ms) + value
+    return PLAIN_VALUE_PREFIX + value if value[:1] == b"\xc1" else value
 
 
-def unwrap(stored: bytes) -> tuple[bytes, int | None]:
-    r"""The value and its own time to live in ms.
+def unwrap_value(stored: bytes) -> tuple[bytes, int | None]:
+    r"""Return the value that was stored, and its own time to live in ms.
 
-    >>> unwrap(wrap(b"\xc1")), unwrap(wrap(b"v", 5))
+    >>> unwrap_value(wrap_value(b"\xc1")), unwrap_value(wrap_value(b"v", 5))
     ((b'\xc1', None), (b'v', 5))
     """
     if stored[:1] != b"\xc1":
         return stored, None
     if stored[1:2] == b"\0":
         return stored[2:], None
-    return stored[10:], _TTL.unpack_from(stored, 2)[0]
+    return stored[10:], _TTL_STRUCT.unpack_from(stored, 2)[0]

@@ -1,4 +1,4 @@
-"""The RocksDB library, loaded once more in a process that was forked from one that has used it.
+"""The RocksDB library, loaded again in a process forked from one that has used it.
 
 RocksDB works with threads, which a forked child does not inherit: there, the copy that the parent
 has loaded waits forever for threads that are gone. A second copy of the library has threads of its
@@ -16,14 +16,14 @@ from typing import Any
 
 import rocksdict
 
-from rowkey.errors import Unsupported
+from rowkey.errors import Unavailable
 
 _NAMES = frozenset({
     "AccessType", "BlockBasedOptions", "DbClosedError", "DBCompressionType", "DBRecoveryMode",
     "Options", "Rdict", "ReadOptions", "WriteBatch", "WriteOptions",
 })  # fmt: skip
 
-generation = 0
+fork_count = 0
 """How many forks lie between the process that has loaded RocksDB first and this one."""
 
 _library: Any = rocksdict
@@ -37,8 +37,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if _library is None:
         _library = _load_copy()
-    found = globals()[name] = getattr(_library, name)
-    return found
+    attribute = globals()[name] = getattr(_library, name)
+    return attribute
 
 
 def leak(resource: object) -> None:
@@ -53,18 +53,18 @@ def _load_copy() -> Any:
     """Load the library once more, from a file in memory.
 
     Raises:
-        Unsupported: the system has no such files.
+        Unavailable: the system has no such files.
     """
     if sys.platform != "linux":
         what = "RocksDB was used before this process was forked, and its threads are gone here"
         remedy = 'Start processes by multiprocessing.get_context("spawn").'
-        raise Unsupported("rocks", what, remedy=remedy)
+        raise Unavailable("rocks", what, remedy=remedy)
     path = rocksdict.rocksdict.__file__
     file = os.memfd_create("rocksdict")
     with open(path, "rb") as library:  # noqa: PTH123 - a file descriptor is needed
         while os.sendfile(file, library.fileno(), None, 1 << 24):
             pass
-    name = f"rocksdict_{generation}.rocksdict"  # its last part names the function that makes it
+    name = f"rocksdict_{fork_count}.rocksdict"  # its last part names the function that makes it
     loader = ExtensionFileLoader(name, f"/proc/self/fd/{file}")
     spec = spec_from_loader(name, loader)
     assert spec is not None
@@ -73,12 +73,12 @@ def _load_copy() -> Any:
     return module
 
 
-def _forget() -> None:
-    """In a forked child whose parent has used RocksDB: have the next use load it once more."""
-    global generation, _library
+def _reset_after_fork() -> None:
+    """Load RocksDB again at its next use, in a forked child whose parent has used it."""
+    global fork_count, _library
     if "Rdict" not in globals():
         return
-    generation, _library = generation + 1, None
+    fork_count, _library = fork_count + 1, None
     for name in _NAMES:
         globals().pop(name, None)
     # At the end of the process the parent's copy would wait for its threads: leave before it does.
@@ -87,4 +87,4 @@ def _forget() -> None:
         libc.on_exit(libc["_exit"], None)
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,4 +1,4 @@
-"""The parts of the engine `rocks`: how cells, regions and descriptions lie in RocksDB."""
+"""Parts of the engine `rocks`: how RocksDB stores cells, regions and descriptions."""
 
 from rowkey.engines.rocksdb.open_table import OpenTable
 from rowkey.engines.rocksdb.options import check_codecs

@@ -1,4 +1,4 @@
-"""One RocksDB in one directory: checked, opened, written, closed."""
+"""One RocksDB database in one directory: checked, opened, written, closed."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from rowkey.engines.pairs import library
-from rowkey.engines.pairs.source import PairSource
-from rowkey.engines.rocksdb.options import changed_options, database_options, family_options
+from rowkey.engines.pairs.pair_source import PairSource
+from rowkey.engines.rocksdb.options import (
+    build_changed_options,
+    build_database_options,
+    build_family_options,
+)
 from rowkey.engines.rocksdb.storage_errors import (
     explain_error,
     is_lock_of_this_process,
     is_not_writable,
 )
-from rowkey.engines.rocksdb_files.directory import (
-    META,
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, HighWaterMark
+from rowkey.engines.rocksdb_files.inspection import (
+    META_FAMILY,
     Inspection,
     check_safe_to_open,
     inspect_database,
-    move_unreferenced,
+    move_unreferenced_files,
 )
-from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, HighWaterMark
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
-from rowkey.engines.rocksdb_files.settings import write_settings
-from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsupported
+from rowkey.engines.rocksdb_files.rocksdict_settings import write_settings
+from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,92 +45,99 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("rowkey.engines.rocks")
 
-_PREFIX = "f_"
+_FAMILY_PREFIX = "f_"
 _LOCK_WAIT_S = 2.0
 """Seconds that a database is waited for that this process is just closing."""
 
 
-def column_family(family: str) -> str:
-    """Return the name under which RocksDB keeps a family; never `META`, always plain ASCII.
+def to_column_family(family: str) -> str:
+    """Return the name under which RocksDB keeps a family; never `META_FAMILY`, always plain ASCII.
 
-    >>> column_family("d")
+    >>> to_column_family("d")
     'f_d'
     """
-    return _PREFIX + quote(family, safe="")
+    return _FAMILY_PREFIX + quote(family, safe="")
 
 
-def family_name(column_family: str) -> str | None:
-    """Return the family that RocksDB keeps under a name; None if that holds none.
+def parse_family_name(column_family: str) -> str | None:
+    """Return the family that a column family of RocksDB stores; None if it stores none.
 
-    >>> family_name(column_family("d")), family_name("default")
+    >>> parse_family_name(to_column_family("d")), parse_family_name("default")
     ('d', None)
     """
-    if not column_family.startswith(_PREFIX):
+    if not column_family.startswith(_FAMILY_PREFIX):
         return None
-    return unquote(column_family.removeprefix(_PREFIX))
+    return unquote(column_family.removeprefix(_FAMILY_PREFIX))
 
 
 class Database:
-    """A RocksDB that is open.
+    """An open RocksDB database.
 
     Args:
         directory: where it lies.
         db: the open database.
         families: names of its families.
-        mark: the high-water mark; None if it is open for reading only.
+        high_water_mark: the high-water mark; None if it is open for reading only.
 
     A write that fails, for want of space say, is the last one: RocksDB takes no other until it is
-    opened again. `failed` says so.
+    opened again. `has_failed` says so.
     """
 
     def __init__(
-        self, directory: Path, db: Rdict, families: Iterable[str], mark: HighWaterMark | None
+        self,
+        directory: Path,
+        db: Rdict,
+        families: Iterable[str],
+        high_water_mark: HighWaterMark | None,
     ) -> None:
-        self.directory, self.meta, self.failed = directory, db, False
-        self._mark = mark
-        self._folder: LinkedFolder | None = None
+        self.directory, self.meta, self.has_failed = directory, db, False
+        self._high_water_mark = high_water_mark
+        self._linked_folder: LinkedFolder | None = None
         self.sources: dict[str, PairSource] = {}
-        self.handles: dict[str, ColumnFamily] = {}
-        self._sync, self._lazy = library.WriteOptions(), library.WriteOptions()
-        self._sync.sync = True
-        self.meta_source = PairSource(db, self.explain)
+        self.family_handles: dict[str, ColumnFamily] = {}
+        self._sync_options, self._async_options = library.WriteOptions(), library.WriteOptions()
+        self._sync_options.sync = True
+        self.meta_source = PairSource(db, self.explain_error)
         for family in families:
-            self._find_family(family)
+            self._open_family(family)
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it can only be read."""
-        return self._mark is None
+        """Return whether the database can only be read."""
+        return self._high_water_mark is None
 
-    def _find_family(self, family: str) -> None:
-        name = column_family(family)
-        self.sources[family] = PairSource(self.meta.get_column_family(name), self.explain)
-        self.handles[family] = self.meta.get_column_family_handle(name)
+    def _open_family(self, family: str) -> None:
+        """Open a family for reading and writing."""
+        name = to_column_family(family)
+        self.sources[family] = PairSource(self.meta.get_column_family(name), self.explain_error)
+        self.family_handles[family] = self.meta.get_column_family_handle(name)
 
-    def explain(self, problem: Exception) -> OneMistakeError:
-        """Return what an error of RocksDB means."""
+    def explain_error(self, problem: Exception) -> OneMistakeError:
+        """Return the `RowkeyError` for an error of RocksDB."""
         return explain_error(self.directory, problem)
 
-    def explaining(self) -> AbstractContextManager[None]:
-        """Raise errors of RocksDB as what they mean."""
-        return _explaining(self.directory)
+    def translate_errors(self) -> AbstractContextManager[None]:
+        """Return a context manager that raises RocksDB's errors as `RowkeyError`."""
+        return _translate_errors(self.directory)
 
     @classmethod
     def create(cls, directory: Path, families: Sequence[Family]) -> Database:
-        """Make a RocksDB in a directory that has none."""
-        options = database_options(create=True)
-        column_families = {column_family(one.name): family_options(one) for one in families}
-        names = [one.name for one in families]
+        """Create a RocksDB in a directory without one."""
+        options = build_database_options(create=True)
+        column_families = {
+            to_column_family(family.name): build_family_options(family) for family in families
+        }
+        names = [family.name for family in families]
         try:
-            db = library.Rdict(_path_of(directory), options, column_families)
-            mark = HighWaterMark(directory / HIGH_WATER, db.latest_sequence_number())
+            db = library.Rdict(_build_path(directory), options, column_families)
+            mark = HighWaterMark(directory / HIGH_WATER_FILE, db.latest_sequence_number())
             return cls(directory, db, names, mark)
         except Exception as problem:
             raise explain_error(directory, problem) from problem
 
     @classmethod
     def open(cls, directory: Path, families: Sequence[Family], *, repair: bool = False) -> Database:
-        """Open a RocksDB that is there, after it was checked; for reading where a disk is full.
+        """Check and open the RocksDB in a directory; only for reading if the disk is full.
 
         Args:
             directory: where it lies.
@@ -135,58 +146,62 @@ class Database:
 
         Raises:
             CorruptionError: it is damaged, or files are missing; nothing was changed.
-            Unsupported: another process has it.
+            Unavailable: another process has it.
         """
-        with _explaining(directory):
+        with _translate_errors(directory):
             check_safe_to_open(directory)
-        found = check_database(directory, families, repair=repair)
-        assert found.manifest is not None
-        for warning in found.warnings:
+        inspection = check_database(directory, families, repair=repair)
+        assert inspection.manifest is not None
+        for warning in inspection.warnings:
             LOG.warning("%s", warning)
-        options = database_options(repair=repair)
+        options = build_database_options(repair=repair)
         try:
-            moved = move_unreferenced(directory, found.manifest)
+            moved = move_unreferenced_files(directory, inspection.manifest)
             write_settings(directory)
-            db = _open_unlocked(directory, options, _options_of(found, families))
+            db = _open_when_unlocked(
+                directory, options, _build_all_family_options(inspection, families)
+            )
         except Exception as problem:
             if is_not_writable(directory, problem):
-                return cls._open_to_read(directory, families, problem)
+                return cls._open_read_only(directory, families, problem)
             raise explain_error(directory, problem) from problem
         for path in moved:
             LOG.info("%s: nothing refers to it; kept here for some days", path)
         try:
             sequence = db.latest_sequence_number()
             if not repair:
-                _check_recovered(directory, sequence, found)
-            mark = HighWaterMark(directory / HIGH_WATER, sequence)
-            return cls(directory, db, [one.name for one in families], mark)
+                _check_recovered(directory, sequence, inspection)
+            mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence)
+            return cls(directory, db, [family.name for family in families], mark)
         except Exception as problem:
             with suppress(Exception):  # what went wrong first is told
                 db.close()
             raise explain_error(directory, problem) from problem
 
     @classmethod
-    def _open_to_read(
+    def _open_read_only(
         cls, directory: Path, families: Sequence[Family], reason: Exception
     ) -> Database:
+        """Open a database for reading only, because it could not be opened for writing."""
         LOG.warning("%s: open for reading only: %s", directory, reason)
-        found = check_database(directory, families)  # RocksDB may have changed it before it failed
-        db, folder = open_linked(directory, found, families)
-        opened = cls(directory, db, [one.name for one in families], None)
-        opened._folder = folder
+        # RocksDB may have changed the directory before it failed.
+        inspection = check_database(directory, families)
+        db, folder = open_linked_database(directory, inspection, families)
+        opened = cls(directory, db, [family.name for family in families], None)
+        opened._linked_folder = folder
         return opened
 
-    def alter(self, family: Family) -> None:
-        """Give a family other options, or make room for a new one."""
+    def alter_family(self, family: Family) -> None:
+        """Change the options of a family, or add the family."""
         self.check_writable()
-        with self.explaining():
+        with self.translate_errors():
             if family.name in self.sources:
-                self.sources[family.name].family.set_options(changed_options(family))
+                self.sources[family.name].family.set_options(build_changed_options(family))
                 return
-            name = column_family(family.name)
-            if name not in library.Rdict.list_cf(_path_of(self.directory)):
-                self.meta.create_column_family(name, family_options(family)).close()
-            self._find_family(family.name)
+            name = to_column_family(family.name)
+            if name not in library.Rdict.list_cf(_build_path(self.directory)):
+                self.meta.create_column_family(name, build_family_options(family)).close()
+            self._open_family(family.name)
 
     def start_batch(self) -> WriteBatch:
         """Return an empty batch of changes."""
@@ -197,39 +212,39 @@ class Database:
         """Raise unless it can be written.
 
         Raises:
-            Unsupported: it is open for reading only.
+            Unavailable: it is open for reading only.
         """
-        if self._mark is None:
+        if self._high_water_mark is None:
             what = "it is open for reading only: its disk was full or read-only when it was opened"
-            raise Unsupported(str(self.directory), what, remedy="Mend that, and open it again.")
+            raise Unavailable(str(self.directory), what, remedy="Repair that, and open it again.")
 
-    def write(self, batch: WriteBatch, *, sync: bool) -> None:
-        """Apply a batch whole.
+    def write_batch(self, batch: WriteBatch, *, sync: bool) -> None:
+        """Apply all changes of a batch, or none.
 
         Raises:
-            Unsupported: it could not be written; nothing of it can be read.
+            Unavailable: it could not be written; nothing of it can be read.
         """
-        mark = self._mark
+        mark = self._high_water_mark
         if mark is None:
             self.check_writable()
             return
         try:
-            self.meta.write(batch, self._sync if sync else self._lazy)
-            mark.raise_to(self.meta.latest_sequence_number(), durable=sync)
+            self.meta.write(batch, self._sync_options if sync else self._async_options)
+            mark.raise_mark(self.meta.latest_sequence_number(), durable=sync)
         except Exception as problem:
-            self.failed = True
-            raise self.explain(problem) from problem
+            self.has_failed = True
+            raise self.explain_error(problem) from problem
 
     def flush(self) -> None:
-        """Write what is in memory to files."""
+        """Write the memtables to files."""
         self.check_writable()
-        with self.explaining():
+        with self.translate_errors():
             sequence = self.meta.latest_sequence_number()
             for source in self.sources.values():
                 source.family.flush()
             self.meta.flush()
-            assert self._mark is not None
-            self._mark.raise_to(sequence, durable=True)
+            assert self._high_water_mark is not None
+            self._high_water_mark.raise_mark(sequence, durable=True)
 
     def compact(self) -> None:
         """Merge the files of each family.
@@ -238,54 +253,56 @@ class Database:
             CorruptionError: a block is damaged, or could not be read.
         """
         self.check_writable()
-        before = self._background_errors()
-        with self.explaining():
+        before = self._count_background_errors()
+        with self.translate_errors():
             for source in self.sources.values():
                 source.family.flush()
                 source.family.compact_range(None, None)
-        if self._background_errors() > before:
-            self.failed = True
+        if self._count_background_errors() > before:
+            self.has_failed = True
             what = "a compaction failed: a block is damaged, or the disk did not answer"
             remedy = "`rowkey verify` tells what is damaged."
             raise CorruptionError(str(self.directory), what, remedy=remedy)
 
-    def _background_errors(self) -> int:
+    def _count_background_errors(self) -> int:
+        """Return how many background errors RocksDB has had."""
         return self.meta.property_int_value("rocksdb.background-errors") or 0
 
-    def size_bytes(self) -> int:
+    def measure_size_bytes(self) -> int:
         """Return the bytes of its files."""
-        with self.explaining():
-            return sum(map(_size_of, self.directory.iterdir()))
+        with self.translate_errors():
+            return sum(map(_get_file_size, self.directory.iterdir()))
 
     def close(self) -> None:
-        """Let go of the directory; iterators that still live hold it until they are gone.
+        """Close the database; the directory stays locked until its last iterator is gone.
 
         Raises:
-            Unsupported: what was in memory could not be written; it is in the log, and read from
+            Unavailable: what was in memory could not be written; it is in the log, and read from
                 there when the table is opened. Not if that was said before.
         """
-        self.handles.clear()
+        self.family_handles.clear()
         problems = []
         for database in (*(source.family for source in self.sources.values()), self.meta):
             try:
                 database.close()
             except Exception as problem:  # noqa: BLE001  # all must be closed, then it is told
-                problems.append(self.explain(problem))
+                problems.append(self.explain_error(problem))
         self.sources.clear()
-        if self._mark is not None:
-            self._mark.close()
-        if self._folder is not None:
-            self._folder.close()
-        if problems and not self.failed:
+        if self._high_water_mark is not None:
+            self._high_water_mark.close()
+        if self._linked_folder is not None:
+            self._linked_folder.close()
+        if problems and not self.has_failed:
             raise problems[0]
 
     def leak(self) -> None:
-        """In a forked child: keep what belongs to the parent from being closed here."""
+        """Keep the parent's database from being closed, in a forked child."""
         library.leak(self)
 
 
 @contextmanager
-def _explaining(directory: Path) -> Iterator[None]:
+def _translate_errors(directory: Path) -> Iterator[None]:
+    """Raise RocksDB's errors as errors that name the file and the remedy."""
     try:
         yield
     except RowkeyError:
@@ -297,7 +314,7 @@ def _explaining(directory: Path) -> Iterator[None]:
 def check_database(
     directory: Path, families: Sequence[Family], *, repair: bool = False
 ) -> Inspection:
-    """Return what is in a directory, once nothing in it is damaged or missing.
+    """Inspect a directory, and raise if a file in it is damaged or missing.
 
     Args:
         directory: where it lies.
@@ -306,64 +323,80 @@ def check_database(
 
     Raises:
         CorruptionError: the first damage; how many more there are is said as well.
-        Unsupported: a file cannot be read.
+        Unavailable: a file cannot be read.
     """
     try:
-        found = inspect_database(directory, [META, *(column_family(one.name) for one in families)])
+        inspection = inspect_database(
+            directory, [META_FAMILY, *(to_column_family(family.name) for family in families)]
+        )
     except OSError as problem:
         raise explain_error(directory, problem) from problem
-    problems = found.problems if repair else found.problems + found.log_problems
+    problems = inspection.problems if repair else inspection.problems + inspection.log_problems
     if problems:
         raise problems[0]
-    return found
+    return inspection
 
 
-def _check_recovered(directory: Path, sequence: int, found: Inspection) -> None:
+def _check_recovered(directory: Path, sequence: int, inspection: Inspection) -> None:
     """Raise unless all changes were recovered that the logs hold.
 
     Raises:
         CorruptionError: some are missing.
     """
-    if sequence < found.last_change:
-        what = f"only {sequence:,} of {found.last_change:,} changes were recovered from its logs"
+    if sequence < inspection.last_sequence:
+        what = (
+            f"only {sequence:,} of {inspection.last_sequence:,} changes were recovered from its "
+            "logs"
+        )
         raise CorruptionError(str(directory), what)
 
 
-def open_linked(directory: Path, found: Inspection, families: Sequence[Family]) -> LinkedDatabase:
-    """Return a database that is open to be read, from links to its files: none is changed.
+def open_linked_database(
+    directory: Path, inspection: Inspection, families: Sequence[Family]
+) -> LinkedDatabase:
+    """Open a database for reading through links to its files, so that no file is changed.
 
     Raises:
         CorruptionError: it is damaged.
-        Unsupported: it cannot be opened.
+        Unavailable: it cannot be opened.
     """
-    assert found.manifest is not None
-    names = {"CURRENT", found.manifest_name, *(one.name for one in found.manifest.files.values())}
-    logs = [path for path, _ in found.logs]
+    assert inspection.manifest is not None
+    names = {
+        "CURRENT",
+        inspection.manifest_name,
+        *(file.name for file in inspection.manifest.files.values()),
+    }
+    logs = [path for path, _ in inspection.logs]
     folder = LinkedFolder(directory, [*(directory / name for name in sorted(names)), *logs])
-    options, access = _options_of(found, families), library.AccessType.read_only()
+    options, access = (
+        _build_all_family_options(inspection, families),
+        library.AccessType.read_only(),
+    )
     try:
-        return library.Rdict(str(folder.path), database_options(), options, access), folder
+        return library.Rdict(str(folder.path), build_database_options(), options, access), folder
     except Exception as problem:
         folder.close()
         raise explain_error(directory, problem) from problem
 
 
-def _options_of(found: Inspection, families: Sequence[Family]) -> dict[str, Any]:
+def _build_all_family_options(inspection: Inspection, families: Sequence[Family]) -> dict[str, Any]:
     """Return the options of all column families that a database has."""
-    given = {column_family(one.name): family_options(one) for one in families}
-    assert found.manifest is not None
-    for name in found.manifest.families.values():
-        if name != META and name not in given:  # a kill while a family was added
-            given[name] = library.Options(raw_mode=True)
-    return given
+    options_by_name = {
+        to_column_family(family.name): build_family_options(family) for family in families
+    }
+    assert inspection.manifest is not None
+    for name in inspection.manifest.families.values():
+        if name != META_FAMILY and name not in options_by_name:  # a kill while a family was added
+            options_by_name[name] = library.Options(raw_mode=True)
+    return options_by_name
 
 
-def _open_unlocked(directory: Path, options: Any, families: dict[str, Any]) -> Rdict:
+def _open_when_unlocked(directory: Path, options: Any, families: dict[str, Any]) -> Rdict:
     """Open a database; one that this process is just closing is waited for."""
     end = time.monotonic() + _LOCK_WAIT_S
     while True:
         try:
-            db: Rdict = library.Rdict(_path_of(directory), options, families)
+            db: Rdict = library.Rdict(_build_path(directory), options, families)
         except Exception as problem:
             if not is_lock_of_this_process(problem) or time.monotonic() > end:
                 raise
@@ -372,16 +405,16 @@ def _open_unlocked(directory: Path, options: Any, families: dict[str, Any]) -> R
             return db
 
 
-def _path_of(directory: Path) -> str:
+def _build_path(directory: Path) -> str:
     """Return the path under which RocksDB opens a directory.
 
     A forked child inherits RocksDB's list of the paths that are locked in its process; there it
     must go by another one.
     """
-    return str(directory) + "/." * library.generation
+    return str(directory) + "/." * library.fork_count
 
 
-def _size_of(path: Path) -> int:
+def _get_file_size(path: Path) -> int:
     """Return the bytes of a file, 0 for one that RocksDB has just removed."""
     try:
         return path.stat().st_size if path.is_file() else 0

@@ -1,265 +1,260 @@
-"""One table: its files, its regions, and the one way in which they change together."""
+"""One open table in RocksDB: its database and its regions, which change in the same batches."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import accumulate
-from threading import RLock
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from rowkey import forks
-from rowkey.cells import cell_bytes
-from rowkey.engines.ordering.row_clock import TableClock
+from rowkey import fork_safety
+from rowkey.cells import CELL_OVERHEAD_BYTES, LATEST, compute_cell_bytes
+from rowkey.engines.embedded_store import STATE_CLOSED, STATE_OPEN, EmbeddedTable
 from rowkey.engines.pairs import library
-from rowkey.engines.pairs.layout import BESIDE, compose, unescape, wrap
-from rowkey.engines.pairs.ranges import open_pairs, read_chunks, row_places
-from rowkey.engines.pairs.source import EndCheck, FrozenPairs
-from rowkey.engines.requests import Span, TableSpec
+from rowkey.engines.pairs.layout import (
+    KEY_OVERHEAD_BYTES,
+    MARK_PREFIX,
+    escape,
+    pack_tail,
+    unescape,
+    wrap_value,
+)
+from rowkey.engines.pairs.pair_reader import iterate_row_bounds, open_pairs, read_chunks
+from rowkey.engines.pairs.pair_source import EndCheck, FrozenPairs
+from rowkey.engines.pairs.row_decoder import read_row_cells
+from rowkey.engines.region_tracker import find_middle_row
+from rowkey.engines.requests import ScanRange, TableSpec
 from rowkey.engines.rocksdb.database import Database
-from rowkey.engines.rocksdb.ledger import Ledger, read_spec, store_spec
+from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec, store_spec
 from rowkey.engines.rocksdb_files.descriptor import (
-    CREATING,
-    READY,
+    STATE_CREATING,
+    STATE_READY,
     Descriptor,
     read_descriptor,
     write_descriptor,
 )
-from rowkey.errors import CorruptionError, Refused, Unsupported
+from rowkey.errors import CorruptionError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Protocol
 
     from rocksdict import WriteBatch
 
-    from rowkey.cells import Family, RowCells
+    from rowkey.cells import Cell, Family, FamilyView, RowCells
     from rowkey.errors import RowkeyError
 
     Clock = Callable[[], int]
 
-    class Reading(Protocol):
-        """Something that keeps a RocksDB open."""
+    class OpenReader(Protocol):
+        """A scan or snapshot that keeps a RocksDB open."""
 
         def close(self) -> None:
-            """Let go of it."""
+            """Close it."""
 
         def leak(self, error: RowkeyError) -> None:
-            """In a forked child: raise an error from now on, and free nothing of the parent's."""
+            """In a forked child, raise an error on every use, and free nothing of the parent's."""
 
 
-OPEN, CLOSED = "open", "closed"
-"""States of a table beside `forks.INHERITED`; another one is the reason why it is closed."""
-
-
-class OpenTable:
-    """A table that is open, shared by all who have it open.
+class OpenTable(EmbeddedTable):
+    """An open table, shared by all stores that have it open.
 
     Args:
         database: its RocksDB.
-        spec: what it is.
-        ledger: its regions.
+        spec: its name, families and attributes.
+        region_tracker: its regions.
         clock: gives the time of day in ms.
         sync: whether every write is on disk before it returns.
     """
 
+    region_tracker: StoredRegionTracker
+
     def __init__(
-        self, database: Database, spec: TableSpec, ledger: Ledger, clock: Clock, *, sync: bool
+        self,
+        database: Database,
+        spec: TableSpec,
+        region_tracker: StoredRegionTracker,
+        clock: Clock,
+        *,
+        sync: bool,
     ) -> None:
-        self.name, self.database, self.ledger = spec.name, database, ledger
-        self.clock, self.sync = clock, sync
-        self.families = {family.name: family for family in spec.families}
-        self.attributes = dict(spec.attributes)
-        self.lock = RLock()
-        self.row_clock = TableClock(clock, self.lock, ledger.highest_stamp, spec.name)
-        self.state = OPEN
-        self.readers: WeakSet[Reading] = WeakSet()
-        forks.register(self)
+        self.database, self.sync = database, sync
+        self.readers: WeakSet[OpenReader] = WeakSet()
+        super().__init__(spec, region_tracker, clock, region_tracker.highest_timestamp)
 
     @classmethod
     def create(cls, directory: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> OpenTable:
-        """Make a table in an empty directory; it is one once its descriptor says so on disk."""
-        write_descriptor(directory, Descriptor(spec.families, CREATING))
+        """Create a table in an empty directory; it exists once its descriptor on disk says so."""
+        write_descriptor(directory, Descriptor(spec.families, STATE_CREATING))
         database = Database.create(directory, spec.families)
-        table = cls(database, spec, Ledger(spec.splits), clock, sync=sync)
-        table.describe()
-        write_descriptor(directory, Descriptor(spec.families, READY))
+        table = cls(database, spec, StoredRegionTracker(spec.splits), clock, sync=sync)
+        table.store_description()
+        write_descriptor(directory, Descriptor(spec.families, STATE_READY))
         return table
 
     @classmethod
     def open(cls, directory: Path, name: str, clock: Clock, *, sync: bool) -> OpenTable:
-        """Open a table that is there.
+        """Open the table in a directory.
 
         Raises:
             CorruptionError: it is damaged; nothing was changed.
-            Unsupported: another process has it, or another version of rowkey wrote it.
+            NotSupported: another version of rowkey wrote it.
+            Unavailable: another process has it open.
         """
-        described = read_descriptor(directory)
-        database = Database.open(directory, described.families)
+        descriptor = read_descriptor(directory)
+        database = Database.open(directory, descriptor.families)
         try:
-            with database.explaining():
+            with database.translate_errors():
                 spec = read_spec(database.meta_source, directory, name)
-                table = cls(database, spec, Ledger.read(database.meta_source), clock, sync=sync)
-            if spec.families != described.families and not database.is_read_only:
-                # A kill while a family was altered: what the database says was written first.
+                table = cls(
+                    database,
+                    spec,
+                    StoredRegionTracker.from_meta(database.meta_source),
+                    clock,
+                    sync=sync,
+                )
+            if spec.families != descriptor.families and not database.is_read_only:
+                # The process was killed while it altered a family: the database was written first.
                 for family in spec.families:
-                    database.alter(family)
-                with database.explaining():
+                    database.alter_family(family)
+                with database.translate_errors():
                     write_descriptor(directory, Descriptor(spec.families))
         except BaseException:
             database.close()
             raise
         return table
 
-    @property
-    def spec(self) -> TableSpec:
-        """The table as it is now."""
-        families = tuple(self.families.values())
-        return TableSpec(self.name, families, self.ledger.splits, dict(self.attributes))
-
-    def check_open(self) -> None:
-        """Raise unless it can be used.
-
-        Raises:
-            Refused: it was closed or dropped, or opened before this process was forked.
-        """
-        if self.state == OPEN:
-            return
-        if self.state == forks.INHERITED:
-            raise forks.inherited_error(self.name)
-        raise Refused("table", f"{self.name} is {self.state}", "an open table")
-
-    def describe(self) -> None:
-        """Store what the table is, on disk when the call returns."""
+    def store_description(self) -> None:
+        """Store families, attributes and regions, on disk when the call returns."""
         batch = self.database.start_batch()
         store_spec(batch, self.spec)
-        self.ledger.store(batch)
-        self.ledger.number(batch, self.row_clock.highest)
-        self.database.write(batch, sync=True)
+        self.region_tracker.add_all_counters(batch, self.row_clock.highest_timestamp)
+        self.database.write_batch(batch, sync=True)
 
-    def alter(self, families: Iterable[Family]) -> None:
-        """Give families other attributes, or add families; under the lock."""
-        given = list(families)
-        for family in given:
-            self.database.alter(family)
-        self.families = {**self.families, **{family.name: family for family in given}}
-        self.describe()
-        with self.database.explaining():
+    def alter_families(self, families: Iterable[Family]) -> None:
+        """Change the attributes of families, or add families; under the lock."""
+        changed = list(families)
+        for family in changed:
+            self.database.alter_family(family)
+        self.families = {**self.families, **{family.name: family for family in changed}}
+        self.store_description()
+        with self.database.translate_errors():
             descriptor = Descriptor(tuple(self.families.values()))
             write_descriptor(self.database.directory, descriptor)
 
-    def write(self, written: Iterable[RowCells], *, sync: bool | None = None) -> None:
-        """Put stamped cells in one batch, each piece counted as one write; under the lock."""
+    def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
+        return read_row_cells(self.database.sources[family], family, row, view)
+
+    def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         self.check_open()
         batch = self.database.start_batch()
-        handles = self.database.handles
-        touched: dict[int, list[int]] = {}
-        for row, cells in written:
-            size = 0
-            for cell in cells:
-                key = compose(row, cell.qualifier, cell.timestamp, cell.kind)
-                batch.put(key, wrap(cell.value, cell.ttl_ms), handles[cell.family])
-                size += cell_bytes(len(row), len(cell.family), len(cell.qualifier), len(cell.value))
-            counts = touched.setdefault(self.ledger.locate(row), [0, 0])
+        handles, splits = self.database.family_handles, self.region_tracker.splits
+        writes_by_region: dict[int, list[int]] = {}
+        for row, cells in mutations:
+            escaped, size = (escape(row) if 0 in row or 1 in row else row), 0
+            for family, qualifier, timestamp, value, cell_type, ttl_ms in cells:
+                size += CELL_OVERHEAD_BYTES + len(row) + len(family) + len(qualifier) + len(value)
+                # A call costs more than a comparison: functions are called only where needed.
+                if 0 in qualifier or 1 in qualifier:
+                    qualifier = escape(qualifier)  # noqa: PLW2901
+                if ttl_ms is not None or value[:1] == MARK_PREFIX:
+                    value = wrap_value(value, ttl_ms)  # noqa: PLW2901
+                tail = pack_tail(LATEST - timestamp, 255 - cell_type)
+                batch.put(b"%b\0%b\0%b" % (escaped, qualifier, tail), value, handles[family])
+            counts = writes_by_region.setdefault(bisect_right(splits, row), [0, 0])
             counts[0] += 1
             counts[1] += size
-        self.commit(
-            batch, [(region, counts[0], counts[1]) for region, counts in touched.items()], sync=sync
-        )
+        regions = [(region, writes, size) for region, (writes, size) in writes_by_region.items()]
+        self.commit_batch(batch, regions, sync=sync)
 
-    def commit(
+    def commit_batch(
         self,
         batch: WriteBatch,
-        regions: Iterable[tuple[int, int, int]],
+        regions: Sequence[tuple[int, int, int]],
         *,
         sync: bool | None = None,
     ) -> None:
-        """Write a batch with its counts, and split what has grown too large; under the lock.
+        """Write a batch with its counts, and split regions that are too large.
+
+        Call it under the lock, after `check_open`.
 
         Args:
             batch: changes of rows.
             regions: index, writes and bytes of each region that is written to.
             sync: whether it is on disk when the call returns; None is as opened.
         """
-        self.check_open()
-        self.ledger.expect(batch, regions)
-        self.ledger.number(batch, self.row_clock.highest, 1)
-        self.database.write(batch, sync=self.sync if sync is None else sync)
-        self.ledger.written(regions)
-        for start, stop in self.ledger.overfull(self.attributes):
-            self._split_region(start, stop)
+        tracker = self.region_tracker
+        tracker.add_counters(batch, regions, self.row_clock.highest_timestamp)
+        self.database.write_batch(batch, sync=self.sync if sync is None else sync)
+        tracker.record_writes(regions)
+        if tracker.split_overfull_regions(self.attributes, self._find_readable_middle):
+            self.store_description()
 
-    def _split_region(self, start: bytes, stop: bytes) -> None:
-        """Split a region in its middle; where that cannot be read, it stays as it is.
+    def _find_readable_middle(self, start: bytes, stop: bytes) -> bytes | None:
+        """Return the row to split a region at; None if the region cannot be read.
 
-        What has made it grow is written: what is wrong elsewhere is told to who reads it.
+        The write that made the region too large is done: damage elsewhere is reported to readers.
         """
         try:
-            middle = self._find_middle(start, stop)
-        except (CorruptionError, Unsupported):
-            middle = None
-        if middle is None:
-            self.ledger.postpone(start)
-        else:
-            self.ledger.split(middle)
-            self.describe()
+            return self._find_middle(start, stop)
+        except (CorruptionError, Unavailable):
+            return None
 
     def _find_middle(self, start: bytes, stop: bytes) -> bytes | None:
-        """Return the row at the middle of a region's bytes, unless the region begins with it.
+        """Return the row at the middle of a region's bytes; None if the region starts with it.
 
         Cost: every key and value of the region is read, about 0.5 µs a cell; 30 bytes are kept of
         each row.
         """
         sizes: dict[bytes, int] = {}
         for name, source in self.database.sources.items():
-            fixed = cell_bytes(0, len(name), 0, 0)
-            pairs = open_pairs(source, Span(start, stop), EndCheck(source))
+            fixed = compute_cell_bytes(0, len(name), 0, 0)
+            pairs = open_pairs(source, ScanRange(start, stop), EndCheck(source))
             for keys, values in read_chunks(pairs):
-                for row, begin, end in row_places(keys):
+                for row, begin, end in iterate_row_bounds(keys):
                     size = sum(map(len, keys[begin:end])) + sum(map(len, values[begin:end]))
-                    more = size + (end - begin) * (fixed - BESIDE)
+                    more = size + (end - begin) * (fixed - KEY_OVERHEAD_BYTES)
                     sizes[row] = sizes.get(row, 0) + more
         rows = sorted(sizes)
-        sums = list(accumulate(sizes[row] for row in rows))
-        place = bisect_left(sums, sums[-1] / 2) if sums else 0
-        return unescape(rows[place]) if place else None
+        middle = find_middle_row(rows, (sizes[row] for row in rows))
+        return None if middle is None else unescape(middle)
 
-    def freeze(self) -> Mapping[str, FrozenPairs]:
-        """Return all families as they are at this moment."""
+    def freeze_families(self) -> Mapping[str, FrozenPairs]:
+        """Return the stored pairs of each family as they are now, for a snapshot."""
         with self.lock:
             self.check_open()
-            return {name: FrozenPairs(one) for name, one in self.database.sources.items()}
+            return {name: FrozenPairs(source) for name, source in self.database.sources.items()}
 
     def flush(self) -> None:
-        """Write the counters, and all that is in memory, to files."""
+        """Write the counters and the memtables to files."""
         self.check_open()
         with self.lock:
             self.check_open()
             self.database.check_writable()
             batch = self.database.start_batch()
-            self.ledger.store(batch)
-            self.ledger.number(batch, self.row_clock.highest)
-            self.database.write(batch, sync=False)
+            self.region_tracker.add_all_counters(batch, self.row_clock.highest_timestamp)
+            self.database.write_batch(batch, sync=False)
             self.database.flush()
 
-    def close(self, state: str = CLOSED) -> None:
-        """Let go of the directory; what is read no longer can be.
+    def close(self, state: str = STATE_CLOSED) -> None:
+        """Close the table, its cursors and its snapshots.
 
         Raises:
-            Refused: it was opened before this process was forked.
+            Closed: it was opened before this process was forked.
         """
-        if self.state == forks.INHERITED:
-            raise forks.inherited_error(self.name)
+        if self.state == fork_safety.STATE_INHERITED:
+            raise fork_safety.build_inherited_error(self.name)
         with self.lock:
             readers = list(self.readers)
-        for reader in readers:  # without the lock: who reads may be waiting for it
+        for reader in readers:  # without the lock: a thread that reads may be waiting for it
             reader.close()
         with self.lock:
-            if self.state != OPEN:
+            if self.state != STATE_OPEN:
                 return
             try:
-                if state == CLOSED and not (self.database.failed or self.database.is_read_only):
+                if state == STATE_CLOSED and not (
+                    self.database.has_failed or self.database.is_read_only
+                ):
                     self.flush()
             finally:
                 self.state = state
@@ -268,11 +263,10 @@ class OpenTable:
                 self.database.close()
 
     def reset_in_child(self) -> None:
-        """In a forked child: refuse everything from now on; the parent has the table."""
-        if self.state == OPEN:
-            self.state = forks.INHERITED
+        if self.state == STATE_OPEN:
+            self.state = fork_safety.STATE_INHERITED
             self.database.leak()
-            error = forks.inherited_error(self.name)
+            error = fork_safety.build_inherited_error(self.name)
             for reader in list(self.readers):
                 reader.leak(error)
             library.leak(self)

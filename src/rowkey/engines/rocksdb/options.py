@@ -1,11 +1,11 @@
-"""How the attributes of a family become options of RocksDB."""
+"""Converts the attributes of a family to options of RocksDB."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rowkey.engines.pairs import library
-from rowkey.errors import Refused
+from rowkey.errors import NotSupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
 
-BLOOM_BITS = 10
+BLOOM_BITS_PER_KEY = 10
 """Bits a key, which is 1 % of false answers. Source: RocksDB, Bloom filter; HBase's default too."""
 
-LOGS_KEPT = 4
+KEPT_INFO_LOGS = 4
 """Files of RocksDB's own log that are kept, one for each of the last times it was opened."""
 
 _CODECS: Mapping[str, tuple[str, str]] = {
@@ -35,17 +35,17 @@ def check_codecs(family: Family) -> None:
     """Raise unless RocksDB has the codecs of a family.
 
     Raises:
-        Refused: naming the attribute, and the codecs there are.
+        NotSupported: RocksDB lacks a codec; the text lists those it has.
     """
-    for word in ("compression", "compression_compact"):
-        codec = getattr(family, word)
+    for key in ("compression", "compression_compact"):
+        codec = getattr(family, key)
         if codec is not None and codec not in _CODECS:
             what = f"RocksDB has no {codec}"
-            raise Refused(f"families.{family.name}.{word}", what, ", ".join(_CODECS))
+            raise NotSupported(f"families.{family.name}.{key}", what, ", ".join(_CODECS))
 
 
-def database_options(*, create: bool = False, repair: bool = False) -> Options:
-    """Return the options of a whole RocksDB.
+def build_database_options(*, create: bool = False, repair: bool = False) -> Options:
+    """Return the options of a RocksDB database.
 
     A torn end of the log is what a kill leaves behind and is forgiven; a damaged record before it
     is not, for what follows it was acknowledged. All families are flushed together, so that none
@@ -66,11 +66,11 @@ def database_options(*, create: bool = False, repair: bool = False) -> Options:
     options.create_missing_column_families(create)
     options.set_wal_recovery_mode(mode)
     options.set_atomic_flush(True)
-    options.set_keep_log_file_num(LOGS_KEPT)
+    options.set_keep_log_file_num(KEPT_INFO_LOGS)
     return options
 
 
-def family_options(family: Family) -> Options:
+def build_family_options(family: Family) -> Options:
     """Return the options of the column family of RocksDB that holds a family of a table.
 
     RocksDB's filters hold whole keys, so ROW, ROWCOL and prefixes of rows are one to it.
@@ -84,16 +84,16 @@ def family_options(family: Family) -> Options:
     blocks = library.BlockBasedOptions()
     blocks.set_block_size(family.block_size)
     if family.bloom != "NONE":
-        blocks.set_bloom_filter(BLOOM_BITS, block_based=False)
+        blocks.set_bloom_filter(BLOOM_BITS_PER_KEY, block_based=False)
     if not family.block_cache:
         blocks.disable_cache()
     options.set_block_based_table_factory(blocks)
     return options
 
 
-def changed_options(family: Family) -> dict[str, str]:
-    """The same, in the words of RocksDB for one that is open; `block_cache` stays as it was."""
-    bloom = "nullptr" if family.bloom == "NONE" else f"bloomfilter:{BLOOM_BITS}:false"
+def build_changed_options(family: Family) -> dict[str, str]:
+    """Return the options that RocksDB can change in an open database; not `block_cache`."""
+    bloom = "nullptr" if family.bloom == "NONE" else f"bloomfilter:{BLOOM_BITS_PER_KEY}:false"
     compact = family.compression_compact
     return {
         "compression": _CODECS[family.compression][1],

@@ -1,4 +1,4 @@
-"""RocksDB's errors, as errors that name the file, what is lost, and what to do."""
+"""Converts RocksDB's errors to errors that name the file, the loss and the remedy."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.pairs import library
-from rowkey.engines.rocksdb_files.directory import (
-    REPAIR_LOG,
-    SALVAGE,
+from rowkey.engines.rocksdb_files.inspection import (
+    REPAIR_LOG_HINT,
+    SALVAGE_HINT,
     describe_rows,
     read_current,
     read_manifest,
 )
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
-from rowkey.errors import CorruptionError, OneMistakeError, Refused, Unsupported
+from rowkey.errors import CorruptionError, OneMistakeError, Unavailable
 from rowkey.open_file_limit import SHORTAGE_TEXT, build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_DISK_FULL = ("No space left on device", "File too large", "Disk quota exceeded")
-_READ_ONLY = ("Read-only file system", "Permission denied")
-_LOCKED = ("LOCK", "lock hold")
-_OWN_LOCK = "lock hold by current process"
-_FILE = re.compile(r"(\d{6,19}\.sst|MANIFEST-\d+|CURRENT|\d{6,19}\.log)\b")
+_DISK_FULL_PHRASES = ("No space left on device", "File too large", "Disk quota exceeded")
+_READ_ONLY_PHRASES = ("Read-only file system", "Permission denied")
+_LOCKED_PHRASES = ("LOCK", "lock hold")
+_OWN_LOCK_PHRASE = "lock hold by current process"
+_FILE_NAME = re.compile(r"(\d{6,19}\.sst|MANIFEST-\d+|CURRENT|\d{6,19}\.log)\b")
 """Files that errors of RocksDB name. Source: filename.cc."""
 _OFFSET = re.compile(r"\boffset (\d+)")
-_NOT_READ = re.compile(r"While (pread|read|open a file for (random|sequential) (read|access))")
+_READ_FAILURE = re.compile(r"While (pread|read|open a file for (random|sequential) (read|access))")
 
 
 def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
-    """Return what an error of RocksDB means for a table.
+    """Return the `RowkeyError` for an error of RocksDB.
 
     Args:
         directory: the table's.
@@ -41,25 +42,25 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
     """
     if isinstance(problem, OneMistakeError):
         return problem
-    text = _without_path(directory, problem)
+    text = _strip_path(directory, problem)
     if isinstance(problem, library.DbClosedError):
-        return Refused("table", f"{directory.name} is closed", "an open table")
+        return build_closed_error("table", directory.name)
     if SHORTAGE_TEXT in text or is_shortage(problem):
         return build_shortage_error(directory)
-    if any(words in text for words in _LOCKED):
-        return in_use(directory)
-    if any(words in text for words in _DISK_FULL):
+    if any(phrase in text for phrase in _LOCKED_PHRASES):
+        return build_in_use_error(directory)
+    if any(phrase in text for phrase in _DISK_FULL_PHRASES):
         what = f"the disk is full, or a file may not grow ({text})"
         remedy = "Free space and open the table again: all that was acknowledged is kept."
-        return Unsupported(str(directory), what, remedy=remedy)
-    if any(words in text for words in _READ_ONLY):
-        return Unsupported(str(directory), f"it cannot be written to ({text})")
-    if text.startswith("Corruption") or _NOT_READ.search(text):
+        return Unavailable(str(directory), what, remedy=remedy)
+    if any(phrase in text for phrase in _READ_ONLY_PHRASES):
+        return Unavailable(str(directory), f"it cannot be written to ({text})")
+    if text.startswith("Corruption") or _READ_FAILURE.search(text):
         return _explain_damage(directory, text)
     if isinstance(problem, OSError):
         what = f"it cannot be read: {problem.strerror or problem}"
         return CorruptionError(str(problem.filename or directory), what)
-    return Unsupported(str(directory), f"RocksDB says {text}")
+    return Unavailable(str(directory), f"RocksDB says {text}")
 
 
 def is_lock_of_this_process(problem: Exception) -> bool:
@@ -67,23 +68,23 @@ def is_lock_of_this_process(problem: Exception) -> bool:
 
     A read of another thread may keep it for some microseconds longer.
     """
-    return _OWN_LOCK in str(problem)
+    return _OWN_LOCK_PHRASE in str(problem)
 
 
 def is_not_writable(directory: Path, problem: Exception) -> bool:
     """Return whether a disk is full or may only be read."""
-    text = _without_path(directory, problem)
-    return any(words in text for words in (*_DISK_FULL, *_READ_ONLY))
+    text = _strip_path(directory, problem)
+    return any(phrase in text for phrase in (*_DISK_FULL_PHRASES, *_READ_ONLY_PHRASES))
 
 
-def _without_path(directory: Path, problem: Exception) -> str:
-    """Return what an error says but for the path, which may hold any words."""
+def _strip_path(directory: Path, problem: Exception) -> str:
+    """Return the text of an error without the path, which may contain any text."""
     return str(problem).replace(str(directory), "")
 
 
-def in_use(directory: Path) -> Unsupported:
+def build_in_use_error(directory: Path) -> Unavailable:
     """Return the error of a directory that is open already."""
-    return Unsupported(
+    return Unavailable(
         str(directory),
         "it is open already, in this or another process",
         "one process at a time",
@@ -93,18 +94,18 @@ def in_use(directory: Path) -> Unsupported:
 
 def _explain_damage(directory: Path, text: str) -> OneMistakeError:
     """Return an error that names the damaged file: RocksDB names its log files not always."""
-    found = _FILE.search(text)
-    if found is None or found[1].endswith(".log"):
+    match = _FILE_NAME.search(text)
+    if match is None or match[1].endswith(".log"):
         damaged_log = _find_damaged_log(directory)
         if damaged_log is not None:
             return damaged_log
-    if found is None:
-        return CorruptionError(str(directory), f"it is damaged ({text})", remedy=SALVAGE)
+    if match is None:
+        return CorruptionError(str(directory), f"it is damaged ({text})", remedy=SALVAGE_HINT)
     offset = _OFFSET.search(text)
     at = f" at byte {int(offset[1]):,}" if offset else ""
-    verb = "cannot be read" if _NOT_READ.search(text) else "is damaged"
-    what = f"it {verb}{at} ({text}){_describe_loss(directory, found[1])}"
-    return CorruptionError(str(directory / found[1]), what, remedy=SALVAGE)
+    verb = "cannot be read" if _READ_FAILURE.search(text) else "is damaged"
+    what = f"it {verb}{at} ({text}){_describe_loss(directory, match[1])}"
+    return CorruptionError(str(directory / match[1]), what, remedy=SALVAGE_HINT)
 
 
 def _find_damaged_log(directory: Path) -> CorruptionError | None:
@@ -118,7 +119,7 @@ def _find_damaged_log(directory: Path) -> CorruptionError | None:
             damage = read_log(log.read_bytes(), verify_checksums=True).damage
             if damage is not None:
                 what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
-                return CorruptionError(str(log), what, remedy=REPAIR_LOG)
+                return CorruptionError(str(log), what, remedy=REPAIR_LOG_HINT)
     return None
 
 

@@ -1,1 +1,1 @@
-"""The files of a RocksDB and of a table, read and checked without RocksDB."""
+"""Reads and checks the files of a RocksDB database and of a table without RocksDB."""

@@ -1,10 +1,10 @@
-"""The descriptor of a table: the file that makes a directory a table of rowkey.
+"""The descriptor of a table: the file that marks a directory as a table of rowkey.
 
-It is the first file that is made in a directory and the last that is removed. A directory without a
-valid one is never taken for a table, nor for a place where one may be made: it may be a table whose
-descriptor was damaged or lost, or somebody else's files.
+It is the first file that is created in a directory and the last that is removed. A directory
+without a valid descriptor is never taken for a table, and no table is created in it: it may be a
+table whose descriptor was damaged or lost, or hold files of another program.
 
-The families are repeated here, as the database cannot be opened without them.
+The descriptor repeats the families, as the database cannot be opened without them.
 """
 
 from __future__ import annotations
@@ -14,52 +14,55 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
-from rowkey.durable import checksum, replace_file
-from rowkey.engines.specs import check_attributes_of
-from rowkey.errors import CorruptionError, Refused, Unsupported, shown
+from rowkey.durable_files import compute_checksum, replace_file
+from rowkey.engines.request_checks import check_family_attributes
+from rowkey.errors import CorruptionError, InvalidArgument, NotSupported, Unavailable
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DESCRIPTOR = "descriptor.json"
-FORMAT = 2
+DESCRIPTOR_FILE = "descriptor.json"
+FORMAT_VERSION = 2
 """The version of all that this engine writes; a directory of another one is refused."""
 
-CREATING, READY = "creating", "ready"
+STATE_CREATING, STATE_READY = "creating", "ready"
 """The states of a table: nothing of one that is being created was acknowledged."""
 
-REPAIR_DESCRIPTOR = "Restore it from a copy, or run `rowkey repair`, which takes it from the table."
+REPAIR_DESCRIPTOR_HINT = (
+    "Restore it from a copy, or run `rowkey repair`, which takes it from the table."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What the descriptor of a table says.
+    """The content of a table's descriptor.
 
     Args:
         families: the table's column families.
-        state: `CREATING` or `READY`.
+        state: `STATE_CREATING` or `STATE_READY`.
     """
 
     families: tuple[Family, ...]
-    state: str = READY
+    state: str = STATE_READY
 
 
 def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
-    """Replace the descriptor of a table, whole and on disk.
+    """Replace the descriptor of a table atomically, and wait until it is on disk.
 
     Raises:
         OSError: it cannot be written.
     """
     document: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "state": descriptor.state,
         "families": [asdict(family) for family in descriptor.families],
     }
-    document["checksum"] = checksum(document)
+    document["checksum"] = compute_checksum(document)
     # Next to the directory: what a kill leaves of it must not lie among the files of a table.
-    new = directory.with_name(f".{DESCRIPTOR}.new")
+    new = directory.with_name(f".{DESCRIPTOR_FILE}.new")
     text = json.dumps(document, ensure_ascii=False, indent=1)
-    replace_file(directory / DESCRIPTOR, text.encode() + b"\n", new)
+    replace_file(directory / DESCRIPTOR_FILE, text.encode() + b"\n", new)
 
 
 def read_descriptor(directory: Path) -> Descriptor:
@@ -67,41 +70,43 @@ def read_descriptor(directory: Path) -> Descriptor:
 
     Raises:
         CorruptionError: it is missing or damaged.
-        Unsupported: another version of rowkey wrote it, or it cannot be read.
+        NotSupported: another version of rowkey wrote it.
+        Unavailable: it cannot be read.
     """
-    path = directory / DESCRIPTOR
+    path = directory / DESCRIPTOR_FILE
     if directory.is_symlink():
         remedy = "Move the table back, or make the whole place a link."
-        raise Unsupported(str(directory), "it is a link, which is not followed", remedy=remedy)
+        raise Unavailable(str(directory), "it is a link, which is not followed", remedy=remedy)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         what = "the descriptor of the table is missing"
-        raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR) from None
+        raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from None
     except OSError as problem:
         what = f"it cannot be read: {problem.strerror or problem}"
-        raise Unsupported(str(path), what) from problem
+        raise Unavailable(str(path), what) from problem
     try:
         document = json.loads(content)
         stored = document.pop("checksum")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _damaged(path) from None
-    if stored != checksum(document):
-        raise _damaged(path)
-    if document.get("format") != FORMAT:
-        what = f"it is of format {shown(document.get('format'))}"
-        raise Unsupported(str(path), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
+        raise _build_damage_error(path) from None
+    if stored != compute_checksum(document):
+        raise _build_damage_error(path)
+    if document.get("format") != FORMAT_VERSION:
+        what = f"it is of format {format_value(document.get('format'))}"
+        remedy = "Open it with the version of rowkey that wrote it."
+        raise NotSupported(str(path), what, f"format {FORMAT_VERSION}", remedy)
     try:
         families = read_families(document["families"])
-        if document["state"] not in (CREATING, READY):
-            raise _damaged(path)
+        if document["state"] not in (STATE_CREATING, STATE_READY):
+            raise _build_damage_error(path)
     except (KeyError, TypeError, ValueError):
-        raise _damaged(path) from None
+        raise _build_damage_error(path) from None
     return Descriptor(families, document["state"])
 
 
 def read_families(documents: Any) -> tuple[Family, ...]:
-    """Return families that are stored with a table, which somebody else may have written.
+    """Parse the families that are stored with a table, whatever the file contains.
 
     Args:
         documents: a list of what `asdict` gives of each.
@@ -112,24 +117,25 @@ def read_families(documents: Any) -> tuple[Family, ...]:
     """
     families = tuple(Family(**document) for document in documents)
     try:
-        check_attributes_of(families, {})
-    except Refused as refusal:
+        check_family_attributes(families, {})
+    except InvalidArgument as refusal:
         raise ValueError(str(refusal)) from refusal
     if not families:
         raise ValueError("there is no family")
     return families
 
 
-def directory_name(table: str) -> str:
-    """Return the name of a table's directory; no table's name holds the sign for the colon."""
+def to_directory_name(table: str) -> str:
+    """Return the name of a table's directory, in which `@` replaces the colon."""
     return table.replace(":", "@")
 
 
-def table_of_directory(directory: Path) -> str:
+def parse_table_name(directory: Path) -> str:
     """Return the name of the table that a directory holds."""
     return directory.name.replace("@", ":")
 
 
-def _damaged(path: Path) -> CorruptionError:
+def _build_damage_error(path: Path) -> CorruptionError:
+    """Return the error that a descriptor is damaged."""
     what = "the descriptor of the table is damaged"
-    return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR)
+    return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT)

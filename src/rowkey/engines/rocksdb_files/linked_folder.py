@@ -1,4 +1,4 @@
-"""A folder of links to the files of a database, to open it without a write in its own."""
+"""A folder of links to a database's files, to open it without a change to its own folder."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rowkey.engines.rocksdb_files.settings import write_settings
-from rowkey.errors import Unsupported
+from rowkey.engines.rocksdb_files.rocksdict_settings import write_settings
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_IN_MEMORY = "/dev/shm"  # noqa: S108 - folders in it are made by mkdtemp
+_MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - folders in it are made by mkdtemp
 """A file system in memory: it works where the disk is full or may only be read."""
 
 
 class LinkedFolder:
-    """A folder with links, removed when it is closed or forgotten.
+    """A folder of links, removed when it is closed or garbage collected.
 
     Args:
         directory: where the files lie.
         files: those that are linked.
 
     Raises:
-        Unsupported: no folder can be made.
+        Unavailable: no folder can be made.
     """
 
     def __init__(self, directory: Path, files: Iterable[Path] = ()) -> None:
@@ -35,10 +35,10 @@ class LinkedFolder:
         self._owner = os.getpid()
         write_settings(self.path)
         for file in files:
-            self.link(file)
+            self.link_file(file)
 
-    def link(self, file: Path) -> None:
-        """Let a file appear in the folder under its own name."""
+    def link_file(self, file: Path) -> None:
+        """Link a file into the folder under its own name."""
         (self.path / file.name).symlink_to(file.resolve())
 
     def close(self) -> None:
@@ -52,10 +52,11 @@ class LinkedFolder:
 
 
 def _make_folder(directory: Path) -> str:
-    for place in (_IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None, None):
+    """Return a new temporary folder, in memory if possible."""
+    for place in (_MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None, None):
         with suppress(OSError):
             return tempfile.mkdtemp(prefix="rowkey-", dir=place)
     what = (
         "there is no place for a folder of links to it, neither in memory nor for temporary files"
     )
-    raise Unsupported(str(directory), what, remedy="Set TMPDIR to a folder that can be written.")
+    raise Unavailable(str(directory), what, remedy="Set TMPDIR to a folder that can be written.")

@@ -1,9 +1,9 @@
-"""RocksDB's log format, which its write-ahead logs and its MANIFEST share, read without RocksDB.
+"""Reads RocksDB's log format, shared by write-ahead logs and MANIFEST, without RocksDB.
 
-RocksDB takes a record that is longer than the rest of the file for one that a kill has torn, and
-drops it with everything after it: one flipped bit in a length does that. A flipped bit in a type
-can make it wait forever, and a header of zeros makes it skip the rest of a block without a word.
-All of these can be told apart from a torn end, so logs are checked here before RocksDB opens them.
+RocksDB takes a record that is longer than the rest of the file for one that was cut off by a kill,
+and drops it with everything after it: one flipped bit in a length is enough. A flipped bit in a
+type can make it wait forever, and a header of zeros makes it skip the rest of a block silently.
+This module tells all of these from a log that was cut off, before RocksDB opens it.
 
 Source: log_format.h and log_reader.cc of RocksDB 10.4.
 """
@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-BLOCK = 32_768
+BLOCK_BYTES = 32_768
 """Bytes of a block; no fragment crosses its end. Source: log_format.h, kBlockSize."""
 
-HEADER = 7
+HEADER_BYTES = 7
 """Bytes before a fragment: checksum 4, length 2, type 1. Source: log_format.h, kHeaderSize."""
 
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 """Types of a fragment: a whole record, or a part of one. Source: log_format.h; the other types,
 for recycled and compressed logs and for timestamps, do not occur with the options used here."""
 
-_TYPES = frozenset({FULL, FIRST, MIDDLE, LAST})
-_HEADER = Struct("<IHB")
+_FRAGMENT_TYPES = frozenset({FULL, FIRST, MIDDLE, LAST})
+_HEADER_STRUCT = Struct("<IHB")
 
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
@@ -36,8 +36,8 @@ _MASK_DELTA = 0xA282EAD8
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
-    """What is wrong with a file.
+class LogDamage:
+    """The damage of a log file.
 
     Args:
         offset: the byte at which the damaged record begins.
@@ -48,7 +48,7 @@ class Damage:
     problem: str
 
 
-def find_damage(log: bytes, *, verify_checksums: bool = False) -> Damage | None:
+def find_damage(log: bytes, *, verify_checksums: bool = False) -> LogDamage | None:
     """Return the first damage in a log that no kill can have caused, or None.
 
     Args:
@@ -57,8 +57,8 @@ def find_damage(log: bytes, *, verify_checksums: bool = False) -> Damage | None:
 
     Cost: about 0.5 µs a fragment; with checksums another 0.1 µs a byte.
     """
-    for offset, length, kind in _fragments(log):
-        damage = _check_header(log, offset, length, kind)
+    for offset, length, fragment_type in _iterate_fragments(log):
+        damage = _check_header(log, offset, length, fragment_type)
         if damage is None and verify_checksums:
             damage = _check_content(log, offset, length)
         if damage is not None:
@@ -74,18 +74,18 @@ def read_records(log: bytes) -> Iterator[tuple[int, bytes]]:
     """
     parts: list[bytes] = []
     start = 0
-    for offset, length, kind in _fragments(log):
-        begin = offset + HEADER
+    for offset, length, fragment_type in _iterate_fragments(log):
+        begin = offset + HEADER_BYTES
         if begin + length > len(log):
             return
         content = log[begin : begin + length]
-        if kind == FULL:
+        if fragment_type == FULL:
             yield offset, content
-        elif kind == FIRST:
+        elif fragment_type == FIRST:
             start, parts = offset, [content]
         else:
             parts.append(content)
-            if kind == LAST:
+            if fragment_type == LAST:
                 yield start, b"".join(parts)
 
 
@@ -95,78 +95,80 @@ def encode_log(records: Iterable[bytes]) -> bytes:
     for record in records:
         is_first, rest = True, record
         while is_first or rest:
-            left = BLOCK - len(log) % BLOCK
-            if left < HEADER:
+            left = BLOCK_BYTES - len(log) % BLOCK_BYTES
+            if left < HEADER_BYTES:
                 log += bytes(left)
                 continue
-            part, rest = rest[: left - HEADER], rest[left - HEADER :]
-            kind = (FIRST if rest else FULL) if is_first else (MIDDLE if rest else LAST)
-            checksum = mask_crc(crc32c(bytes([kind]) + part))
-            log += _HEADER.pack(checksum, len(part), kind) + part
+            part, rest = rest[: left - HEADER_BYTES], rest[left - HEADER_BYTES :]
+            fragment_type = (FIRST if rest else FULL) if is_first else (MIDDLE if rest else LAST)
+            checksum = mask_crc(compute_crc32c(bytes([fragment_type]) + part))
+            log += _HEADER_STRUCT.pack(checksum, len(part), fragment_type) + part
             is_first = False
     return bytes(log)
 
 
-def _fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield offset, length and type of each fragment; none for the zeros that end a log.
+def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield offset, length and type of each fragment up to the zeros that end a log.
 
     A header of zeros with anything after it is given as a fragment: space that was allocated and
     not written is at the end only. The next fragment is then looked for in the next block.
     """
     offset, size, written = 0, len(log), len(log.rstrip(b"\0"))
-    while offset + HEADER <= size:
-        left = BLOCK - offset % BLOCK
-        if left < HEADER:
+    while offset + HEADER_BYTES <= size:
+        left = BLOCK_BYTES - offset % BLOCK_BYTES
+        if left < HEADER_BYTES:
             offset += left
             continue
-        _, length, kind = _HEADER.unpack_from(log, offset)
+        _, length, fragment_type = _HEADER_STRUCT.unpack_from(log, offset)
         if offset >= written:
             return
-        yield offset, length, kind
-        offset += HEADER + length if length or kind else left
+        yield offset, length, fragment_type
+        offset += HEADER_BYTES + length if length or fragment_type else left
 
 
-def _check_header(log: bytes, offset: int, length: int, kind: int) -> Damage | None:
-    if kind not in _TYPES:
-        return Damage(offset, f"a record of the unknown type {kind}")
-    if offset % BLOCK + HEADER + length > BLOCK:
-        return Damage(offset, f"a record of {length} bytes, which leaves its block")
-    if offset + HEADER + length > len(log) and _fits_shorter(log, offset):
-        return Damage(offset, f"a record of {length} bytes, which its checksum contradicts")
+def _check_header(log: bytes, offset: int, length: int, fragment_type: int) -> LogDamage | None:
+    """Return the damage of a fragment's header, or None."""
+    if fragment_type not in _FRAGMENT_TYPES:
+        return LogDamage(offset, f"a record of the unknown type {fragment_type}")
+    if offset % BLOCK_BYTES + HEADER_BYTES + length > BLOCK_BYTES:
+        return LogDamage(offset, f"a record of {length} bytes, which leaves its block")
+    if offset + HEADER_BYTES + length > len(log) and _has_shorter_content(log, offset):
+        return LogDamage(offset, f"a record of {length} bytes, which its checksum contradicts")
     return None
 
 
-def _check_content(log: bytes, offset: int, length: int) -> Damage | None:
-    checked = log[offset + HEADER - 1 : offset + HEADER + length]
+def _check_content(log: bytes, offset: int, length: int) -> LogDamage | None:
+    """Return the damage of a fragment's content, or None."""
+    checked = log[offset + HEADER_BYTES - 1 : offset + HEADER_BYTES + length]
     if len(checked) <= length:
         return None
-    if mask_crc(crc32c(checked)) == _HEADER.unpack_from(log, offset)[0]:
+    if mask_crc(compute_crc32c(checked)) == _HEADER_STRUCT.unpack_from(log, offset)[0]:
         return None
-    return Damage(offset, f"a record of {length} bytes, which its checksum contradicts")
+    return LogDamage(offset, f"a record of {length} bytes, which its checksum contradicts")
 
 
-def _fits_shorter(log: bytes, offset: int) -> bool:
-    """Return whether a record's checksum is that of fewer bytes: then only its length is wrong."""
-    (stored, _, _) = _HEADER.unpack_from(log, offset)
+def _has_shorter_content(log: bytes, offset: int) -> bool:
+    """Return whether the checksum of a record fits fewer bytes: then only its length is wrong."""
+    (stored, _, _) = _HEADER_STRUCT.unpack_from(log, offset)
     state = 0xFFFFFFFF
-    for byte in log[offset + HEADER - 1 : offset + HEADER + BLOCK]:
-        state = _TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
+    for byte in log[offset + HEADER_BYTES - 1 : offset + HEADER_BYTES + BLOCK_BYTES]:
+        state = _CRC_TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
         if mask_crc(state ^ 0xFFFFFFFF) == stored:
             return True
     return False
 
 
-def crc32c(data: bytes) -> int:
+def compute_crc32c(data: bytes) -> int:
     """Return the CRC-32C of some bytes.
 
     Cost: about 0.1 µs a byte.
 
-    >>> hex(crc32c(b"123456789"))
+    >>> hex(compute_crc32c(b"123456789"))
     '0xe3069283'
     """
     state = 0xFFFFFFFF
     for byte in data:
-        state = _TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
+        state = _CRC_TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
     return state ^ 0xFFFFFFFF
 
 
@@ -175,7 +177,7 @@ def mask_crc(crc: int) -> int:
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
-def _build_table() -> list[int]:
+def _build_crc_table() -> list[int]:
     """Return the checksum of each byte. Source: CRC-32C, reflected polynomial."""
     table = []
     for byte in range(256):
@@ -186,4 +188,4 @@ def _build_table() -> list[int]:
     return table
 
 
-_TABLE = _build_table()
+_CRC_TABLE = _build_crc_table()

@@ -1,7 +1,7 @@
-"""RocksDB's MANIFEST, read without RocksDB: which files make up a table, and from which log on.
+"""Reads RocksDB's MANIFEST without RocksDB: the files of a table, and its first log.
 
-RocksDB forgives a MANIFEST that ends early and opens what is left: rows are missing without a word,
-and files that the lost end named are deleted as obsolete. So the MANIFEST is read here first.
+RocksDB accepts a MANIFEST that ends early and opens the rest: rows are missing silently, and files
+that the lost end names are deleted as obsolete. This module therefore reads the MANIFEST first.
 
 Source: version_edit.h and version_edit.cc of RocksDB 10.4.
 """
@@ -20,15 +20,15 @@ _COMPARATOR, _LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _COMPACT_CURSOR = 1, 2, 3,
 _DELETED_FILE, _PREVIOUS_LOG, _MIN_LOG, _NEW_FILE = 6, 9, 10, 103
 _FAMILY, _FAMILY_ADD, _FAMILY_DROP, _MAX_FAMILY, _ATOMIC_GROUP = 200, 201, 202, 203, 300
 _NUMBERS = {_LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _PREVIOUS_LOG, _MIN_LOG, _FAMILY, _MAX_FAMILY}
-_SAFE_TO_IGNORE = 1 << 13
+_IGNORABLE_TAG_BIT = 1 << 13
 """Tags with this bit carry their length and may be skipped. Source: kTagSafeIgnoreMask."""
-_END_OF_FILE_FIELDS = 1
-_KEY_TRAILER = 8
+_LAST_FILE_FIELD = 1
+_KEY_TRAILER_BYTES = 8
 """Bytes after a key inside RocksDB: its sequence number and type."""
 
 
 class InvalidEdit(ValueError):
-    """A record of a MANIFEST that is no version edit of RocksDB."""
+    """A record of a MANIFEST that is not a version edit of RocksDB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class TableFile:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """Return the name of the file."""
         return f"{self.number:06}.sst"
 
 
 @dataclass(slots=True)
 class Manifest:
-    """What a MANIFEST says of a database.
+    """The content of a MANIFEST.
 
     Args:
         families: the names of the column families by their numbers.
@@ -77,7 +77,7 @@ class Manifest:
 
     @property
     def first_log(self) -> int:
-        """The number of the first log that is read when the database is opened."""
+        """Return the number of the first log that is read when the database is opened."""
         return min(self.log_numbers.values(), default=0)
 
     @property
@@ -85,20 +85,20 @@ class Manifest:
         """The number of a log that must exist: it was begun before it was named here."""
         return max(self.log_numbers.values(), default=0)
 
-    def apply(self, edit: VersionEdit) -> None:
-        """Change what it says as an edit does."""
+    def apply_edit(self, edit: VersionEdit) -> None:
+        """Apply a version edit."""
         number = edit.numbers.get(_FAMILY, 0)
         if edit.family_name is not None:
             self.families[number] = edit.family_name
         if edit.drops_family:
             self.families.pop(number, None)
             self.log_numbers.pop(number, None)
-            self.files = {n: one for n, one in self.files.items() if one.family_id != number}
+            self.files = {n: file for n, file in self.files.items() if file.family_id != number}
             return
-        for deleted in edit.deleted:
+        for deleted in edit.deleted_files:
             self.files.pop(deleted, None)
-        for one in edit.new_files:
-            self.files[one.number] = one
+        for file in edit.new_files:
+            self.files[file.number] = file
         if _LOG_NUMBER in edit.numbers:
             self.log_numbers[number] = edit.numbers[_LOG_NUMBER]
         self.next_file = max(self.next_file, edit.numbers.get(_NEXT_FILE, 0))
@@ -113,17 +113,17 @@ class VersionEdit:
         numbers: numbers by their tags.
         family_name: the name of a column family that is added.
         drops_family: whether its column family is dropped.
-        deleted: numbers of files that are taken out.
+        deleted_files: numbers of files that are taken out.
         new_files: files that are added.
-        left_in_group: how many edits follow that count together with it or not at all.
+        remaining_in_group: how many edits follow that count together with it or not at all.
     """
 
     numbers: dict[int, int] = field(default_factory=dict)
     family_name: str | None = None
     drops_family: bool = False
-    deleted: list[int] = field(default_factory=list)
+    deleted_files: list[int] = field(default_factory=list)
     new_files: list[TableFile] = field(default_factory=list)
-    left_in_group: int = 0
+    remaining_in_group: int = 0
 
 
 def parse_manifest(content: bytes) -> Manifest:
@@ -140,9 +140,9 @@ def parse_manifest(content: bytes) -> Manifest:
     for _, record in read_records(content):
         edit = _parse_edit(record)
         group.append(edit)
-        if edit.left_in_group == 0:  # edits of one group count together or not at all
+        if edit.remaining_in_group == 0:  # edits of one group count together or not at all
             for one in group:
-                manifest.apply(one)
+                manifest.apply_edit(one)
             group = []
     return manifest
 
@@ -155,23 +155,27 @@ def remove_files(content: bytes, files: Iterable[TableFile]) -> bytes:
         files: those to be taken out.
     """
     edits = [record for _, record in read_records(content)]
-    for one in files:
-        edit = _varint(_DELETED_FILE) + _varint(one.level) + _varint(one.number)
-        edits.append(edit + _varint(_FAMILY) + _varint(one.family_id))
+    for file in files:
+        edit = (
+            _encode_varint(_DELETED_FILE) + _encode_varint(file.level) + _encode_varint(file.number)
+        )
+        edits.append(edit + _encode_varint(_FAMILY) + _encode_varint(file.family_id))
     return encode_log(edits)
 
 
 def _parse_edit(record: bytes) -> VersionEdit:
-    reader, edit = _Reader(record), VersionEdit()
+    """Return the version edit of a record."""
+    reader, edit = _EditReader(record), VersionEdit()
     while not reader.is_at_end:
         _parse_field(reader, edit)
     family = edit.numbers.get(_FAMILY, 0)
     if family:
-        edit.new_files = [replace(one, family_id=family) for one in edit.new_files]
+        edit.new_files = [replace(file, family_id=family) for file in edit.new_files]
     return edit
 
 
-def _parse_field(reader: _Reader, edit: VersionEdit) -> None:
+def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
+    """Read one field of a version edit into it."""
     tag = reader.read_varint()
     if tag in _NUMBERS:
         edit.numbers[tag] = reader.read_varint()
@@ -180,34 +184,38 @@ def _parse_field(reader: _Reader, edit: VersionEdit) -> None:
     elif tag == _FAMILY_DROP:
         edit.drops_family = True
     elif tag == _ATOMIC_GROUP:
-        edit.left_in_group = reader.read_varint()
+        edit.remaining_in_group = reader.read_varint()
     elif tag == _DELETED_FILE:
         reader.read_varint()
-        edit.deleted.append(reader.read_varint())
+        edit.deleted_files.append(reader.read_varint())
     elif tag == _NEW_FILE:
         edit.new_files.append(_parse_file(reader))
     elif tag == _COMPACT_CURSOR:
         reader.read_varint()
         reader.read_bytes()
-    elif tag == _COMPARATOR or tag & _SAFE_TO_IGNORE:
+    elif tag == _COMPARATOR or tag & _IGNORABLE_TAG_BIT:
         reader.read_bytes()
     else:
         raise InvalidEdit(f"the unknown tag {tag}")
 
 
-def _parse_file(reader: _Reader) -> TableFile:
+def _parse_file(reader: _EditReader) -> TableFile:
+    """Return the file that a version edit adds."""
     level, number, size = reader.read_varint(), reader.read_varint(), reader.read_varint()
     smallest, largest = reader.read_bytes(), reader.read_bytes()
     reader.read_varint()
     reader.read_varint()
-    while reader.read_varint() != _END_OF_FILE_FIELDS:
+    while reader.read_varint() != _LAST_FILE_FIELD:
         reader.read_bytes()
-    if min(len(smallest), len(largest)) < _KEY_TRAILER:
-        raise InvalidEdit(f"file {number} has a key of fewer than {_KEY_TRAILER} bytes")
-    return TableFile(number, 0, level, size, smallest[:-_KEY_TRAILER], largest[:-_KEY_TRAILER])
+    if min(len(smallest), len(largest)) < _KEY_TRAILER_BYTES:
+        raise InvalidEdit(f"file {number} has a key of fewer than {_KEY_TRAILER_BYTES} bytes")
+    return TableFile(
+        number, 0, level, size, smallest[:-_KEY_TRAILER_BYTES], largest[:-_KEY_TRAILER_BYTES]
+    )
 
 
-def _varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
+    """Return a number as a varint."""
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -215,7 +223,7 @@ def _varint(value: int) -> bytes:
     return bytes([*encoded, value])
 
 
-class _Reader:
+class _EditReader:
     """Reads numbers and byte strings from a version edit.
 
     Args:
@@ -223,19 +231,20 @@ class _Reader:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
+        self._data, self._offset = data, 0
 
     @property
     def is_at_end(self) -> bool:
-        return self._at == len(self._data)
+        """Return whether all bytes are read."""
+        return self._offset == len(self._data)
 
     def read_varint(self) -> int:
         value = shift = 0
         while shift < 64:
-            if self._at == len(self._data):
+            if self._offset == len(self._data):
                 raise InvalidEdit("it ends within a number")
-            byte = self._data[self._at]
-            self._at += 1
+            byte = self._data[self._offset]
+            self._offset += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
@@ -244,7 +253,7 @@ class _Reader:
 
     def read_bytes(self) -> bytes:
         length = self.read_varint()
-        if length > len(self._data) - self._at:
+        if length > len(self._data) - self._offset:
             raise InvalidEdit(f"it ends within {length} bytes")
-        self._at += length
-        return self._data[self._at - length : self._at]
+        self._offset += length
+        return self._data[self._offset - length : self._offset]

@@ -1,4 +1,4 @@
-"""The directories of tables: which are there, made empty, and removed with files of ours only."""
+"""The directories of tables: listed, prepared, and removed only if all files are rowkey's."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from rowkey.durable import make_directory
+from rowkey.durable_files import make_directory
 from rowkey.engines.rocksdb_files.descriptor import (
-    CREATING,
-    DESCRIPTOR,
+    DESCRIPTOR_FILE,
+    STATE_CREATING,
+    parse_table_name,
     read_descriptor,
-    table_of_directory,
 )
-from rowkey.engines.rocksdb_files.directory import holds_database, list_foreign
-from rowkey.errors import CorruptionError, Unsupported
+from rowkey.engines.rocksdb_files.inspection import has_database, list_foreign_files
+from rowkey.errors import CorruptionError, NotSupported, Unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NAMED = 3
+_MAX_NAMED_FILES = 3
 """Files that an error names of many."""
 
 
-def list_tables(place: Path) -> list[str]:
+def list_tables(directory: Path) -> list[str]:
     """Return the names of the tables in a directory, ascending, damaged ones among them."""
-    return sorted(table_of_directory(path) for path in place.iterdir() if _is_table(path))
+    return sorted(parse_table_name(path) for path in directory.iterdir() if _is_table(path))
 
 
 def _is_table(directory: Path) -> bool:
@@ -38,24 +38,24 @@ def _is_table(directory: Path) -> bool:
     if directory.name.startswith(".") or not directory.is_dir():
         return False
     try:
-        return read_descriptor(directory).state != CREATING
-    except (CorruptionError, Unsupported):
-        return holds_database(directory)
+        return read_descriptor(directory).state != STATE_CREATING
+    except (CorruptionError, NotSupported, Unavailable):
+        return has_database(directory)
 
 
 def prepare_directory(directory: Path) -> None:
-    """Make an empty directory, in place of what a kill has left of a table being created.
+    """Create an empty directory; remove what an interrupted creation has left there.
 
     Raises:
-        Unsupported: there is something else.
+        Unavailable: there is something else.
     """
     if os.path.lexists(directory):
         if directory.is_symlink() or not directory.is_dir():
-            raise _occupied(directory, [directory])
+            raise _build_occupied_error(directory, [directory])
         content = list(directory.iterdir())
         if content:
             if not _is_half_created(directory):
-                raise _occupied(directory, sorted(content))
+                raise _build_occupied_error(directory, sorted(content))
             _remove_files(directory)
     make_directory(directory)
 
@@ -66,31 +66,31 @@ def _is_half_created(directory: Path) -> bool:
     Its descriptor says so: of such a table nothing was acknowledged.
     """
     try:
-        is_half_created = read_descriptor(directory).state == CREATING
-    except (CorruptionError, Unsupported):
+        is_half_created = read_descriptor(directory).state == STATE_CREATING
+    except (CorruptionError, NotSupported, Unavailable):
         return False
-    return is_half_created and not list_foreign(directory)
+    return is_half_created and not list_foreign_files(directory)
 
 
-def check_own(directory: Path) -> None:
+def check_only_own_files(directory: Path) -> None:
     """Raise unless a directory holds a table and nothing else.
 
     Raises:
         CorruptionError: its descriptor is damaged.
-        Unsupported: it holds something else.
+        Unavailable: it holds something else.
     """
     read_descriptor(directory)
-    foreign = list_foreign(directory)
+    foreign = list_foreign_files(directory)
     if foreign:
-        what = f"it holds {_named(foreign)}, which is not of rowkey, and would be removed"
-        raise Unsupported(str(directory), what, "files of the table", "Move it away.")
+        what = f"it holds {_format_names(foreign)}, which is not of rowkey, and would be removed"
+        raise Unavailable(str(directory), what, "files of the table", "Move it away.")
 
 
-def remove_dropped(directory: Path) -> None:
+def remove_dropped_table(directory: Path) -> None:
     """Remove what is left of a table that was dropped; what is anything else stays."""
     try:
-        check_own(directory)
-    except (CorruptionError, Unsupported):
+        check_only_own_files(directory)
+    except (CorruptionError, NotSupported, Unavailable):
         return
     _remove_files(directory)
     with suppress(OSError):
@@ -100,24 +100,29 @@ def remove_dropped(directory: Path) -> None:
 def _remove_files(directory: Path) -> None:
     """Remove the files of a table, its descriptor last."""
     for path in directory.iterdir():
-        if path.name == DESCRIPTOR:
+        if path.name == DESCRIPTOR_FILE:
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-    (directory / DESCRIPTOR).unlink(missing_ok=True)
+    (directory / DESCRIPTOR_FILE).unlink(missing_ok=True)
 
 
-def _occupied(directory: Path, content: list[Path]) -> Unsupported:
-    what = f"the table would lie there, but it holds something else: {_named(content)}"
-    return Unsupported(str(directory), what, "an empty directory or none", "Move it away.")
+def _build_occupied_error(directory: Path, content: list[Path]) -> Unavailable:
+    """Return the error that a directory holds files that are not rowkey's."""
+    what = f"the table would lie there, but it holds something else: {_format_names(content)}"
+    return Unavailable(str(directory), what, "an empty directory or none", "Move it away.")
 
 
-def _named(paths: list[Path]) -> str:
+def _format_names(paths: list[Path]) -> str:
     """Return the first few names."""
-    names = ", ".join(path.name for path in paths[:_NAMED])
-    return f"{names} and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else names
+    names = ", ".join(path.name for path in paths[:_MAX_NAMED_FILES])
+    return (
+        f"{names} and {len(paths) - _MAX_NAMED_FILES:,} more"
+        if len(paths) > _MAX_NAMED_FILES
+        else names
+    )
 
 
 def find_free_name(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""RocksDB's write-ahead logs: what they hold, and whether they follow on what is in files."""
+"""Reads RocksDB's write-ahead logs: their changes, and whether they continue the files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from rowkey.engines.rocksdb_files.log_format import Damage, find_damage, read_records
+from rowkey.engines.rocksdb_files.log_format import LogDamage, find_damage, read_records
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BATCH = Struct("<QI")
+_BATCH_HEADER = Struct("<QI")
 """How a batch begins: the sequence number of its first change, and how many it has.
 
 Source: write_batch.cc, the header of WriteBatch.
@@ -20,17 +20,17 @@ Source: write_batch.cc, the header of WriteBatch.
 
 @dataclass(frozen=True, slots=True)
 class LogContent:
-    """What a log holds.
+    """The content of a log.
 
     Args:
-        first: the sequence number of its first change; 0 if it holds none.
-        last: that of its last change; 0 if it holds none.
+        first_sequence: the sequence number of its first change; 0 if it holds none.
+        last_sequence: that of its last change; 0 if it holds none.
         damage: the first damage in it that no kill can have caused, or None.
     """
 
-    first: int
-    last: int
-    damage: Damage | None = None
+    first_sequence: int
+    last_sequence: int
+    damage: LogDamage | None = None
 
 
 def list_files(directory: Path, suffix: str) -> list[Path]:
@@ -62,12 +62,12 @@ def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
     damage = find_damage(log, verify_checksums=verify_checksums)
     first = last = 0
     for offset, record in read_records(log if damage is None else log[: damage.offset]):
-        if len(record) < _BATCH.size:
+        if len(record) < _BATCH_HEADER.size:
             problem = f"a batch of {len(record)} bytes, which is less than its header"
-            return LogContent(first, last, Damage(offset, problem))
-        begin, count = _BATCH.unpack_from(record)
+            return LogContent(first, last, LogDamage(offset, problem))
+        begin, count = _BATCH_HEADER.unpack_from(record)
         if first and begin != last + 1:
             problem = f"a batch of the change {begin:,} after the change {last:,}"
-            return LogContent(first, last, Damage(offset, problem))
+            return LogContent(first, last, LogDamage(offset, problem))
         first, last = first or begin, begin + count - 1
     return LogContent(first, last, damage)

@@ -1,1 +1,1 @@
-"""What is damaged in a table, and what can be saved of it."""
+"""Examines, repairs and saves damaged tables."""

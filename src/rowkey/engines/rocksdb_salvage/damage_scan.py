@@ -1,4 +1,4 @@
-"""Which pairs of a family can be read, where some of its blocks cannot.
+"""Finds the readable pairs of a family that has unreadable blocks.
 
 RocksDB stops at a damaged block and does not say where the next one begins. So reading goes on at
 the next key at which a block may begin: the indexes of the files have them.
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from rowkey.engines.damage import Gap
-from rowkey.engines.pairs.layout import END
+from rowkey.engines.pairs.layout import PIECE_END
 from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_separators
 
 if TYPE_CHECKING:
@@ -19,88 +19,90 @@ if TYPE_CHECKING:
 
     from rocksdict import RdictIter
 
-    from rowkey.engines.pairs.source import Pair
+    from rowkey.engines.pairs.pair_source import Pair
     from rowkey.engines.rocksdb_files.manifest import TableFile
 
-PROBES = 1_024
+MAX_PROBES = 1_024
 """Keys that are tried evenly over a file whose index is not known."""
 _PROBE_BYTES = 8
-_REPORTED = 8_192
+_PROGRESS_CELLS = 8_192
 """Cells after which progress is reported."""
 
 
 class DamageScan:
-    """Reads all pairs of a family that can be read, and notes what cannot.
+    """Reads all readable pairs of a family, and notes the gaps.
 
     Args:
-        iterate: returns a new iterator over the family. One that met damage gives its error again
-            for sound blocks, so each is used up to its first error.
+        open_iterator: returns a new iterator over the family. One that met damage gives its error
+            again for sound blocks, so each is used up to its first error.
         find_probes: returns the keys, ascending, at which reading is tried after damage.
     """
 
     def __init__(
-        self, iterate: Callable[[], RdictIter], find_probes: Callable[[], Sequence[bytes]]
+        self, open_iterator: Callable[[], RdictIter], find_probes: Callable[[], Sequence[bytes]]
     ) -> None:
-        self._iterate, self._find_probes = iterate, find_probes
+        self._open_iterator, self._find_probes = open_iterator, find_probes
         self.gaps: list[Gap] = []
         """What could not be read so far, ascending."""
 
-    def read(self) -> Iterator[Pair]:
+    def read_pairs(self) -> Iterator[Pair]:
         """Yield each pair that can be read, in their order.
 
         Cost: about 0.3 µs a pair; for each damaged block one search.
         """
-        iterator, last = self._iterate(), None
+        iterator, last = self._open_iterator(), None
         iterator.seek_to_first()
         while True:
             while iterator.valid():
                 last = iterator.key()
                 yield last, iterator.value()
                 iterator.next()
-            problem = _read_problem(iterator)
+            problem = _describe_problem(iterator)
             if problem is None:
                 return
-            found = self._find_next(last)
-            self.gaps.append(Gap(last, None if found is None else found.key(), problem))
-            if found is None:
+            readable_pairs = self._find_next_readable(last)
+            self.gaps.append(
+                Gap(last, None if readable_pairs is None else readable_pairs.key(), problem)
+            )
+            if readable_pairs is None:
                 return
-            iterator = found
+            iterator = readable_pairs
 
-    def _find_next(self, last: bytes | None) -> RdictIter | None:
-        """Return an iterator at the first readable pair after damage; None if there is none.
+    def _find_next_readable(self, last_key: bytes | None) -> RdictIter | None:
+        """Return an iterator at the first readable pair after damage; None at the end.
 
         Args:
-            last: the last key before the damage, or None.
+            last_key: the last key before the damage, or None.
         """
         probes = self._find_probes()
-        for number in range(0 if last is None else bisect_right(probes, last), len(probes)):
-            iterator = self._iterate()
+        for number in range(0 if last_key is None else bisect_right(probes, last_key), len(probes)):
+            iterator = self._open_iterator()
             iterator.seek(probes[number])
-            if not iterator.valid() and _read_problem(iterator) is None:  # nothing is above it
-                iterator = self._iterate()
+            if not iterator.valid() and _describe_problem(iterator) is None:  # nothing is above it
+                iterator = self._open_iterator()
                 iterator.seek_to_last()
-            if iterator.valid() and (last is None or iterator.key() > last):
-                return self._follow_back(iterator, last)
+            if iterator.valid() and (last_key is None or iterator.key() > last_key):
+                return self._rewind_to_first(iterator, last_key)
         return None
 
-    def _follow_back(self, found: RdictIter, last: bytes | None) -> RdictIter:
+    def _rewind_to_first(self, readable_pairs: RdictIter, last_key: bytes | None) -> RdictIter:
         """Return an iterator at the first pair of a readable stretch.
 
         Args:
-            found: an iterator in the stretch.
-            last: the last key before the damage, or None.
+            readable_pairs: an iterator in the stretch.
+            last_key: the last key before the damage, or None.
         """
-        first = found.key()
-        back = self._iterate()
+        first = readable_pairs.key()
+        back = self._open_iterator()
         back.seek_for_prev(first)
-        while back.valid() and (last is None or back.key() > last):
+        while back.valid() and (last_key is None or back.key() > last_key):
             first = back.key()
             back.prev()
-        if first == found.key():
-            return found
-        iterator = self._iterate()
+        if first == readable_pairs.key():
+            return readable_pairs
+        iterator = self._open_iterator()
         iterator.seek(first)
-        return iterator if iterator.valid() else found
+        return iterator if iterator.valid() else readable_pairs
 
 
 def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None) -> list[Gap]:
@@ -113,9 +115,9 @@ def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None
     Cost: a read of every block, about 0.3 µs a cell; for each damaged block one search.
     """
     count = 0
-    for _ in scan.read():
+    for _ in scan.read_pairs():
         count += 1
-        if count == _REPORTED:
+        if count == _PROGRESS_CELLS:
             progress(count)
             count = 0
     progress(count)
@@ -133,14 +135,16 @@ def find_block_starts(folder: Path, files: Iterable[TableFile]) -> list[bytes]:
 
     Cost: about 2 µs a block.
     """
-    found: set[bytes] = set()
-    for one in files:
-        found |= {one.smallest, one.largest + END}
+    block_starts: set[bytes] = set()
+    for file in files:
+        block_starts |= {file.smallest, file.largest + PIECE_END}
         try:
-            found.update(separator + END for separator in read_separators(folder / one.name))
+            block_starts.update(
+                separator + PIECE_END for separator in read_separators(folder / file.name)
+            )
         except (InvalidIndex, OSError):
-            found.update(_spread_keys(one.smallest, one.largest))
-    return sorted(found)
+            block_starts.update(_spread_keys(file.smallest, file.largest))
+    return sorted(block_starts)
 
 
 def _spread_keys(low: bytes, high: bytes) -> Iterator[bytes]:
@@ -155,12 +159,12 @@ def _spread_keys(low: bytes, high: bytes) -> Iterator[bytes]:
         int.from_bytes(key[shared : shared + _PROBE_BYTES].ljust(_PROBE_BYTES, b"\0"), "big")
         for key in (low, high)
     )
-    step = max(1, (end - begin) // (PROBES + 1))
+    step = max(1, (end - begin) // (MAX_PROBES + 1))
     for value in range(begin + step, end, step):
         yield low[:shared] + value.to_bytes(_PROBE_BYTES, "big")
 
 
-def _read_problem(iterator: RdictIter) -> str | None:
+def _describe_problem(iterator: RdictIter) -> str | None:
     """Return what stopped an iterator, if something did."""
     try:
         iterator.status()

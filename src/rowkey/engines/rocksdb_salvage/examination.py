@@ -1,4 +1,4 @@
-"""A table read whole, with everything that is damaged or gone."""
+"""Reads a whole table, and reports everything that is damaged or missing."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING
 from rowkey.cells import Family
 from rowkey.engines.damage import Examination
 from rowkey.engines.requests import TableSpec
-from rowkey.engines.rocksdb.database import column_family, family_name
-from rowkey.engines.rocksdb.ledger import Ledger, read_spec
+from rowkey.engines.rocksdb.database import parse_family_name, to_column_family
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb_files.descriptor import read_descriptor, table_of_directory
-from rowkey.engines.rocksdb_files.directory import (
-    META,
-    SALVAGE,
+from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec
+from rowkey.engines.rocksdb_files.descriptor import parse_table_name, read_descriptor
+from rowkey.engines.rocksdb_files.inspection import (
+    META_FAMILY,
+    SALVAGE_HINT,
     Inspection,
     inspect_database,
-    list_foreign,
+    list_foreign_files,
 )
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
-from rowkey.engines.rocksdb_salvage.view import open_salvage_view
+from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError, RowkeyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from rowkey.engines.damage import Rows
-    from rowkey.engines.rocksdb_salvage.view import SalvageView
+    from rowkey.engines.damage import RowInterval
+    from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Report nothing."""
+    """Ignore the progress."""
 
 
 def examine_table(
@@ -46,76 +46,79 @@ def examine_table(
         progress: told how many cells were read, and of about how many.
 
     Raises:
-        Unsupported: the disk cannot be read, or another version of rowkey wrote the table.
+        Unavailable: the disk cannot be read, or another version of rowkey wrote the table.
 
     Cost: a read of the whole table, about 0.3 µs a cell; 0.1 µs a byte of the logs.
     """
-    found, inspection = inspect_directory(directory)
+    examination, inspection = inspect_directory(directory)
     try:
         with open_salvage_view(directory, inspection) as view:
-            examine_view(directory, found, view, progress)
+            examine_view(directory, examination, view, progress)
     except CorruptionError as problem:
-        found.problems.append(problem)
-        found.is_readable = False
+        examination.problems.append(problem)
+        examination.is_readable = False
     except OSError as problem:
         raise explain_error(directory, problem) from problem
-    return found
+    return examination
 
 
 def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
     """Return what the files around the cells tell: descriptor, MANIFEST and logs."""
-    found = Examination(table_of_directory(directory))
+    examination = Examination(parse_table_name(directory))
     families: Sequence[str] = ()
     try:
-        families = [column_family(one.name) for one in read_descriptor(directory).families]
+        families = [to_column_family(family.name) for family in read_descriptor(directory).families]
     except CorruptionError as problem:
-        found.problems.append(problem)
-        found.repairable.append(problem)
+        examination.problems.append(problem)
+        examination.repairable_problems.append(problem)
     try:
-        inspection = inspect_database(directory, [META, *families], verify_checksums=True)
-        foreign = list_foreign(directory)
+        inspection = inspect_database(directory, [META_FAMILY, *families], verify_checksums=True)
+        foreign = list_foreign_files(directory)
     except OSError as problem:
         raise explain_error(directory, problem) from problem
-    found.problems += inspection.problems + inspection.log_problems
-    found.repairable += inspection.log_problems
-    found.notes += inspection.warnings
-    found.notes += [f"{path}: it is not of rowkey" for path in foreign]
-    return found, inspection
+    examination.problems += inspection.problems + inspection.log_problems
+    examination.repairable_problems += inspection.log_problems
+    examination.notes += inspection.warnings
+    examination.notes += [f"{path}: it is not of rowkey" for path in foreign]
+    return examination, inspection
 
 
 def examine_view(
-    directory: Path, found: Examination, view: SalvageView, progress: Callable[[int, int], None]
+    directory: Path,
+    examination: Examination,
+    view: SalvageView,
+    progress: Callable[[int, int], None],
 ) -> None:
     """Read every cell of a table, and note what cannot be read."""
     manifest, lost = view.manifest, list(view.lost_rows)
-    found.problems += view.problems
-    found.notes += view.notes
-    found.files = len(manifest.files) + len(list_logs(directory))
-    found.size_bytes = sum(one.size_bytes for one in manifest.files.values())
+    examination.problems += view.problems
+    examination.notes += view.notes
+    examination.file_count = len(manifest.files) + len(list_logs(directory))
+    examination.size_bytes = sum(file.size_bytes for file in manifest.files.values())
 
-    total = sum(one["num_entries"] for one in view.db.live_files())
+    total = sum(file["num_entries"] for file in view.db.live_files())
 
     def count(cells: int) -> None:
-        found.cells += cells
-        progress(found.cells, max(total, found.cells))
+        examination.cell_count += cells
+        progress(examination.cell_count, max(total, examination.cell_count))
 
     for name in manifest.families.values():
-        source = view.source(name, directory)
-        is_meta = name == META
-        gaps = find_gaps(view.scan(source, name), (lambda _: None) if is_meta else count)
+        source = view.build_source(name, directory)
+        is_meta = name == META_FAMILY
+        gaps = find_gaps(view.build_scan(source, name), (lambda _: None) if is_meta else count)
         for gap in gaps:
-            found.problems.append(source.explain(RuntimeError(gap.problem)))
+            examination.problems.append(source.explain_error(RuntimeError(gap.problem)))
         if not is_meta:
-            found.gaps[name] = gaps
+            examination.gaps[name] = gaps
             lost += [(gap.first_row, gap.last_row) for gap in gaps]
     for problem in _find_missing_families(directory, view):
-        found.problems.append(problem)
+        examination.problems.append(problem)
         lost.append((None, None))
     try:
         read_view_spec(directory, view)
     except CorruptionError as problem:
-        found.problems.append(problem)
-    found.lost_rows = join_ranges(lost)
+        examination.problems.append(problem)
+    examination.lost_rows = join_intervals(lost)
 
 
 def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[CorruptionError]:
@@ -126,24 +129,26 @@ def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[Corru
     """
     with suppress(CorruptionError):  # a damaged descriptor is told elsewhere
         for family in read_descriptor(directory).families:
-            if column_family(family.name) not in view.manifest.families.values():
+            if to_column_family(family.name) not in view.manifest.families.values():
                 what = f"no file of the family {family.name} is there: its cells cannot be read"
-                yield CorruptionError(str(directory), what, remedy=SALVAGE)
+                yield CorruptionError(str(directory), what, remedy=SALVAGE_HINT)
 
 
-def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, Ledger]:
-    """Return what a table is, and its regions, as it tells itself.
+def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, StoredRegionTracker]:
+    """Return the spec and the regions of a table, as stored in its metadata.
 
     Raises:
         CorruptionError: that cannot be read.
     """
-    meta = view.source(META, directory)
+    meta = view.build_source(META_FAMILY, directory)
     try:
-        return read_spec(meta, directory, table_of_directory(directory)), Ledger.read(meta)
+        return read_spec(
+            meta, directory, parse_table_name(directory)
+        ), StoredRegionTracker.from_meta(meta)
     except RowkeyError:
         raise
     except Exception as problem:
-        raise meta.explain(problem) from problem
+        raise meta.explain_error(problem) from problem
 
 
 def guess_view_spec(directory: Path, view: SalvageView) -> TableSpec:
@@ -151,19 +156,19 @@ def guess_view_spec(directory: Path, view: SalvageView) -> TableSpec:
     try:
         families = read_descriptor(directory).families
     except CorruptionError:
-        names = map(family_name, view.manifest.families.values())
+        names = map(parse_family_name, view.manifest.families.values())
         families = tuple(Family(name) for name in names if name is not None)
-    return TableSpec(table_of_directory(directory), families)
+    return TableSpec(parse_table_name(directory), families)
 
 
-def join_ranges(ranges: Sequence[Rows]) -> list[Rows]:
+def join_intervals(intervals: Sequence[RowInterval]) -> list[RowInterval]:
     """Return stretches of rows in their order, those that meet as one.
 
-    >>> join_ranges([(b"d", None), (b"a", b"c"), (b"b", b"c"), (b"e", b"f")])
+    >>> join_intervals([(b"d", None), (b"a", b"c"), (b"b", b"c"), (b"e", b"f")])
     [(b'a', b'c'), (b'd', None)]
     """
-    joined: list[Rows] = []
-    for first, last in sorted(ranges, key=lambda one: one[0] or b""):
+    joined: list[RowInterval] = []
+    for first, last in sorted(intervals, key=lambda interval: interval[0] or b""):
         if joined:
             begin, end = joined[-1]
             if end is None or (first or b"") <= end:
@@ -173,8 +178,9 @@ def join_ranges(ranges: Sequence[Rows]) -> list[Rows]:
     return joined
 
 
-def is_lost(row: bytes, ranges: Sequence[Rows]) -> bool:
+def is_lost(row: bytes, intervals: Sequence[RowInterval]) -> bool:
     """Return whether a row lies in one of some stretches."""
     return any(
-        (first is None or row >= first) and (last is None or row <= last) for first, last in ranges
+        (first is None or row >= first) and (last is None or row <= last)
+        for first, last in intervals
     )

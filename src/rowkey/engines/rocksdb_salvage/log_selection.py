@@ -1,13 +1,17 @@
-"""Which logs of a table can be read: those up to the first damage, or up to the first gap."""
+"""Selects the readable logs of a table: those up to the first damage or the first gap."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rowkey.engines.rocksdb_files.directory import Inspection, check_logs, check_mark
+from rowkey.engines.rocksdb_files.inspection import (
+    Inspection,
+    note_log_problems,
+    note_missing_changes,
+)
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
-from rowkey.errors import counted
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,31 +25,31 @@ class LogSelection:
     """The logs of a table, split at the first damage.
 
     Args:
-        sound: the logs before it.
-        damaged: the log in which it is, or None.
+        sound_logs: the logs before it.
+        damaged_log: the log in which it is, or None.
         offset: the byte of that log from which on it cannot be read; 0 if a log before it is gone.
-        later: the logs after it.
+        later_logs: the logs after it.
         notes: what is passed over, a sentence for each log.
     """
 
-    sound: Sequence[Path]
-    damaged: Path | None = None
+    sound_logs: Sequence[Path]
+    damaged_log: Path | None = None
     offset: int = 0
-    later: Sequence[Path] = ()
+    later_logs: Sequence[Path] = ()
     notes: list[str] = field(default_factory=list)
 
 
-def select_logs(directory: Path, found: Inspection) -> LogSelection:
-    """Return which logs can be read as its MANIFEST, which was read, tells.
+def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
+    """Return the logs to read, as the MANIFEST says.
 
     Args:
         directory: the table's.
-        found: the MANIFEST, and what the logs hold that count.
+        inspection: the MANIFEST, and what the logs hold that count.
     """
-    assert found.manifest is not None
-    first, last = found.manifest.first_log, found.manifest.last_sequence
+    assert inspection.manifest is not None
+    first, last = inspection.manifest.first_log, inspection.manifest.last_sequence
     paths = [path for path in list_logs(directory) if int(path.stem) >= first]
-    return _split_logs(paths, found.logs, last)
+    return _split_logs(paths, inspection.logs, last)
 
 
 def inspect_logs(directory: Path, found: Inspection) -> Inspection:
@@ -56,14 +60,14 @@ def inspect_logs(directory: Path, found: Inspection) -> Inspection:
         found: that MANIFEST and its name.
     """
     inspection = Inspection(found.manifest, found.manifest_name)
-    check_logs(directory, inspection, verify_checksums=True)
+    note_log_problems(directory, inspection, verify_checksums=True)
     if not inspection.log_problems:
-        check_mark(directory, inspection)
+        note_missing_changes(directory, inspection)
     return inspection
 
 
-def select_logs_alone(directory: Path) -> LogSelection:
-    """Return which logs can be read where no MANIFEST tells which count.
+def select_logs_without_manifest(directory: Path) -> LogSelection:
+    """Return the logs to read without a MANIFEST.
 
     Cost: 1 µs a batch, and 0.1 µs a byte of the logs.
     """
@@ -71,32 +75,36 @@ def select_logs_alone(directory: Path) -> LogSelection:
     contents = [(path, read_log(path.read_bytes(), verify_checksums=True)) for path in paths]
     selection = _split_logs(paths, contents, None)
     for path, content in contents:
-        if path == selection.damaged and content.damage is not None:
+        if path == selection.damaged_log and content.damage is not None:
             what = f"it is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
             selection.notes.insert(0, f"{path}: {what}")
     return selection
 
 
 def _split_logs(
-    paths: Sequence[Path], contents: Sequence[tuple[Path, LogContent]], last: int | None
+    paths: Sequence[Path], contents: Sequence[tuple[Path, LogContent]], last_sequence: int | None
 ) -> LogSelection:
     """Return logs split at the first one that is damaged, or does not follow on the one before.
 
     Args:
         paths: the logs, oldest first.
         contents: what each holds, up to and with the first one that is damaged.
-        last: sequence number of the last change before them; None if that is not known, and changes
-            between two logs may be in files.
+        last_sequence: sequence number of the last change before them; None if that is not known,
+            and changes between two logs may be in files.
     """
     for index, (path, content) in enumerate(contents):
-        is_gap = last is not None and content.first > last + 1
+        is_gap = last_sequence is not None and content.first_sequence > last_sequence + 1
         if not is_gap and content.damage is None:
-            last = None if last is None else max(last, content.last)
+            last_sequence = (
+                None if last_sequence is None else max(last_sequence, content.last_sequence)
+            )
             continue
         offset = 0 if is_gap or content.damage is None else content.damage.offset
         later = paths[index + 1 :]
         size = path.stat().st_size - offset
-        notes = [f"{path}: its last {counted(size, 'byte')} are not read: changes in them are lost"]
+        notes = [
+            f"{path}: its last {pluralize(size, 'byte')} are not read: changes in them are lost"
+        ]
         notes += [f"{log}: it is not read, for it follows the damage" for log in later]
         return LogSelection(paths[:index], path, offset, later, notes)
     return LogSelection(paths)

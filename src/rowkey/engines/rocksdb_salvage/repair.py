@@ -1,17 +1,27 @@
-"""The repair of a damaged table: its logs are cut where it lies, or the rest is saved elsewhere."""
+"""Repairs a damaged table: truncates its logs at the damage, or saves the rest elsewhere."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from rowkey.durable import sync_directory
-from rowkey.engines.damage import Repair, Saved
-from rowkey.engines.rocksdb.database import LOG, Database, column_family
-from rowkey.engines.rocksdb.ledger import Ledger, store_spec
-from rowkey.engines.rocksdb_files.descriptor import CREATING, READY, Descriptor, write_descriptor
-from rowkey.engines.rocksdb_files.directory import CUT, META, check_safe_to_open, inspect_database
-from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, read_mark
+from rowkey.durable_files import sync_directory
+from rowkey.engines.damage import RepairResult, SalvageResult
+from rowkey.engines.rocksdb.database import LOG, Database, to_column_family
+from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, store_spec
+from rowkey.engines.rocksdb_files.descriptor import (
+    STATE_CREATING,
+    STATE_READY,
+    Descriptor,
+    write_descriptor,
+)
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
+from rowkey.engines.rocksdb_files.inspection import (
+    META_FAMILY,
+    TRUNCATED_FOLDER,
+    check_safe_to_open,
+    inspect_database,
+)
 from rowkey.engines.rocksdb_files.table_folder import find_free_name
 from rowkey.engines.rocksdb_salvage.copier import Copier
 from rowkey.engines.rocksdb_salvage.examination import (
@@ -22,7 +32,7 @@ from rowkey.engines.rocksdb_salvage.examination import (
     read_view_spec,
 )
 from rowkey.engines.rocksdb_salvage.log_selection import select_logs
-from rowkey.engines.rocksdb_salvage.view import open_salvage_view
+from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
@@ -31,14 +41,14 @@ if TYPE_CHECKING:
 
     from rowkey.engines.requests import TableSpec
 
-_GUESSED = (
+_GUESSED_NOTE = (
     "its description could not be read: it has one region, no words, and families as its "
     "descriptor or its MANIFEST tells them"
 )
 
 
-def repair_table(directory: Path) -> Repair:
-    """Mend a closed table where it lies: its descriptor, and its logs by cutting them.
+def repair_table(directory: Path) -> RepairResult:
+    """Repair a closed table in place: rewrite its descriptor, and truncate damaged logs.
 
     What is kept is every batch up to the first damage and nothing after it, so no hole is left.
 
@@ -51,43 +61,43 @@ def repair_table(directory: Path) -> Repair:
     Cost: 0.1 µs a byte of the logs.
     """
     check_safe_to_open(directory)
-    found, inspection = inspect_directory(directory)
+    examination, inspection = inspect_directory(directory)
     if inspection.problems:
         raise inspection.problems[0]
     spec = None
     with open_salvage_view(directory, inspection) as view:
         spec, _ = read_view_spec(directory, view)
-    if any(problem not in inspection.log_problems for problem in found.problems):
+    if any(problem not in inspection.log_problems for problem in examination.problems):
         write_descriptor(directory, Descriptor(spec.families))
-    mark = read_mark(directory / HIGH_WATER)
-    log, offset, bytes_cut = _cut_logs(directory, spec)
+    mark = read_mark(directory / HIGH_WATER_FILE)
+    log, offset, bytes_cut = _truncate_logs(directory, spec)
     database = Database.open(directory, spec.families, repair=True)
     try:
         after = database.meta.latest_sequence_number()
         database.flush()
-        batches = Ledger.read(database.meta_source).sequence
+        batches = StoredRegionTracker.from_meta(database.meta_source).batch_count
     finally:
         database.close()
-    lost = None if mark is None else max(0, mark.acknowledged - after)
-    repair = Repair(found.table, log, offset, bytes_cut, lost, batches)
+    lost = None if mark is None else max(0, mark.acknowledged_sequence - after)
+    repair = RepairResult(examination.table, log, offset, bytes_cut, lost, batches)
     LOG.info("%s: repaired: %s", directory, repair)
     return repair
 
 
-def _cut_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
+def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
     """Set aside what follows the first damage; return the log, the byte, and how many bytes.
 
     The copies are on disk before anything is cut, so that a crash in between loses nothing.
     """
-    families = [META, *(column_family(one.name) for one in spec.families)]
-    found = inspect_database(directory, families, verify_checksums=True)
-    if found.manifest is None:
+    families = [META_FAMILY, *(to_column_family(family.name) for family in spec.families)]
+    inspection = inspect_database(directory, families, verify_checksums=True)
+    if inspection.manifest is None:
         return "", 0, 0
-    selection = select_logs(directory, found)
-    path, offset, later = selection.damaged, selection.offset, selection.later
+    selection = select_logs(directory, inspection)
+    path, offset, later = selection.damaged_log, selection.offset, selection.later_logs
     if path is None:
         return "", 0, 0
-    aside = directory / CUT
+    aside = directory / TRUNCATED_FOLDER
     aside.mkdir(exist_ok=True)
     size = path.stat().st_size - offset + sum(log.stat().st_size for log in later)
     with find_free_name(aside / f"{path.name}.{offset}").open("xb") as copy:
@@ -113,7 +123,7 @@ def save_table(
     *,
     keep_incomplete: bool = False,
     progress: Callable[[int, int], None] = ignore_progress,
-) -> Saved:
+) -> SalvageResult:
     """Save what can be read of a table into a new directory; the old one stays as it is.
 
     Args:
@@ -125,40 +135,44 @@ def save_table(
     Raises:
         CorruptionError: nothing of it can be read.
     """
-    found, inspection = inspect_directory(directory)
+    examination, inspection = inspect_directory(directory)
     with open_salvage_view(directory, inspection) as view:
-        examine_view(directory, found, view, lambda done, total: progress(done, 2 * total))
-        notes = found.notes + [str(problem) for problem in inspection.log_problems]
+        examine_view(directory, examination, view, lambda done, total: progress(done, 2 * total))
+        notes = examination.notes + [str(problem) for problem in inspection.log_problems]
         try:
-            spec, ledger = read_view_spec(directory, view)
+            spec, region_tracker = read_view_spec(directory, view)
         except CorruptionError:
-            spec, ledger = guess_view_spec(directory, view), None
-            notes.append(_GUESSED)
-        write_descriptor(target, Descriptor(spec.families, CREATING))
+            spec, region_tracker = guess_view_spec(directory, view), None
+            notes.append(_GUESSED_NOTE)
+        write_descriptor(target, Descriptor(spec.families, STATE_CREATING))
         database = Database.create(target, spec.families)
         try:
-            copier = Copier(directory, view, database, found, keep_incomplete=keep_incomplete)
-            copier.progress = lambda done: progress(found.cells + done, 2 * found.cells)
+            copier = Copier(directory, view, database, examination, keep_incomplete=keep_incomplete)
+            copier.report_progress = lambda done: progress(
+                examination.cell_count + done, 2 * examination.cell_count
+            )
             lost = copier.copy_families(spec)
-            _store_description(database, spec, ledger, copier.highest_timestamp)
+            _store_description(database, spec, region_tracker, copier.highest_timestamp)
         finally:
             database.close()
-        write_descriptor(target, Descriptor(spec.families, READY))
+        write_descriptor(target, Descriptor(spec.families, STATE_READY))
     if copier.new_gaps:
         notes.append("more of it became unreadable while it was saved: examine the disk")
-    return Saved(found.table, copier.copied, copier.skipped, lost, notes)
+    return SalvageResult(examination.table, copier.copied_count, copier.skipped_count, lost, notes)
 
 
 def _store_description(
-    database: Database, spec: TableSpec, ledger: Ledger | None, highest_timestamp: int
+    database: Database,
+    spec: TableSpec,
+    region_tracker: StoredRegionTracker | None,
+    highest_timestamp: int,
 ) -> None:
-    """Store what a table is; its regions if they are known, and the highest timestamp if not."""
-    if ledger is None:
-        ledger = Ledger()
-        ledger.highest_stamp = highest_timestamp
+    """Store spec and regions of a table; without regions, the highest timestamp."""
+    if region_tracker is None:
+        region_tracker = StoredRegionTracker()
+        region_tracker.highest_timestamp = highest_timestamp
     batch = database.start_batch()
     store_spec(batch, spec)
-    ledger.store(batch)
-    ledger.number(batch, ledger.highest_stamp)
-    database.write(batch, sync=True)
+    region_tracker.add_all_counters(batch, region_tracker.highest_timestamp)
+    database.write_batch(batch, sync=True)
     database.flush()

@@ -1,4 +1,4 @@
-"""The index of a file of sorted pairs, read without RocksDB: between which keys its blocks end.
+"""Reads the index of a table file without RocksDB: the keys between which its blocks end.
 
 RocksDB says that a block is damaged, but not where the next one begins. The index does: for each
 block it has a separator, a key not below the last one of the block and below the first one of the
@@ -30,7 +30,7 @@ _METAINDEX_SIZE_AT = 13
 _TRAILER_BYTES = 5
 """After each block: the type of its compression, and its checksum."""
 _UINT32 = struct.Struct("<I")
-_INDEX = b"rocksdb.index"
+_INDEX_NAME = b"rocksdb.index"
 _NO_COMPRESSION, _SNAPPY, _ZLIB, _BZIP2 = 0, 1, 2, 3
 _ARROW_CODECS = {_SNAPPY: "snappy", 4: "lz4_raw", 5: "lz4_raw", 7: "zstd"}
 _MAX_INDEX_BYTES = 1 << 30
@@ -40,7 +40,7 @@ _MAX_VARINT_BITS = 64
 
 
 class InvalidIndex(ValueError):
-    """A file whose index cannot be read here."""
+    """The index of a file cannot be parsed."""
 
 
 def read_separators(path: Path) -> list[bytes]:
@@ -81,12 +81,13 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
     (length,) = _UINT32.unpack_from(footer, _METAINDEX_SIZE_AT)
     offset = size - _FOOTER_BYTES - _TRAILER_BYTES - length
     for key, handle in _read_entries(_read_block(file, offset, length), has_lengths=True):
-        if key == _INDEX:
+        if key == _INDEX_NAME:
             return _read_handle(handle, 0)
     raise InvalidIndex("its metaindex names no index")
 
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
+    """Return a number of bytes at an offset."""
     if offset < 0 or length < 0:
         raise InvalidIndex(f"it has no {length} bytes at {offset}")
     file.seek(offset)

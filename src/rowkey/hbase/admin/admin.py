@@ -1,21 +1,22 @@
-"""All that administrates a cluster, in one class."""
+"""The administration of a cluster in one class."""
 
 from __future__ import annotations
 
-from rowkey.hbase.admin.cluster import WholeCluster
-from rowkey.hbase.admin.counters import Counters
-from rowkey.hbase.admin.creation import Creation
-from rowkey.hbase.admin.regions import Regions
-from rowkey.hbase.admin.snapshots import Snapshots
+from rowkey.hbase.admin.cluster import ClusterAdmin
+from rowkey.hbase.admin.counters import CounterAdmin
+from rowkey.hbase.admin.regions import RegionAdmin
+from rowkey.hbase.admin.snapshots import SnapshotAdmin
+from rowkey.hbase.admin.table_creation import TableCreator
 
 
-class Admin(Creation, Snapshots, Regions, Counters, WholeCluster):
-    """Administrates a cluster: tables, regions, snapshots, namespaces, switches and counters.
+class Admin(TableCreator, SnapshotAdmin, RegionAdmin, CounterAdmin, ClusterAdmin):
+    """Administer a cluster: tables, regions, snapshots, namespaces, switches and counters.
 
-    All of it waits until it is done, or until its deadline; threads may share one.
-    Wrong arguments are told before anything is sent, all that a call has: one as `Refused`, more as
-    `DeclarationError`; of what declares a table, a family or its words always as the latter.
+    Every method waits until its work is done or its timeout has passed. Threads may share one
+    object. All wrong arguments of a call are reported before anything is sent: a single mistake as
+    `InvalidArgument`, several as `InvalidDesign`, and mistakes in the declaration of a table, a
+    family or its attributes always as `InvalidDesign`.
 
     Args:
-        caller: by whom the master and the region servers are asked.
+        caller: sends requests to the master and the region servers.
     """

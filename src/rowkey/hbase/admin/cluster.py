@@ -1,114 +1,117 @@
-"""The cluster as a whole: its namespaces, its switches, and what its master says of it."""
+"""Administer the cluster as a whole: namespaces, switches and status."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.cells import check_table
-from rowkey.hbase.admin.declared import Given
-from rowkey.hbase.admin.procedures import Procedures
-from rowkey.hbase.requests.balancer import SetBalancerRunning
-from rowkey.hbase.requests.balancer_enabled import IsBalancerEnabled
+from rowkey.cells import find_table_name_mistakes
+from rowkey.hbase.admin.argument_checks import ArgumentChecks
+from rowkey.hbase.admin.procedures import ProcedureRunner
 from rowkey.hbase.requests.cluster_status import GetClusterStatus
-from rowkey.hbase.requests.create_namespace import CreateNamespace
-from rowkey.hbase.requests.delete_namespace import DeleteNamespace
-from rowkey.hbase.requests.list_namespaces import ListNamespaces
-from rowkey.hbase.requests.split_enabled import IsSplitOrMergeEnabled
-from rowkey.hbase.requests.split_switch import SetSplitOrMerge, Switch
+from rowkey.hbase.requests.namespaces import CreateNamespace, DeleteNamespace, ListNamespaces
+from rowkey.hbase.requests.switches import (
+    IsBalancerEnabled,
+    IsSplitOrMergeEnabled,
+    MasterSwitch,
+    SetBalancerRunning,
+    SetSplitOrMerge,
+)
 
 if TYPE_CHECKING:
     from rowkey.hbase.requests.cluster_status import ClusterStatus
     from rowkey.hbase.settings import Deadline
 
 
-class WholeCluster(Procedures):
-    """What is asked of the cluster, and done to all of it."""
+class ClusterAdmin(ProcedureRunner):
+    """List and change namespaces, switch the balancer, splits and merges, and read the status."""
 
-    def namespaces(self) -> list[str]:
-        """The names of all namespaces, ascending; `default` and `hbase` are among them."""
-        return self._caller.on_master(ListNamespaces())
+    def list_namespaces(self) -> list[str]:
+        """Return the names of all namespaces, ascending, including `default` and `hbase`."""
+        return self._caller.call_master(ListNamespaces())
 
     def create_namespace(self, name: str, *, wait_s: float | None = None) -> None:
-        """Makes a namespace.
+        """Create a namespace.
 
         Raises:
-            Refused: it cannot be called so; nothing was sent.
-            NamespaceExist: it is there already.
+            InvalidArgument: the name is not valid; nothing was sent.
+            NamespaceExist: the namespace exists already.
         """
-        given = Given().name(name, what="namespace")
-        for mistake in () if given.has("name") else check_table(f"{name}:t"):
-            given.found.refused("name", mistake)
-        given.seconds(wait_s).refuse()
-        self._make_namespace(name, self._deadline(wait_s))
+        checks = ArgumentChecks().check_name(name, what="namespace")
+        for mistake in () if checks.has_mistake("name") else find_table_name_mistakes(f"{name}:t"):
+            checks.mistakes.add_invalid_argument("name", mistake)
+        checks.check_seconds(wait_s).raise_mistakes()
+        self._run_create_namespace(name, self._build_deadline(wait_s))
 
-    def _make_namespace(self, name: str, deadline: Deadline) -> None:
-        def made() -> bool:
-            return name in self._caller.on_master(ListNamespaces(), deadline)
+    def _run_create_namespace(self, name: str, deadline: Deadline) -> None:
+        def is_created() -> bool:
+            return name in self._caller.call_master(ListNamespaces(), deadline)
 
-        self._run(name, CreateNamespace(name), deadline, made)
+        self._run_procedure(name, CreateNamespace(name), deadline, is_created)
 
     def delete_namespace(self, name: str, *, wait_s: float | None = None) -> None:
-        """Removes an empty namespace.
+        """Delete an empty namespace.
 
         Raises:
             NamespaceNotFound: there is no such namespace.
-            ConstraintViolated: it has tables, or is HBase's own.
+            ConstraintViolated: it has tables, or is one of HBase's own.
         """
-        Given().name(name, what="namespace").seconds(wait_s).refuse()
-        deadline = self._deadline(wait_s)
+        ArgumentChecks().check_name(name, what="namespace").check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_deadline(wait_s)
 
-        def gone() -> bool:
-            return name not in self._caller.on_master(ListNamespaces(), deadline)
+        def is_deleted() -> bool:
+            return name not in self._caller.call_master(ListNamespaces(), deadline)
 
-        self._run(name, DeleteNamespace(name), deadline, gone)
+        self._run_procedure(name, DeleteNamespace(name), deadline, is_deleted)
 
-    def balancer(self, on: bool) -> bool:
-        """Switches the balancer, for all of the cluster; gives whether it was on.
+    def set_balancer(self, enabled: bool) -> bool:
+        """Switch the balancer of the cluster on or off and return whether it was on.
 
-        Switched off, it returns when the moves that go on are over. How it was is asked before it
-        is switched, so that a repetition does not tell what it did itself; what another client
-        does between the two is not seen.
+        Switching it off waits for the moves in progress. The previous state is read first, so that
+        a repeated request does not return its own effect; a change by another client between the
+        two requests is not noticed.
 
         Raises:
-            Refused: `on` is not a truth; nothing was sent.
+            InvalidArgument: `enabled` is not a bool; nothing was sent.
         """
-        Given().truth("on", on).refuse()
-        was_on = self._caller.on_master(IsBalancerEnabled())
-        self._caller.on_master(SetBalancerRunning(on))
+        ArgumentChecks().check_bool("enabled", enabled).raise_mistakes()
+        was_on = self._caller.call_master(IsBalancerEnabled())
+        self._caller.call_master(SetBalancerRunning(enabled))
         return was_on
 
-    def splits_and_merges(self, on: bool, merges: bool | None = None) -> tuple[bool, bool]:
-        """Switches splits and merges, for all of the cluster; gives whether each was on.
+    def set_splits_and_merges(self, splits: bool, merges: bool | None = None) -> tuple[bool, bool]:
+        """Allow or forbid splits and merges in the cluster and return the previous states.
 
         Args:
-            on: whether regions may be divided, by themselves or when asked.
-            merges: whether they may be merged; None for as `on` says.
+            splits: whether regions may be split, by the server or on request.
+            merges: whether regions may be merged; None for the same as `splits`.
 
         Returns:
-            Splits, merges, asked before they are switched: `splits_and_merges(*was)` sets them
-            back. What another client does in between is not seen.
+            Whether splits and merges were allowed before: `set_splits_and_merges(*previous)`
+            restores it. A change by another client in between is not noticed.
 
         Raises:
-            Refused: an argument is not a truth; nothing was sent.
+            InvalidArgument: an argument is not a bool; nothing was sent.
         """
-        merged = on if merges is None else merges
-        Given().truth("on", on).truth("merges", merges is None or merges).refuse()
-        splits_were = self._caller.on_master(IsSplitOrMergeEnabled(Switch.SPLIT))
-        merges_were = self._caller.on_master(IsSplitOrMergeEnabled(Switch.MERGE))
-        self._caller.on_master(SetSplitOrMerge(Switch.SPLIT, on))
-        self._caller.on_master(SetSplitOrMerge(Switch.MERGE, merged))
+        allow_merges = splits if merges is None else merges
+        ArgumentChecks().check_bool("splits", splits).check_bool(
+            "merges", merges is None or merges
+        ).raise_mistakes()
+        splits_were = self._caller.call_master(IsSplitOrMergeEnabled(MasterSwitch.SPLIT))
+        merges_were = self._caller.call_master(IsSplitOrMergeEnabled(MasterSwitch.MERGE))
+        self._caller.call_master(SetSplitOrMerge(MasterSwitch.SPLIT, splits))
+        self._caller.call_master(SetSplitOrMerge(MasterSwitch.MERGE, allow_merges))
         return splits_were, merges_were
 
-    def status(self, *, wait_s: float | None = None) -> ClusterStatus:
-        """What the master says: servers with the loads of their regions, dead ones, moving regions.
+    def get_cluster_status(self, *, wait_s: float | None = None) -> ClusterStatus:
+        """Return the cluster's status: live servers with region loads, dead servers, transitions.
 
-        Loads are as of the last report of a server, 3 s old at most by default. A master that has
-        just started knows of no server for some seconds, and does not say so.
+        Loads are from the last report of each server, by default at most 3 s old. For some seconds
+        after its start a master knows no server and reports none.
 
         Args:
             wait_s: seconds to wait for the master.
 
-        Source: HBase 2.6.4, a master answers with 0 servers for 4 s after it was started.
+        Source: HBase 2.6.4, a master reports 0 servers for 4 s after its start.
         """
-        Given().seconds(wait_s).refuse()
-        return self._caller.on_master(GetClusterStatus(), self._deadline(wait_s))
+        ArgumentChecks().check_seconds(wait_s).raise_mistakes()
+        return self._caller.call_master(GetClusterStatus(), self._build_deadline(wait_s))

@@ -1,4 +1,4 @@
-"""Families and tables in HBase's words, there and back, and how two of them differ."""
+"""Convert families and tables to and from HBase's attributes, and find their differences."""
 
 from __future__ import annotations
 
@@ -7,199 +7,213 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, Family
 from rowkey.errors import Mistake
-from rowkey.hbase.admin.words import OWN, as_hbase_says
+from rowkey.hbase.admin.table_attributes import INTERNAL_ATTRIBUTE, expand_split_policy
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.wire.names import short_table
+from rowkey.hbase.wire.names import shorten_table_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rowkey.cells import Attribute
+    from rowkey.cells import FamilyAttribute
 
 PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
-"""The Bloom filter that carries a number, and the setting that holds it. Source: HBASE-20636."""
+"""The Bloom filter with a prefix length, and the setting that stores it. Source: HBASE-20636."""
 
-_BY_ITSELF = {OWN: "false", "hbase.store.file-tracker.impl": "DEFAULT"}
-_FAMILY_BY_ITSELF = {"INDEX_BLOCK_ENCODING": "NONE"}
-"""What HBase 2.6 adds to each table and family that says nothing of it."""
+_IMPLICIT_TABLE_ATTRIBUTES = {
+    INTERNAL_ATTRIBUTE: "false",
+    "hbase.store.file-tracker.impl": "DEFAULT",
+}
+_IMPLICIT_FAMILY_ATTRIBUTES = {"INDEX_BLOCK_ENCODING": "NONE"}
+"""Attributes that HBase 2.6 adds to each table and family that does not set them."""
 
-_BY_HBASE = {row.hbase: row for row in ATTRIBUTES.values()}
-_KEYS_SHOWN = 5
-NOTHING = "nothing"
+_ATTRIBUTES_BY_HBASE_NAME = {row.hbase_name: row for row in ATTRIBUTES.values()}
+_MAX_KEYS_SHOWN = 5
+NOTHING_TEXT = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A table as HBase has it.
+class TableDescriptor:
+    """Families and attributes of a table as HBase stores them.
 
     Args:
-        name: the table's name, its namespace before it unless that is `default`.
-        families: ascending by name; what HBase was not told has its default.
-        attributes: words kept with the table, without those HBase keeps by itself.
-        others: by family, words and settings that no field of `Family` stands for, or whose value
-            none can hold.
+        name: the table's name, with its namespace unless that is `default`.
+        families: ascending by name; attributes that were not set have their default.
+        attributes: attributes of the table, without those that HBase adds by itself.
+        other_attributes: by family, the attributes that `Family` has no field for, or whose value
+            no field can hold.
     """
 
     name: str
     families: tuple[Family, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    other_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, schema: TableSchema) -> Described:
-        """The table that a descriptor describes."""
-        read = [_read_family(one) for one in schema.families]
-        others = {family.name: told for family, told in read if told}
-        words = _without({**schema.attributes, **schema.configuration}, _BY_ITSELF)
-        return cls(schema.name, tuple(family for family, _ in read), words, others)
+    def from_schema(cls, schema: TableSchema) -> TableDescriptor:
+        """Return the table that a schema describes."""
+        parsed = [_parse_family(one) for one in schema.families]
+        others = {family.name: attributes for family, attributes in parsed if attributes}
+        attributes = _drop_implicit(
+            {**schema.attributes, **schema.configuration}, _IMPLICIT_TABLE_ATTRIBUTES
+        )
+        return cls(schema.name, tuple(family for family, _ in parsed), attributes, others)
 
 
-def field_of(row: Attribute) -> str:
-    """The field of `Family` that holds an attribute; lengths of time carry their unit."""
-    return f"{row.word}_s" if row.seconds else row.word
+def find_family_field(attribute: FamilyAttribute) -> str:
+    """Return the field of `Family` that holds an attribute; durations have their unit as suffix."""
+    return f"{attribute.key}_s" if attribute.is_duration else attribute.key
 
 
-def family_schema(family: Family, known: FamilySchema | None = None) -> FamilySchema:
-    """A family in HBase's words.
+def build_family_schema(family: Family, current: FamilySchema | None = None) -> FamilySchema:
+    """Return the schema of a family with HBase's attribute names.
 
     Args:
-        family: the family as it shall be.
-        known: as HBase has it now; words that rowkey does not know are kept. None for a new
-            family: then what is the default anyway is left out.
+        family: the new family.
+        current: its present schema, whose attributes unknown to rowkey are kept. None for a new
+            family, whose default attributes are left out.
 
-    >>> family_schema(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)")).attributes
+    >>> build_family_schema(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)")).attributes
     {'VERSIONS': '3', 'BLOOMFILTER': 'ROWPREFIX_FIXED_LENGTH'}
     """
-    words = dict(known.attributes) if known else {}
-    settings = dict(known.configuration) if known else {}
+    attributes = dict(current.attributes) if current else {}
+    settings = dict(current.configuration) if current else {}
     for row in ATTRIBUTES.values():
-        value = getattr(family, field_of(row))
+        value = getattr(family, find_family_field(row))
         if value is None:
-            words.pop(row.hbase, None)
-        elif value != row.default or row.hbase in words:
-            words[row.hbase] = str(value).lower() if isinstance(value, bool) else str(value)
-    words.pop(PREFIX_LENGTH, None)
+            attributes.pop(row.hbase_name, None)
+        elif value != row.default or row.hbase_name in attributes:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            attributes[row.hbase_name] = text
+    attributes.pop(PREFIX_LENGTH, None)
     settings.pop(PREFIX_LENGTH, None)
     if family.prefix_length is not None:
-        words["BLOOMFILTER"] = PREFIX_BLOOM
+        attributes["BLOOMFILTER"] = PREFIX_BLOOM
         settings[PREFIX_LENGTH] = str(family.prefix_length)
-    return FamilySchema(family.name, words, settings)
+    return FamilySchema(family.name, attributes, settings)
 
 
-def table_schema(
+def build_table_schema(
     name: str,
     families: Iterable[Family],
     attributes: Mapping[str, str],
     configuration: Mapping[str, str] | None = None,
     *,
-    told: Iterable[str] = (),
+    explicit_defaults: Iterable[str] = (),
 ) -> TableSchema:
-    """A new table in HBase's words, as `create` sends it.
+    """Return the schema of a new table with HBase's attribute names, as `create_table` sends it.
 
     Args:
         name: `qualifier` or `namespace:qualifier`.
         families: its families.
-        attributes: words of HBase or of one's own, kept with the table.
-        configuration: settings of the site that the table overrides.
-        told: attributes, by HBase's names, that are told of a family although they are the default.
+        attributes: attributes of HBase or your own, stored with the table.
+        configuration: site settings that the table overrides.
+        explicit_defaults: HBase's names of family attributes that are sent even with their default
+            value.
 
-    >>> table_schema("default:t", [Family("d")], {}, told=["TTL"]).families[0].attributes
+    >>> schema = build_table_schema("default:t", [Family("d")], {}, explicit_defaults=["TTL"])
+    >>> schema.families[0].attributes
     {'TTL': '2147483647'}
     """
-    said = dict.fromkeys(told, "")
-    described = tuple(family_schema(one, FamilySchema(one.name, said)) for one in families)
-    words = as_hbase_says(attributes)
-    return TableSchema(short_table(name), described, words, dict(configuration or {}))
+    explicit = dict.fromkeys(explicit_defaults, "")
+    schemas = tuple(build_family_schema(one, FamilySchema(one.name, explicit)) for one in families)
+    expanded = expand_split_policy(attributes)
+    return TableSchema(shorten_table_name(name), schemas, expanded, dict(configuration or {}))
 
 
-def _read_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
-    """A family, and what of it no field can hold.
+def _parse_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
+    """Return a family and the attributes that none of its fields can hold.
 
-    >>> _read_family(FamilySchema("d", {"VERSIONS": "3", "VERSION": "4", "TTL": "soon"}))[1]
+    >>> _parse_family(FamilySchema("d", {"VERSIONS": "3", "VERSION": "4", "TTL": "soon"}))[1]
     {'VERSION': '4', 'TTL': 'soon'}
     """
-    told = {**schema.attributes, **schema.configuration}
+    attributes = {**schema.attributes, **schema.configuration}
     known: dict[str, Any] = {}
     others: dict[str, str] = {}
-    for word, value in told.items():
-        row = _BY_HBASE.get(word)
-        typed = None if row is None else _typed(row, value, told)
+    for name, value in attributes.items():
+        row = _ATTRIBUTES_BY_HBASE_NAME.get(name)
+        typed = None if row is None else _parse_value(row, value, attributes)
         if row is None or typed is None:
-            others[word] = value
+            others[name] = value
         else:
-            known[field_of(row)] = typed
+            known[find_family_field(row)] = typed
     if "(" in str(known.get("bloom", "")):
         others.pop(PREFIX_LENGTH, None)
-    return Family(schema.name, **known), _without(others, _FAMILY_BY_ITSELF)
+    return Family(schema.name, **known), _drop_implicit(others, _IMPLICIT_FAMILY_ATTRIBUTES)
 
 
-def _typed(row: Attribute, value: str, told: Mapping[str, str]) -> Any:
-    """A value as `Family` holds it; None if it cannot."""
-    if isinstance(row.default, bool):
-        return value.lower() == "true"  # as Java reads it: `yes` is false
-    if not row.choices:
+def _parse_value(
+    attribute: FamilyAttribute, value: str, family_attributes: Mapping[str, str]
+) -> Any:
+    """Return a value as `Family` holds it, or None if it cannot."""
+    if isinstance(attribute.default, bool):
+        return value.lower() == "true"  # as Java parses it: `yes` is false
+    if not attribute.choices:
         return int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None
     upper = value.upper()
     if upper == PREFIX_BLOOM:
-        upper = f"{upper}({told.get(PREFIX_LENGTH)})"
-        return None if any(row.check(upper)) else upper
-    return upper if upper in row.choices else None
+        upper = f"{upper}({family_attributes.get(PREFIX_LENGTH)})"
+        return None if any(attribute.find_mistakes(upper)) else upper
+    return upper if upper in attribute.choices else None
 
 
-def _without(words: Mapping[str, str], by_itself: Mapping[str, str]) -> dict[str, str]:
-    return {word: value for word, value in words.items() if by_itself.get(word) != value}
+def _drop_implicit(attributes: Mapping[str, str], implicit: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if implicit.get(name) != value}
 
 
-def family_differences(asked: Sequence[Family], found: Sequence[Family]) -> Iterator[Mistake]:
-    """How families differ from those that were asked for; families beyond them are not looked at.
+def find_family_differences(
+    declared: Sequence[Family], actual: Sequence[Family]
+) -> Iterator[Mistake]:
+    """Yield the differences between declared and actual families; extra families are ignored.
 
-    >>> print(*family_differences([Family("d", versions=3)], [Family("d", in_memory=True)]))
+    >>> print(*find_family_differences([Family("d", versions=3)], [Family("d", in_memory=True)]))
     families.d.versions: declared 3, remembered 1. families.d.in_memory: declared False, ...
     """
-    by_name = {family.name: family for family in found}
-    for family in asked:
+    by_name = {family.name: family for family in actual}
+    for family in declared:
         path = f"families.{family.name}"
         if family.name not in by_name:
-            yield _difference(path, "it", NOTHING)
+            yield _build_difference(path, "it", NOTHING_TEXT)
             continue
         for row in ATTRIBUTES.values():
-            wanted = getattr(family, field_of(row))
-            held = getattr(by_name[family.name], field_of(row))
-            if wanted != held:
-                yield _difference(f"{path}.{row.word}", wanted, held)
+            declared_value = getattr(family, find_family_field(row))
+            actual_value = getattr(by_name[family.name], find_family_field(row))
+            if declared_value != actual_value:
+                yield _build_difference(f"{path}.{row.key}", declared_value, actual_value)
 
 
-def word_differences(
-    asked: Mapping[str, str | None], found: Mapping[str, str]
+def find_attribute_differences(
+    requested: Mapping[str, str | None], actual: Mapping[str, str]
 ) -> Iterator[Mistake]:
-    """How words of a table differ from those asked for; None asks that there be none.
+    """Yield the differences between requested and actual attributes; None means removed.
 
-    >>> print(*word_differences({"READONLY": "true"}, {}))
+    >>> print(*find_attribute_differences({"READONLY": "true"}, {}))
     attributes.READONLY: declared true, remembered nothing.
     """
-    for word, value in asked.items():
-        if found.get(word) != value:
-            declared = NOTHING if value is None else value
-            yield _difference(f"attributes.{word}", declared, found.get(word, NOTHING))
+    for name, value in requested.items():
+        if actual.get(name) != value:
+            declared = NOTHING_TEXT if value is None else value
+            yield _build_difference(f"attributes.{name}", declared, actual.get(name, NOTHING_TEXT))
 
 
-def split_differences(asked: Sequence[bytes], found: Sequence[bytes]) -> Iterator[Mistake]:
-    """How the keys that regions begin with differ from those asked for, the first few of them.
+def find_split_differences(
+    requested: Sequence[bytes], actual: Sequence[bytes]
+) -> Iterator[Mistake]:
+    """Yield the first few differences between requested and actual split keys.
 
-    >>> print(*split_differences([b"a", b"b"], [b"b"]))
+    >>> print(*find_split_differences([b"a", b"b"], [b"b"]))
     splits: declared 2 keys, remembered 1. splits: declared b'a', remembered nothing.
     """
-    if list(asked) == list(found):
+    if list(requested) == list(actual):
         return
-    yield _difference("splits", f"{len(asked):,} keys", f"{len(found):,}")
-    held, wanted = set(found), set(asked)
-    missing = [key for key in asked if key not in held]
-    surplus = [key for key in found if key not in wanted]
-    for key in missing[:_KEYS_SHOWN]:
-        yield _difference("splits", repr(key), NOTHING)
-    for key in surplus[:_KEYS_SHOWN]:
-        yield _difference("splits", NOTHING, repr(key))
+    yield _build_difference("splits", f"{len(requested):,} keys", f"{len(actual):,}")
+    actual_keys, requested_keys = set(actual), set(requested)
+    missing = [key for key in requested if key not in actual_keys]
+    surplus = [key for key in actual if key not in requested_keys]
+    for key in missing[:_MAX_KEYS_SHOWN]:
+        yield _build_difference("splits", repr(key), NOTHING_TEXT)
+    for key in surplus[:_MAX_KEYS_SHOWN]:
+        yield _build_difference("splits", NOTHING_TEXT, repr(key))
 
 
-def _difference(path: str, declared: object, remembered: object) -> Mistake:
+def _build_difference(path: str, declared: object, remembered: object) -> Mistake:
     return Mistake(path, f"declared {declared}, remembered {remembered}")

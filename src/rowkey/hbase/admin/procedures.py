@@ -1,4 +1,4 @@
-"""What the master does takes its time: a procedure is begun, and waited for by its number."""
+"""Start procedures of the master and wait for them by their id."""
 
 from __future__ import annotations
 
@@ -6,193 +6,200 @@ from dataclasses import replace
 from time import sleep
 from typing import TYPE_CHECKING, Final
 
-from rowkey.errors import Unsupported
-from rowkey.hbase.errors import CallTimedOut, OutOfTime, from_remote
-from rowkey.hbase.locations.rows import behind_all, first_of, meta_scan, whole_rows
+from rowkey.errors import Unavailable
+from rowkey.hbase.errors import CallTimedOut, OperationTimedOut, parse_remote_error
+from rowkey.hbase.locations.meta_rows import (
+    build_end_key,
+    build_first_key,
+    build_meta_scan,
+    decode_whole_rows,
+)
 from rowkey.hbase.requests.procedure_result import GetProcedureResult, ProcedureState
 from rowkey.hbase.settings import Deadline
-from rowkey.hbase.wire.names import short_table
+from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rowkey.cells import RowCells
-    from rowkey.hbase.calling import Caller
-    from rowkey.hbase.messages.begins import Begins
+    from rowkey.hbase.messages.procedure_request import ProcedureRequest
     from rowkey.hbase.requests.procedure_result import ProcedureResult
+    from rowkey.hbase.retrying_caller import RetryingCaller
 
 _FIRST_PAUSE_S: Final = 0.02
 _PAUSE_GROWTH: Final = 1.5
-_PAUSE_MOST_S: Final = 0.5
-"""Pauses between two questions. Source: a small create takes 0.3 s to 0.7 s on HBase 2.6.4."""
+_MAX_PAUSE_S: Final = 0.5
+"""Pauses between two polls. Source: creating a small table takes 0.3 s to 0.7 s on HBase 2.6.4."""
 
-REGION_S: Final = 0.25
-"""Seconds a region may take to be opened or closed, on top of what any operation may.
+SECONDS_PER_REGION: Final = 0.25
+"""Seconds that opening or closing one region adds to the timeout of an operation.
 
 Source: twice the 0.12 s that each of 1,000 took to be opened on three servers that shared two busy
 cores with others, HBase 2.6.4.
 """
 
 
-META = "hbase:meta"
-
-PAGE = 1_000
-"""Rows of one answer, some 660 B each."""
+META_PAGE_ROWS = 1_000
+"""Rows of one answer, about 660 B each."""
 
 
-class Procedures:
-    """Begins procedures and waits for them; what all sorts of administration share.
+class ProcedureRunner:
+    """Start procedures of the master and wait for them; the base of all administration classes.
 
     Args:
-        caller: by whom the master and the region servers are asked.
+        caller: sends requests to the master and the region servers.
     """
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: RetryingCaller) -> None:
         self._caller = caller
 
-    def _deadline(self, wait_s: float | None) -> Deadline:
-        return Deadline.after(self._caller.settings.operation_s if wait_s is None else wait_s)
+    def _build_deadline(self, wait_s: float | None) -> Deadline:
+        return Deadline.from_now(
+            self._caller.settings.operation_timeout_s if wait_s is None else wait_s
+        )
 
-    def _deadline_of(self, name: str, wait_s: float | None, times: int = 1) -> Deadline:
-        """When nobody waits any more for what is done to every region of a table.
+    def _build_table_deadline(self, name: str, wait_s: float | None, times: int = 1) -> Deadline:
+        """Return the deadline of an operation on every region of a table.
 
         Args:
             name: the table, enabled or not.
-            wait_s: seconds to wait; None for `operation_s` and 0.25 s for each region.
-            times: how often all regions are opened or closed.
+            wait_s: seconds to wait; None for `operation_timeout_s` and 0.25 s for each region.
+            times: how many times all regions are opened or closed.
         """
         if wait_s is not None:
-            return Deadline.after(wait_s)
-        count = count_regions(self._caller, name, self._deadline(None))
-        return self._deadline_for(count * times)
+            return Deadline.from_now(wait_s)
+        count = count_regions(self._caller, name, self._build_deadline(None))
+        return self._build_regions_deadline(count * times)
 
-    def _deadline_for(self, regions: int) -> Deadline:
-        """When nobody waits any more for so many regions."""
-        return Deadline.after(self._caller.settings.operation_s + REGION_S * regions)
+    def _build_regions_deadline(self, regions: int) -> Deadline:
+        """Return the deadline of an operation on this number of regions."""
+        return Deadline.from_now(
+            self._caller.settings.operation_timeout_s + SECONDS_PER_REGION * regions
+        )
 
-    def _run(
-        self, path: str, request: Begins, deadline: Deadline, reached: Callable[[], bool]
+    def _run_procedure(
+        self, path: str, request: ProcedureRequest, deadline: Deadline, is_done: Callable[[], bool]
     ) -> None:
-        """Begin a procedure and wait until it is over.
+        """Start a procedure and wait until it has ended.
 
         Args:
-            path: the table, or what else it is about, for messages.
-            request: what begins it.
-            deadline: when nobody waits any more.
-            reached: tells whether all is as the procedure should have left it.
+            path: the table or other object, for messages.
+            request: the request that starts it.
+            deadline: when to stop waiting.
+            is_done: returns whether the effect of the procedure is there.
 
         Raises:
-            HBaseError: by its class what the master, or the procedure, refused.
-            OutOfTime: it goes on; the text names its number.
-            Unsupported: the master does not know how it ended, and it is not done.
+            HBaseError: the master refused the request, or the procedure failed.
+            OperationTimedOut: the procedure is still running; the message has its id.
+            Unavailable: the master does not know how it ended, and its effect is not there.
         """
-        number = self._caller.on_master(request, deadline)
-        self._finish(path, request.method, number, deadline, reached)
+        number = self._caller.call_master(request, deadline)
+        self._wait_for_procedure(path, request.method, number, deadline, is_done)
 
-    def _finish(
+    def _wait_for_procedure(
         self,
         path: str,
         method: str,
         number: int,
         deadline: Deadline,
-        reached: Callable[[], bool],
+        is_done: Callable[[], bool],
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        """Wait until a procedure is over; `meanwhile` is called while it goes on.
+        """Wait until a procedure has ended; `meanwhile` is called at each poll while it runs.
 
-        The master forgets how a procedure ended once it has told it, also if the answer is lost.
-        Then, and if none was begun (number 0), what is there now decides.
+        The master removes the result of a procedure when it is fetched, even if that answer is
+        lost. Then, and if no procedure was started (number 0), `is_done` decides.
 
         Source: MasterRpcServices.getProcedureResult, removeResult.
         """
         if not number:
-            _require(reached, path, f"{method} began no procedure")
+            _require_done(is_done, path, f"{method} started no procedure")
             return
-        what = f"{method} is procedure {number}, which goes on"
-        for _ in waiting(path, what, deadline):
+        what = f"{method} is procedure {number}, which is still running"
+        for _ in poll_with_backoff(path, what, deadline):
             try:
-                result = self._caller.on_master(GetProcedureResult(number), deadline)
-            except OutOfTime as late:
-                # That the last question had no time left is no reason of its own.
-                last = None if isinstance(late.last, CallTimedOut) else late.last
-                raise OutOfTime(path, what, last=last) from late
+                result = self._caller.call_master(GetProcedureResult(number), deadline)
+            except OperationTimedOut as late:
+                # A poll that had no time left is not the cause.
+                last = None if isinstance(late.last_error, CallTimedOut) else late.last_error
+                raise OperationTimedOut(path, what, last_error=last) from late
             if result.state is ProcedureState.FINISHED:
-                _raise_failure(number, result)
+                _raise_procedure_failure(number, result)
                 return
             if result.state is ProcedureState.NOT_FOUND:
-                told = f"{method} was procedure {number}, which the master has forgotten"
-                _require(reached, path, told)
+                lost = f"{method} was procedure {number}, which the master no longer knows"
+                _require_done(is_done, path, lost)
                 return
             if meanwhile:
                 meanwhile()
 
 
-def count_regions(caller: Caller, name: str, deadline: Deadline) -> int:
-    """How many regions hbase:meta has of a table, replicas and those just divided included.
+def count_regions(caller: RetryingCaller, name: str, deadline: Deadline) -> int:
+    """Return how many regions of a table hbase:meta lists, including replicas and split parents.
 
-    The master's own count, `status().tables`, is 0 while a table is disabled.
+    The master's own count, `get_cluster_status().tables`, is 0 for a disabled table.
 
     Args:
-        caller: by whom hbase:meta is asked.
-        name: the table; of an unknown one it is 0.
-        deadline: until when.
+        caller: sends the scans of hbase:meta.
+        name: the table; an unknown table has 0 regions.
+        deadline: when to stop.
 
     Raises:
-        OutOfTime: hbase:meta could not be read in time.
+        OperationTimedOut: hbase:meta could not be read in time.
 
     Cost: one RPC for 1,000 regions.
 
     Source: HBase 2.6.4, AssignmentManager.getRegionStatesCount.
     """
-    table = short_table(name)
-    scan = meta_scan(first_of(table), behind_all(table), PAGE)
+    table = shorten_table_name(name)
+    scan = build_meta_scan(build_first_key(table), build_end_key(table), META_PAGE_ROWS)
     count = 0
-    while not deadline.expired:
-        answer = caller.on_row(META, b"", scan, deadline)
-        rows = whole_rows(answer)
-        count += sum(map(_copies, rows))
+    while not deadline.is_expired:
+        answer = caller.call_row(META_TABLE, b"", scan, deadline)
+        rows = decode_whole_rows(answer)
+        count += sum(map(_count_replicas, rows))
         if answer.more_in_region is False:
             return count
         if rows:
             rest = replace(scan.scan, start=rows[-1].row, include_start=False)
             scan = replace(scan, scan=rest)
-    raise OutOfTime(META, "its rows were not read in time")
+    raise OperationTimedOut(META_TABLE, "its rows were not read in time")
 
 
-def _copies(row: RowCells) -> int:
-    """The regions that a row of hbase:meta tells of: one, and each of its replicas.
+def _count_replicas(row: RowCells) -> int:
+    """Return the number of regions in a row of hbase:meta: the primary and its replicas.
 
     Source: RegionStateStore.getStateColumn, `state_0001` is the state of the first replica.
     """
     return 1 + sum(cell.qualifier.startswith(b"state_") for cell in row.cells)
 
 
-def _require(reached: Callable[[], bool], path: str, told: str) -> None:
-    """Raise unless all is as it should be."""
-    if not reached():
-        raise Unsupported(path, f"{told}, and it is not done", remedy="Ask for it again.")
+def _require_done(is_done: Callable[[], bool], path: str, what: str) -> None:
+    """Raise unless the effect of a procedure is there."""
+    if not is_done():
+        raise Unavailable(path, f"{what}, and it is not done", remedy="Call it again.")
 
 
-def waiting(path: str, what: str, deadline: Deadline) -> Iterator[None]:
-    """Times to look whether something is over, with growing pauses between them; first at once.
+def poll_with_backoff(path: str, what: str, deadline: Deadline) -> Iterator[None]:
+    """Yield at once and then after growing pauses, until the caller stops or the deadline passes.
 
     Raises:
-        OutOfTime: the deadline is over.
+        OperationTimedOut: the deadline has passed.
     """
     pause = _FIRST_PAUSE_S
     while True:
         yield
-        if deadline.expired:
-            raise OutOfTime(path, what)
-        sleep(min(pause, deadline.left()))
-        pause = min(pause * _PAUSE_GROWTH, _PAUSE_MOST_S)
+        if deadline.is_expired:
+            raise OperationTimedOut(path, what)
+        sleep(min(pause, deadline.get_remaining_s()))
+        pause = min(pause * _PAUSE_GROWTH, _MAX_PAUSE_S)
 
 
-def _raise_failure(number: int, result: ProcedureResult) -> None:
-    """Raise what a procedure ended with, as if the call had been refused."""
-    if not result.java:
+def _raise_procedure_failure(number: int, result: ProcedureResult) -> None:
+    """Raise the error that a procedure ended with, as if the call had been refused."""
+    if not result.java_class:
         return
-    text = f"{result.java}: {result.says}"
-    error = from_remote(result.java, text, True, server=f"procedure {number}")
-    error.server = None  # that was its path in the text; no server is to blame
+    text = f"{result.java_class}: {result.error_message}"
+    error = parse_remote_error(result.java_class, text, True, server=f"procedure {number}")
+    error.server = None  # the path in the message names the procedure, not a server
     raise error

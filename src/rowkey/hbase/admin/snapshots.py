@@ -1,109 +1,117 @@
-"""Snapshots of tables, and tables made of them."""
+"""Take, list, clone and delete snapshots of tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.cells import check_table
-from rowkey.hbase.admin.declared import Given
-from rowkey.hbase.admin.procedures import waiting
-from rowkey.hbase.admin.tables import Tables
+from rowkey.cells import find_table_name_mistakes
+from rowkey.hbase.admin.argument_checks import ArgumentChecks
+from rowkey.hbase.admin.procedures import poll_with_backoff
+from rowkey.hbase.admin.tables import TableAdmin
 from rowkey.hbase.errors import TableExists
-from rowkey.hbase.requests.delete_snapshot import DeleteSnapshot
-from rowkey.hbase.requests.is_snapshot_done import IsSnapshotDone
-from rowkey.hbase.requests.list_snapshots import ListSnapshots
-from rowkey.hbase.requests.restore_snapshot import RestoreSnapshot
-from rowkey.hbase.requests.snapshot import TakeSnapshot
-from rowkey.hbase.requests.table_state import TableState
-from rowkey.hbase.wire.names import short_table
+from rowkey.hbase.requests.snapshots import (
+    DeleteSnapshot,
+    IsSnapshotDone,
+    ListSnapshots,
+    RestoreSnapshot,
+    TakeSnapshot,
+)
+from rowkey.hbase.requests.tables import TableState
+from rowkey.hbase.wire.names import shorten_table_name
 
 if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline
 
 
-class Snapshots(Tables):
-    """What is done with snapshots; `wait_s` is as of `Tables`."""
+class SnapshotAdmin(TableAdmin):
+    """Take, list, clone and delete snapshots; for `wait_s` see `TableAdmin`."""
 
-    def snapshots(self) -> dict[str, str]:
-        """The name of each snapshot and the table it is of, ascending."""
-        return self._listed(self._deadline(None))
+    def list_snapshots(self) -> dict[str, str]:
+        """Return the table of each snapshot by the snapshot's name, in ascending order."""
+        return self._fetch_snapshots(self._build_deadline(None))
 
-    def _listed(self, deadline: Deadline) -> dict[str, str]:
-        return self._caller.on_master(ListSnapshots(), deadline)
+    def _fetch_snapshots(self, deadline: Deadline) -> dict[str, str]:
+        return self._caller.call_master(ListSnapshots(), deadline)
 
-    def snapshot(self, table: str, name: str, *, wait_s: float | None = None) -> None:
-        """Takes a snapshot of a table; what is in memory is flushed first.
+    def take_snapshot(self, table: str, name: str, *, wait_s: float | None = None) -> None:
+        """Take a snapshot of a table; its memstores are flushed first.
 
-        Rows of different regions may be of different moments.
+        Regions are copied at slightly different times.
 
         Args:
             table: the table, enabled or not.
-            name: the snapshot's name, as a table's without its namespace (Source:
+            name: the snapshot's name, valid like a table name without namespace (Source:
                 TableName.isLegalTableQualifierName).
             wait_s: seconds to wait.
 
         Raises:
-            Refused: it cannot be called so; nothing was sent.
-            SnapshotProblem: there is such a snapshot, or no such table.
+            InvalidArgument: the name is not valid; nothing was sent.
+            SnapshotProblem: the snapshot exists already, or the table does not exist.
         """
-        given = Given().name(table, "table").name(name, what="snapshot")
-        for mistake in () if given.has("name") else check_table(f"default:{name}"):
-            given.found.refused("name", mistake)
-        given.seconds(wait_s).refuse()
-        deadline = self._deadline_of(table, wait_s)
-        request = TakeSnapshot(name, short_table(table))
-        number = self._caller.on_master(request, deadline)
+        checks = ArgumentChecks().check_name(table, "table").check_name(name, what="snapshot")
+        if not checks.has_mistake("name"):
+            for mistake in find_table_name_mistakes(f"default:{name}"):
+                checks.mistakes.add_invalid_argument("name", mistake)
+        checks.check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_table_deadline(table, wait_s)
+        request = TakeSnapshot(name, shorten_table_name(table))
+        number = self._caller.call_master(request, deadline)
         if not number:
-            self._watch(name, table, deadline)
+            self._wait_for_snapshot(name, table, deadline)
             return
 
-        def taken() -> bool:
-            return name in self._listed(deadline)
+        def is_taken() -> bool:
+            return name in self._fetch_snapshots(deadline)
 
-        self._finish(table, request.method, number, deadline, taken)
+        self._wait_for_procedure(table, request.method, number, deadline, is_taken)
 
-    def _watch(self, name: str, table: str, deadline: Deadline) -> None:
-        """Wait for a snapshot that has no procedure. Source: HBase 2.5."""
-        asked = IsSnapshotDone(name, short_table(table))
-        for _ in waiting(table, f"the snapshot {name} is not complete", deadline):
-            if self._caller.on_master(asked, deadline):
+    def _wait_for_snapshot(self, name: str, table: str, deadline: Deadline) -> None:
+        """Wait for a snapshot that is not a procedure, as in HBase 2.5."""
+        request = IsSnapshotDone(name, shorten_table_name(table))
+        for _ in poll_with_backoff(table, f"the snapshot {name} is not complete", deadline):
+            if self._caller.call_master(request, deadline):
                 return
 
-    def clone(self, snapshot: str, table: str, *, wait_s: float | None = None) -> None:
-        """Makes a new table that is what a snapshot was; it shares its files.
+    def clone_snapshot(self, snapshot: str, table: str, *, wait_s: float | None = None) -> None:
+        """Create a table with the content of a snapshot; they share files.
 
         Args:
             snapshot: the snapshot's name.
             table: the new table.
-            wait_s: seconds to wait; by default `operation_s` and 0.25 s for each region that the
-                table has now of which the snapshot was taken.
+            wait_s: seconds to wait; by default `operation_timeout_s` plus 0.25 s for each region
+                that the original table has now.
 
         Raises:
-            Refused: the table cannot be called so; nothing was sent.
-            TableExists: there is such a table. HBase would overwrite a disabled one.
+            InvalidArgument: the table name is not valid; nothing was sent.
+            TableExists: the table exists. HBase would overwrite a disabled one.
             SnapshotProblem: there is no such snapshot.
         """
-        given = Given().name(snapshot, "snapshot", "snapshot").name(table, "table")
-        for mistake in () if given.has("table") else check_table(table):
-            given.found.refused("table", mistake)
-        given.seconds(wait_s).refuse()
-        if self.exists(table):
-            raise TableExists(table, "is there already")
-        first = self.snapshots().get(snapshot) if wait_s is None else None
-        deadline = self._deadline_of(first, None) if first else self._deadline(wait_s)
+        checks = ArgumentChecks().check_name(snapshot, "snapshot", "snapshot")
+        if not checks.check_name(table, "table").has_mistake("table"):
+            for mistake in find_table_name_mistakes(table):
+                checks.mistakes.add_invalid_argument("table", mistake)
+        checks.check_seconds(wait_s).raise_mistakes()
+        if self.has_table(table):
+            raise TableExists(table, "exists already")
+        original = self.list_snapshots().get(snapshot) if wait_s is None else None
+        if original:
+            deadline = self._build_table_deadline(original, None)
+        else:
+            deadline = self._build_deadline(wait_s)
+        is_enabled = self._build_state_check(table, TableState.ENABLED, deadline)
 
-        def made() -> bool:
-            return self.exists(table) and self._is(table, TableState.ENABLED, deadline)()
+        def is_created() -> bool:
+            return self.has_table(table) and is_enabled()
 
-        request = RestoreSnapshot(snapshot, short_table(table))
-        self._run(table, request, deadline, made)
-        self._caller.locations.forget_table(table)
+        request = RestoreSnapshot(snapshot, shorten_table_name(table))
+        self._run_procedure(table, request, deadline, is_created)
+        self._caller.locator.forget_table(table)
 
     def delete_snapshot(self, name: str) -> None:
-        """Removes a snapshot; tables made of it stay.
+        """Delete a snapshot; tables cloned from it stay.
 
         Raises:
             SnapshotProblem: there is no such snapshot.
         """
-        Given().name(name, what="snapshot").refuse()
-        self._caller.on_master(DeleteSnapshot(name))
+        ArgumentChecks().check_name(name, what="snapshot").raise_mistakes()
+        self._caller.call_master(DeleteSnapshot(name))

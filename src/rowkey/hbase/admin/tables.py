@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rowkey.errors import DriftError, shown
-from rowkey.hbase.admin.declared import Given, note_families, note_words
-from rowkey.hbase.admin.descriptors import (
-    Described,
-    family_differences,
-    family_schema,
-    word_differences,
+from rowkey.errors import CatalogMismatch
+from rowkey.hbase.admin.argument_checks import (
+    ArgumentChecks,
+    collect_attribute_mistakes,
+    collect_family_mistakes,
 )
-from rowkey.hbase.admin.procedures import Procedures
-from rowkey.hbase.admin.words import as_hbase_says
+from rowkey.hbase.admin.descriptors import (
+    TableDescriptor,
+    build_family_schema,
+    find_attribute_differences,
+    find_family_differences,
+)
+from rowkey.hbase.admin.procedures import ProcedureRunner
+from rowkey.hbase.admin.table_attributes import expand_split_policy
 from rowkey.hbase.errors import (
     InvalidFamilyOperation,
     TableNotDisabled,
@@ -21,17 +26,21 @@ from rowkey.hbase.errors import (
     TableNotFound,
 )
 from rowkey.hbase.messages.schema import TableSchema
-from rowkey.hbase.requests.add_column import AddColumn
-from rowkey.hbase.requests.delete_column import DeleteColumn
-from rowkey.hbase.requests.delete_table import DeleteTable
-from rowkey.hbase.requests.disable_table import DisableTable
-from rowkey.hbase.requests.enable_table import EnableTable
-from rowkey.hbase.requests.modify_column import ModifyColumn
-from rowkey.hbase.requests.modify_table import ModifyTable
-from rowkey.hbase.requests.table_descriptors import GetTableDescriptors
-from rowkey.hbase.requests.table_names import GetTableNames
-from rowkey.hbase.requests.table_state import GetTableState, TableState
-from rowkey.hbase.requests.truncate_table import TruncateTable
+from rowkey.hbase.requests.tables import (
+    AddColumn,
+    DeleteColumn,
+    DeleteTable,
+    DisableTable,
+    EnableTable,
+    GetTableDescriptors,
+    GetTableNames,
+    GetTableState,
+    ModifyColumn,
+    ModifyTable,
+    TableState,
+    TruncateTable,
+)
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,96 +49,103 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistake
     from rowkey.hbase.settings import Deadline
 
-_ENABLED = TableState.ENABLED
 
+class TableAdmin(ProcedureRunner):
+    """List, describe, change, enable, disable, truncate and delete tables.
 
-class Tables(Procedures):
-    """What is asked of tables, and done to them.
-
-    `wait_s` is seconds to wait for the master; by default `operation_s` and 0.25 s for each region,
-    as often as all of them are opened or closed.
+    `wait_s` is the number of seconds to wait for the master. The default is `operation_timeout_s`
+    plus 0.25 s per region for each time that all regions are opened or closed.
     """
 
-    def tables(self, namespace: str | None = None) -> list[str]:
-        """The names of all tables but HBase's own, ascending.
+    def list_tables(self, namespace: str | None = None) -> list[str]:
+        """Return the names of all tables except HBase's own, in ascending order.
 
         Args:
-            namespace: only of this one; None for all.
+            namespace: only tables of this namespace; None for all.
 
         Raises:
             NamespaceNotFound: there is no such namespace.
         """
         if namespace is not None:
-            Given().name(namespace, "namespace", "namespace").refuse()
-        return self._caller.on_master(GetTableNames(namespace))
+            ArgumentChecks().check_name(namespace, "namespace", "namespace").raise_mistakes()
+        return self._caller.call_master(GetTableNames(namespace))
 
-    def exists(self, name: str) -> bool:
-        """Whether there is such a table, enabled or not."""
-        Given().name(name).refuse()
-        return self._schema_or_none(name, self._deadline(None)) is not None
+    def has_table(self, name: str) -> bool:
+        """Return whether a table exists, enabled or not."""
+        ArgumentChecks().check_name(name).raise_mistakes()
+        return self._find_schema(name, self._build_deadline(None)) is not None
 
-    def state(self, name: str) -> TableState:
-        """Whether a table is enabled, disabled or on its way there.
-
-        Raises:
-            TableNotFound: there is no such table.
-        """
-        Given().name(name).refuse()
-        return self._caller.on_master(GetTableState(name))
-
-    def is_enabled(self, name: str) -> bool:
-        """Whether a table can be used.
+    def get_table_state(self, name: str) -> TableState:
+        """Return the state of a table: enabled, disabled, or changing to one of them.
 
         Raises:
             TableNotFound: there is no such table.
         """
-        return self.state(name) is TableState.ENABLED
+        ArgumentChecks().check_name(name).raise_mistakes()
+        return self._caller.call_master(GetTableState(name))
 
-    def describe(self, name: str) -> Described:
-        """A table as HBase has it.
+    def is_table_enabled(self, name: str) -> bool:
+        """Return whether a table is enabled.
 
         Raises:
             TableNotFound: there is no such table.
         """
-        Given().name(name).refuse()
-        return Described.of(self._schema(name, self._deadline(None)))
+        return self.get_table_state(name) is TableState.ENABLED
 
-    def enable(self, name: str, *, wait_s: float | None = None) -> None:
-        """Opens the regions of a disabled table; returns when they are open.
+    def describe_table(self, name: str) -> TableDescriptor:
+        """Return families and attributes of a table as HBase stores them.
 
         Raises:
             TableNotFound: there is no such table.
-            TableNotDisabled: it is enabled.
         """
-        Given().name(name).seconds(wait_s).refuse()
-        deadline = self._deadline_of(name, wait_s)
+        ArgumentChecks().check_name(name).raise_mistakes()
+        return TableDescriptor.from_schema(self._get_schema(name, self._build_deadline(None)))
+
+    def enable_table(self, name: str, *, wait_s: float | None = None) -> None:
+        """Enable a disabled table; return when its regions are open.
+
+        Raises:
+            TableNotFound: there is no such table.
+            TableNotDisabled: it is enabled already.
+        """
+        ArgumentChecks().check_name(name).check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_table_deadline(name, wait_s)
         try:
-            self._run(name, EnableTable(name), deadline, self._is(name, _ENABLED, deadline))
+            is_enabled = self._build_state_check(name, TableState.ENABLED, deadline)
+            self._run_procedure(name, EnableTable(name), deadline, is_enabled)
         except TableNotDisabled as error:
             remedy = "It can be used as it is."
             raise TableNotDisabled(
-                name, "is enabled already", remedy=remedy, java=error.java, says=error.says
+                name,
+                "is enabled already",
+                remedy=remedy,
+                java_class=error.java_class,
+                remote_message=error.remote_message,
             ) from error
 
-    def disable(self, name: str, *, wait_s: float | None = None) -> None:
-        """Closes the regions of a table; returns when they are closed.
+    def disable_table(self, name: str, *, wait_s: float | None = None) -> None:
+        """Disable a table; return when its regions are closed.
 
         Raises:
             TableNotFound: there is no such table.
-            TableNotEnabled: it is disabled.
+            TableNotEnabled: it is disabled already.
         """
-        Given().name(name).seconds(wait_s).refuse()
-        deadline = self._deadline_of(name, wait_s)
+        ArgumentChecks().check_name(name).check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_table_deadline(name, wait_s)
         try:
-            self._disable(name, deadline)
+            self._run_disable(name, deadline)
         except TableNotEnabled as error:
             remedy = "Its regions are closed."
             raise TableNotEnabled(
-                name, "is disabled already", remedy=remedy, java=error.java, says=error.says
+                name,
+                "is disabled already",
+                remedy=remedy,
+                java_class=error.java_class,
+                remote_message=error.remote_message,
             ) from error
-        self._caller.locations.forget_table(name)
+        self._caller.locator.forget_table(name)
 
-    def truncate(
+    def truncate_table(
         self,
         name: str,
         keep_splits: bool = True,
@@ -137,217 +153,223 @@ class Tables(Procedures):
         disable: bool = False,
         wait_s: float | None = None,
     ) -> None:
-        """Empties a disabled table, which is enabled afterwards.
+        """Delete all rows of a disabled table, which is enabled afterwards.
 
         Args:
             name: the table.
-            keep_splits: whether its regions begin where they did; else it has one.
-            disable: whether it is disabled first if it is not.
-            wait_s: seconds to wait.
+            keep_splits: whether it keeps its split keys; otherwise it has one region afterwards.
+            disable: whether an enabled table is disabled first.
+            wait_s: seconds to wait; see `TableAdmin`.
 
         Raises:
             TableNotFound: there is no such table.
-            TableNotDisabled: it is enabled.
+            TableNotDisabled: it is enabled already.
         """
-        given = Given().name(name).truth("keep_splits", keep_splits).truth("disable", disable)
-        given.seconds(wait_s).refuse()
-        deadline = self._deadline_of(name, wait_s, 1 + disable)
+        checks = ArgumentChecks().check_name(name).check_bool("keep_splits", keep_splits)
+        checks.check_bool("disable", disable).check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_table_deadline(name, wait_s, 1 + disable)
         if disable:
-            self._disable_if_enabled(name, deadline)
-        emptied = self._is(name, _ENABLED, deadline)  # it was disabled before
-        self._run(name, TruncateTable(name, keep_splits), deadline, emptied)
-        self._caller.locations.forget_table(name)
+            self._run_disable_if_enabled(name, deadline)
+        is_truncated = self._build_state_check(name, TableState.ENABLED, deadline)
+        self._run_procedure(name, TruncateTable(name, keep_splits), deadline, is_truncated)
+        self._caller.locator.forget_table(name)
 
-    def delete(self, name: str, *, disable: bool = False, wait_s: float | None = None) -> None:
-        """Removes a disabled table and all that it holds.
+    def delete_table(
+        self, name: str, *, disable: bool = False, wait_s: float | None = None
+    ) -> None:
+        """Delete a disabled table and its data.
 
-        Asked again after it broke off between the two, it goes on where it was.
+        Called again after it failed between disabling and deleting, it continues there.
 
         Args:
             name: the table.
-            disable: whether it is disabled first if it is not.
-            wait_s: seconds to wait.
+            disable: whether an enabled table is disabled first.
+            wait_s: seconds to wait; see `TableAdmin`.
 
         Raises:
             TableNotFound: there is no such table.
-            TableNotDisabled: it is enabled.
+            TableNotDisabled: it is enabled already.
         """
-        Given().name(name).truth("disable", disable).seconds(wait_s).refuse()
-        deadline = self._deadline_of(name, wait_s, 1 + disable)
+        ArgumentChecks().check_name(name).check_bool("disable", disable).check_seconds(
+            wait_s
+        ).raise_mistakes()
+        deadline = self._build_table_deadline(name, wait_s, 1 + disable)
         if disable:
-            self._disable_if_enabled(name, deadline)
+            self._run_disable_if_enabled(name, deadline)
 
-        def gone() -> bool:
-            return self._schema_or_none(name, deadline) is None
+        def is_deleted() -> bool:
+            return self._find_schema(name, deadline) is None
 
-        self._run(name, DeleteTable(name), deadline, gone)
-        self._caller.locations.forget_table(name)
+        self._run_procedure(name, DeleteTable(name), deadline, is_deleted)
+        self._caller.locator.forget_table(name)
 
-    def _disable(self, name: str, deadline: Deadline) -> None:
-        disabled = self._is(name, TableState.DISABLED, deadline)
-        self._run(name, DisableTable(name), deadline, disabled)
+    def _run_disable(self, name: str, deadline: Deadline) -> None:
+        is_disabled = self._build_state_check(name, TableState.DISABLED, deadline)
+        self._run_procedure(name, DisableTable(name), deadline, is_disabled)
 
-    def _disable_if_enabled(self, name: str, deadline: Deadline) -> None:
-        try:
-            self._disable(name, deadline)
-        except TableNotEnabled:
-            return  # which is what was wanted
+    def _run_disable_if_enabled(self, name: str, deadline: Deadline) -> None:
+        with suppress(TableNotEnabled):
+            self._run_disable(name, deadline)
 
-    def alter(
+    def alter_families(
         self, name: str, families: Sequence[Family], *, wait_s: float | None = None
-    ) -> Described:
-        """Changes families, or adds those that are not there; others stay as they are.
+    ) -> TableDescriptor:
+        """Change families and add missing ones; families that are not given stay as they are.
 
-        Each family is replaced by what is given here; words of it that no field of `Family` stands
-        for are kept. Families are changed one after the other, each of them at once or not at all.
+        Each given family replaces the present one; attributes that `Family` has no field for are
+        kept. Families are changed one after the other, each atomically.
 
         Args:
             name: the table, enabled or not.
-            families: as they shall be.
-            wait_s: seconds to wait for all of it.
+            families: the complete new families.
+            wait_s: seconds to wait for all of it; see `TableAdmin`.
 
         Returns:
             The table as it was read back.
 
         Raises:
-            DeclarationError: with every mistake in the families; nothing was sent.
+            InvalidDesign: there are mistakes in the families; nothing was sent.
             TableNotFound: there is no such table.
-            DriftError: the table is not what was asked for: somebody else changed it too.
+            CatalogMismatch: the table read back differs, since another client changed it too.
 
-        Cost: all regions are opened anew for each family that changes.
+        Cost: all regions are reopened for each family that changes.
         """
-        given = Given().name(name)
-        asked = given.several("families", families, "families")
-        note_families(given.found, asked)
-        given.seconds(wait_s).found.raise_any()
-        deadline = self._deadline_of(name, wait_s, len(asked))
-        known = {family.name: family for family in self._schema(name, deadline).families}
-        for family in asked:
-            schema = family_schema(family, known.get(family.name))
-            if family.name not in known:
-                self._run(name, AddColumn(name, schema), deadline, _read_back)
-            elif schema != known[family.name]:
-                self._run(name, ModifyColumn(name, schema), deadline, _read_back)
-        described = Described.of(self._schema(name, deadline))
-        _raise_drift(name, list(family_differences(asked, described.families)))
+        checks = ArgumentChecks().check_name(name)
+        declared = checks.check_list("families", families, "families")
+        collect_family_mistakes(checks.mistakes, declared)
+        checks.check_seconds(wait_s).mistakes.raise_any()
+        deadline = self._build_table_deadline(name, wait_s, len(declared))
+        current = {family.name: family for family in self._get_schema(name, deadline).families}
+        for family in declared:
+            schema = build_family_schema(family, current.get(family.name))
+            if family.name not in current:
+                self._run_procedure(name, AddColumn(name, schema), deadline, _assume_done)
+            elif schema != current[family.name]:
+                self._run_procedure(name, ModifyColumn(name, schema), deadline, _assume_done)
+        described = TableDescriptor.from_schema(self._get_schema(name, deadline))
+        _raise_drift(name, list(find_family_differences(declared, described.families)))
         return described
 
     def remove_families(
         self, name: str, families: Sequence[str], *, wait_s: float | None = None
     ) -> None:
-        """Removes families, and all that they hold, one after the other.
+        """Delete families and their data, one after the other.
 
         Args:
             name: the table, enabled or not.
-            families: their names; one family at least must stay.
-            wait_s: seconds to wait for all of it.
+            families: names of the families; at least one family must remain.
+            wait_s: seconds to wait for all of it; see `TableAdmin`.
 
         Raises:
-            Refused: they are no list of names, or one is given twice; nothing was sent.
+            InvalidArgument: not a list of names, or a name occurs twice; nothing was sent.
             TableNotFound: there is no such table.
-            InvalidFamilyOperation: it has none of these, or no others; nothing was removed.
+            InvalidFamilyOperation: a family is unknown, or none would remain; nothing was deleted.
 
-        Cost: all regions are opened anew for each family.
+        Cost: all regions are reopened for each family.
         """
-        given = Given().name(name)
-        names = given.several("families", families, "names")
-        _note_names(given, names)
-        given.seconds(wait_s).refuse()
-        deadline = self._deadline_of(name, wait_s, len(names))
-        _require_others(name, names, self._families(name, deadline))
+        checks = ArgumentChecks().check_name(name)
+        names = checks.check_list("families", families, "names")
+        _collect_name_mistakes(checks, names)
+        checks.check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_table_deadline(name, wait_s, len(names))
+        _require_remaining_family(name, names, self._list_family_names(name, deadline))
         for family in names:
 
-            def gone(family: str = family) -> bool:
-                return family not in self._families(name, deadline)
+            def is_deleted(family: str = family) -> bool:
+                return family not in self._list_family_names(name, deadline)
 
-            self._run(name, DeleteColumn(name, family), deadline, gone)
+            self._run_procedure(name, DeleteColumn(name, family), deadline, is_deleted)
 
-    def _families(self, name: str, deadline: Deadline) -> list[str]:
-        return [family.name for family in self._schema(name, deadline).families]
+    def _list_family_names(self, name: str, deadline: Deadline) -> list[str]:
+        return [family.name for family in self._get_schema(name, deadline).families]
 
-    def annotate(
+    def set_attributes(
         self,
         name: str,
         attributes: Mapping[str, str | None],
         *,
         wait_s: float | None = None,
-    ) -> Described:
-        """Sets and removes words of a table; those that are not named stay.
+    ) -> TableDescriptor:
+        """Set and remove attributes of a table; attributes that are not given stay.
 
-        HBase can only replace a whole descriptor. It is read, changed and sent back: what somebody
-        else changes in between is undone, and the one who comes last wins.
+        HBase can only replace a whole schema, so the schema is read, changed and sent back. A
+        change by another client in between is lost: the last writer wins.
 
         Args:
             name: the table, enabled or not.
-            attributes: its words; None removes one.
-            wait_s: seconds to wait.
+            attributes: new values by name; None removes an attribute.
+            wait_s: seconds to wait; see `TableAdmin`.
 
         Returns:
             The table as it was read back.
 
         Raises:
-            DeclarationError: with every mistake in the words; nothing was sent.
+            InvalidDesign: there are mistakes in the attributes; nothing was sent.
             TableNotFound: there is no such table.
-            DriftError: the words are not what was asked for.
+            CatalogMismatch: the attributes read back differ.
 
-        Cost: all regions are opened anew if anything changes.
+        Cost: all regions are reopened if anything changes.
         """
-        given = Given().name(name)
-        attributes = given.words("attributes", attributes)
-        note_words(given.found, "attributes", attributes)
-        given.seconds(wait_s).found.raise_any()
-        deadline = self._deadline_of(name, wait_s)
-        schema = self._schema(name, deadline)
-        kept = as_hbase_says({word: value for word, value in attributes.items() if value})
-        asked = {word: kept.get(word, value) for word, value in attributes.items()}
-        words = {**schema.attributes, **asked}
-        told = {word: value for word, value in words.items() if value is not None}
-        if told == schema.attributes:
-            return Described.of(schema)
-        changed = TableSchema(schema.name, schema.families, told, schema.configuration)
-        self._run(name, ModifyTable(changed), deadline, _read_back)
-        schema = self._schema(name, deadline)
-        _raise_drift(name, list(word_differences(asked, schema.attributes)))
-        return Described.of(schema)
+        checks = ArgumentChecks().check_name(name)
+        attributes = checks.check_mapping("attributes", attributes)
+        collect_attribute_mistakes(checks.mistakes, "attributes", attributes)
+        checks.check_seconds(wait_s).mistakes.raise_any()
+        deadline = self._build_table_deadline(name, wait_s)
+        schema = self._get_schema(name, deadline)
+        expanded = expand_split_policy({key: value for key, value in attributes.items() if value})
+        requested = {key: expanded.get(key, value) for key, value in attributes.items()}
+        merged = {**schema.attributes, **requested}
+        remaining = {key: value for key, value in merged.items() if value is not None}
+        if remaining == schema.attributes:
+            return TableDescriptor.from_schema(schema)
+        changed = TableSchema(schema.name, schema.families, remaining, schema.configuration)
+        self._run_procedure(name, ModifyTable(changed), deadline, _assume_done)
+        schema = self._get_schema(name, deadline)
+        _raise_drift(name, list(find_attribute_differences(requested, schema.attributes)))
+        return TableDescriptor.from_schema(schema)
 
-    def _is(self, name: str, state: TableState, deadline: Deadline) -> Callable[[], bool]:
-        """Tells whether a table has come into a state."""
-        return lambda: self._caller.on_master(GetTableState(name), deadline) is state
+    def _build_state_check(
+        self, name: str, state: TableState, deadline: Deadline
+    ) -> Callable[[], bool]:
+        """Return a function that returns whether a table is in a state."""
+        return lambda: self._caller.call_master(GetTableState(name), deadline) is state
 
-    def _schema(self, name: str, deadline: Deadline) -> TableSchema:
-        found = self._schema_or_none(name, deadline)
-        if found is None:
+    def _get_schema(self, name: str, deadline: Deadline) -> TableSchema:
+        schema = self._find_schema(name, deadline)
+        if schema is None:
             raise TableNotFound(name, "there is no such table")
-        return found
+        return schema
 
-    def _schema_or_none(self, name: str, deadline: Deadline) -> TableSchema | None:
-        return self._caller.on_master(GetTableDescriptors(name), deadline)
+    def _find_schema(self, name: str, deadline: Deadline) -> TableSchema | None:
+        return self._caller.call_master(GetTableDescriptors(name), deadline)
 
 
 def _raise_drift(name: str, differences: list[Mistake]) -> None:
     if differences:
-        raise DriftError(name, differences)
+        raise CatalogMismatch(name, differences)
 
 
-def _read_back() -> bool:
-    """That a forgotten change was made: the table is read back and compared in any case."""
+def _assume_done() -> bool:
+    """Return True: the table is read back and compared in any case."""
     return True
 
 
-def _note_names(given: Given, names: Sequence[object]) -> None:
-    """Note every name that no family can have, and those given twice."""
+def _collect_name_mistakes(checks: ArgumentChecks, names: Sequence[object]) -> None:
+    """Collect every name that no family can have, and names that occur twice."""
     for index, name in enumerate(names):
-        given.name(name, f"families[{index}]", "family")
+        checks.check_name(name, f"families[{index}]", "family")
         if name in names[:index]:
-            given.found.add(f"families[{index}]", f"{shown(name)} is given twice", "each name once")
+            checks.mistakes.add(
+                f"families[{index}]", f"{format_value(name)} occurs twice", "each name once"
+            )
 
 
-def _require_others(table: str, names: Sequence[str], known: Sequence[str]) -> None:
-    """Raise unless these are families of a table, and not all of them."""
-    unknown = [repr(name) for name in names if name not in known]
+def _require_remaining_family(table: str, names: Sequence[str], families: Sequence[str]) -> None:
+    """Raise unless these are families of a table and at least one other remains."""
+    unknown = [repr(name) for name in names if name not in families]
     if unknown:
         what = f"has no family {', '.join(unknown)}"
-        raise InvalidFamilyOperation(table, what, ", ".join(known))
-    if names and len(names) == len(known):
+        raise InvalidFamilyOperation(table, what, ", ".join(families))
+    if names and len(names) == len(families):
         what = f"would be left without families: {', '.join(names)} are all it has"
-        raise InvalidFamilyOperation(table, what, "one that stays")
+        raise InvalidFamilyOperation(table, what, "at least one remaining family")

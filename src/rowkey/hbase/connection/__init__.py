@@ -1,7 +1,7 @@
-"""Sockets to servers: many calls in flight on each, and a deadline on everything."""
+"""Connections to servers: many calls in flight on each, and a deadline on every call."""
 
-from rowkey.hbase.connection.calls import Call
-from rowkey.hbase.connection.connection import Connection
-from rowkey.hbase.connection.servers import Servers
+from rowkey.hbase.connection.pending_call import PendingCall
+from rowkey.hbase.connection.server_connection import ServerConnection
+from rowkey.hbase.connection.server_connections import ServerConnections
 
-__all__ = ["Call", "Connection", "Servers"]
+__all__ = ["PendingCall", "ServerConnection", "ServerConnections"]

@@ -1,4 +1,4 @@
-"""How a connection begins: an address, a socket, the first words; and what a refusal means."""
+"""Opens sockets, builds the first bytes of a connection, and explains why a server refused it."""
 
 from __future__ import annotations
 
@@ -17,142 +17,150 @@ from rowkey.hbase.errors import (
     MalformedAnswer,
     UnknownHost,
 )
-from rowkey.hbase.wire.compression import codec_class
-from rowkey.hbase.wire.frames import connection_header, preamble
+from rowkey.hbase.wire.compression import CODEC_CLASS
+from rowkey.hbase.wire.frames import PREAMBLE, encode_connection_header
 
 if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline, Settings
 
 _TLS_RECORDS: Final = (b"\x15\x03", b"\x16\x03")
-"""How an alert and a handshake of TLS begin. Source: RFC 8446, 5.1."""
+"""The first bytes of an alert and of a handshake of TLS. Source: RFC 8446, 5.1."""
 
 
-def shown_address(address: tuple[str, int]) -> str:
-    """An address as messages name it: `host:port`, a number of IPv6 in brackets.
+def format_address(address: tuple[str, int]) -> str:
+    """Return `host:port`, with an IPv6 address in brackets.
 
-    >>> shown_address(("rs1", 16020)), shown_address(("::1", 16020))
+    >>> format_address(("rs1", 16020)), format_address(("::1", 16020))
     ('rs1:16020', '[::1]:16020')
     """
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def connect(address: tuple[str, int], settings: Settings, deadline: Deadline) -> socket.socket:
-    """A socket to a server, not blocking; each of its addresses is tried in turn.
+def connect_socket(
+    address: tuple[str, int], settings: Settings, deadline: Deadline
+) -> socket.socket:
+    """Return a socket to a server that does not block; each of its addresses is tried in turn.
 
     Raises:
         UnknownHost: the name has no address.
         ConnectionLost: no address accepts in time.
     """
-    until = deadline.sooner(settings.connect_s)
-    found = _resolve(address, until)
-    seconds = until.left()
-    last = "has no address"
-    for tried, (family, target) in enumerate(found):
+    until = deadline.shorten_to(settings.connect_timeout_s)
+    targets = _resolve_address(address, until)
+    limit_s = until.get_remaining_s()
+    reason = "it has no address"
+    for index, (family, target) in enumerate(targets):
+        share_s = until.get_remaining_s() / (len(targets) - index)
         try:
-            return _connect(family, target, until.left() / (len(found) - tried))
+            return _connect_target(family, target, share_s)
         except TimeoutError:
-            last = f"does not accept connections within {seconds:.3g} s"
+            reason = f"it does not accept connections within {limit_s:.3g} s"
         except OSError as problem:
-            last = f"does not accept connections: {problem.strerror or problem}"
-    place = shown_address(address)
-    raise ConnectionLost(place, last, server=place)
+            reason = f"it does not accept connections: {problem.strerror or problem}"
+    place = format_address(address)
+    raise ConnectionLost(place, reason, server=place)
 
 
-def _connect(family: int, target: tuple[str, int], seconds: float) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
+def _connect_target(family: int, target: tuple[str, int], timeout_s: float) -> socket.socket:
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.settimeout(max(seconds, 0.001))
-        made.connect(target)
-        _require_other(made)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        made.setblocking(False)
+        sock.settimeout(max(timeout_s, 0.001))
+        sock.connect(target)
+        _reject_self_connection(sock)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        sock.setblocking(False)
     except BaseException:
-        made.close()
+        sock.close()
         raise
-    return made
+    return sock
 
 
-def _require_other(made: socket.socket) -> None:
-    """A free port of this machine that is called from itself answers itself: nobody is there."""
-    if made.getsockname() == made.getpeername():
+def _reject_self_connection(sock: socket.socket) -> None:
+    """Refuse a socket that is connected to itself, as a free local port can be."""
+    if sock.getsockname() == sock.getpeername():
         raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
-def _resolve(address: tuple[str, int], until: Deadline) -> list[tuple[int, tuple[str, int]]]:
-    """Families and addresses of a name; a name server that does not answer is not waited for."""
+def _resolve_address(
+    address: tuple[str, int], deadline: Deadline
+) -> list[tuple[int, tuple[str, int]]]:
+    """Return the families and addresses of a name; wait for the name server until the deadline."""
     host, port = address
     try:
-        return _addresses(host, port, socket.AI_NUMERICHOST)
+        return _look_up_addresses(host, port, socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         pass
-    found: list[list[tuple[int, tuple[str, int]]]] = []
+    results: list[list[tuple[int, tuple[str, int]]]] = []
     problems: list[Exception] = []
 
-    def ask() -> None:
+    def resolve() -> None:
         try:
-            found.append(_addresses(host, port, 0))
+            results.append(_look_up_addresses(host, port, 0))
         except (OSError, UnicodeError) as problem:
             problems.append(problem)
 
-    asking = Thread(target=ask, name=f"resolve {host[:64]}", daemon=True)
-    asking.start()
-    asking.join(until.left())
-    if found:
-        return found[0]
-    place = shown_address(address)
+    resolver = Thread(target=resolve, name=f"resolve {host[:64]}", daemon=True)
+    resolver.start()
+    resolver.join(deadline.get_remaining_s())
+    if results:
+        return results[0]
+    place = format_address(address)
     why = getattr(problems[0], "strerror", None) or problems[0] if problems else "no answer in time"
     raise UnknownHost(place, f"the name cannot be resolved: {why}", server=place)
 
 
-def _addresses(host: str, port: int, flags: int) -> list[tuple[int, tuple[str, int]]]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    return [(family, target) for family, _, _, _, target in found]  # type: ignore[misc]
+def _look_up_addresses(host: str, port: int, flags: int) -> list[tuple[int, tuple[str, int]]]:
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return [(family, target) for family, _, _, _, target in addresses]  # type: ignore[misc]
 
 
-def first_words(service: str, settings: Settings) -> bytes:
-    """What a client says before its first request; no server answers it."""
-    compressor = codec_class("zlib") if settings.compress else None
-    return preamble() + connection_header(settings.user or _login(), service, compressor)
+def build_handshake(service: str, settings: Settings) -> bytes:
+    """Return the bytes that a client sends before its first request; no server answers them."""
+    compressor = CODEC_CLASS if settings.compress else None
+    return PREAMBLE + encode_connection_header(
+        settings.user or _find_login_name(), service, compressor
+    )
 
 
-def _login() -> str:
+def _find_login_name() -> str:
+    """Return the name of the user that runs this process."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run as a number without a name
         return str(os.getuid())
 
 
-def hung_up(place: str, service: str, settings: Settings) -> HeaderRefused:
-    """The error of a server that closed the connection before its first answer."""
-    packed = f" packed by {codec_class('zlib')}" if settings.compress else ""
+def build_hangup_error(host_port: str, service: str, settings: Settings) -> HeaderRefused:
+    """Return the error for a server that closed the connection before its first answer."""
+    codec = f" compressed by {CODEC_CLASS}" if settings.compress else ""
     what = (
-        f"hung up before its first answer; it may not offer {service},"
-        f" not know KeyValueCodec{packed}, want TLS, or be no HBase server"
+        f"the server hung up before its first answer; it may not offer {service},"
+        f" not know KeyValueCodec{codec}, require TLS, or be another program than HBase"
     )
-    return HeaderRefused(place, what, server=place)
+    return HeaderRefused(host_port, what, server=host_port)
 
 
-def no_answer(place: str, head: bytes, why: str, *, fresh: bool) -> HBaseError:
-    """The error of bytes that are no frame.
+def build_frame_error(host_port: str, head: bytes, reason: str, *, is_first: bool) -> HBaseError:
+    """Return the error for bytes that are not a frame.
 
     Args:
-        place: "host:port" of the server.
-        head: the first bytes that are not understood.
-        why: what is wrong with them.
-        fresh: whether nothing was answered on the connection before.
+        host_port: "host:port" of the server.
+        head: the first of these bytes.
+        reason: what is wrong with them.
+        is_first: whether they are the first bytes that the server sent.
     """
-    if fresh and head.startswith(_TLS_RECORDS):
-        return AuthenticationNeeded(place, "answers with TLS", server=place)
-    if fresh and head.startswith(b"HTTP/"):
-        why = f"speaks HTTP: {head!r}"
-    return MalformedAnswer(place, why, server=place)
+    if is_first and head.startswith(_TLS_RECORDS):
+        return AuthenticationNeeded(host_port, "the server answers with TLS", server=host_port)
+    if is_first and head.startswith(b"HTTP/"):
+        reason = f"the server answers with HTTP: {head!r}"
+    return MalformedAnswer(host_port, reason, server=host_port)
 
 
 def is_tls(head: bytes) -> bool:
-    """Whether the first bytes that ever came are TLS and no frame of HBase.
+    """Return whether the first bytes of a server are TLS and not a frame of HBase.
 
-    Derivation: as the length of a frame they mean 352 MB; a first answer is never so long.
+    Derivation: as the length of a frame they mean 352 MB; a first answer is never that long.
     """
     return head.startswith(_TLS_RECORDS)

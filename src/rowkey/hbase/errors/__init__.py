@@ -1,22 +1,48 @@
-"""Errors of a cluster, named after HBase's and sorted by what to do about them.
+"""Errors of a cluster, named after HBase's and sorted by how to handle them.
 
 ```
 HBaseError
-├── AskedWrongly         raise at once: change what is asked
-├── ElsewhereError       look up the region again
-├── BusyError            ask the same server later
+├── InvalidRequest       raise at once: the caller must change the request
+├── StaleLocationError   look up the region again
+├── BusyError            retry later at the same server
 ├── ServerGone           drop the server's connection and its regions
-├── ScannerLost          open a new scanner behind the last row
-├── AtOnceError          ask for the rest at once
-├── RemoteError          an unknown class: ask again a few times
-├── AuthenticationNeeded Kerberos or TLS, not spoken here
-├── OutOfTime            the budget of an operation is used up
-├── MaybeApplied         read what the row holds
-└── SomeFailed           of a batch: the others are applied
+├── ScannerLost          open a new scanner after the last row
+├── RetryNowError        request the rest at once
+├── RemoteError          an unknown class: retry a few times
+├── AuthenticationNeeded the cluster needs Kerberos or TLS, which is not supported
+├── OperationTimedOut    the time or the attempts of an operation are used up
+├── MaybeApplied         read the row to see whether the change is applied
+├── PartialBatchFailure  some actions of a batch failed, the others are applied
+└── ClientClosed         connect again
 ```
 """
 
-from rowkey.hbase.errors.answers import (
+from rowkey.hbase.errors.base_errors import (
+    BusyError,
+    HBaseError,
+    InvalidRequest,
+    RemoteError,
+    RetryNowError,
+    ScannerLost,
+    ServerGone,
+    StaleLocationError,
+)
+from rowkey.hbase.errors.client_errors import (
+    AuthenticationNeeded,
+    CallTimedOut,
+    ClientClosed,
+    ConnectionLost,
+    FailedAction,
+    FatalConnection,
+    HeaderRefused,
+    MalformedAnswer,
+    MaybeApplied,
+    OperationTimedOut,
+    PartialBatchFailure,
+    UnknownHost,
+)
+from rowkey.hbase.errors.remote_error_parser import parse_remote_error
+from rowkey.hbase.errors.server_errors import (
     AccessDenied,
     CallDropped,
     CallQueueTooBig,
@@ -25,6 +51,7 @@ from rowkey.hbase.errors.answers import (
     FailedSanityCheck,
     IllegalArgument,
     InvalidFamilyOperation,
+    MasterInitializing,
     MergeRegion,
     MultiActionResultTooLarge,
     NamespaceExist,
@@ -33,7 +60,6 @@ from rowkey.hbase.errors.answers import (
     NotMaster,
     NotServingRegion,
     OutOfOrderScannerNext,
-    PleaseHold,
     RegionMoved,
     RegionOpening,
     RegionServerAborted,
@@ -54,52 +80,28 @@ from rowkey.hbase.errors.answers import (
     WrongRegion,
     WrongRow,
 )
-from rowkey.hbase.errors.own import (
-    AuthenticationNeeded,
-    CallTimedOut,
-    ConnectionLost,
-    Failure,
-    FatalConnection,
-    HeaderRefused,
-    MalformedAnswer,
-    MaybeApplied,
-    OutOfTime,
-    SomeFailed,
-    UnknownHost,
-)
-from rowkey.hbase.errors.reading import from_remote
-from rowkey.hbase.errors.sorts import (
-    AskedWrongly,
-    AtOnceError,
-    BusyError,
-    ElsewhereError,
-    HBaseError,
-    RemoteError,
-    ScannerLost,
-    ServerGone,
-)
 
 __all__ = [
     "AccessDenied",
-    "AskedWrongly",
-    "AtOnceError",
     "AuthenticationNeeded",
     "BusyError",
     "CallDropped",
     "CallQueueTooBig",
     "CallTimedOut",
+    "ClientClosed",
     "ConnectionLost",
     "ConstraintViolated",
     "DoNotRetryIO",
-    "ElsewhereError",
+    "FailedAction",
     "FailedSanityCheck",
-    "Failure",
     "FatalConnection",
     "HBaseError",
     "HeaderRefused",
     "IllegalArgument",
     "InvalidFamilyOperation",
+    "InvalidRequest",
     "MalformedAnswer",
+    "MasterInitializing",
     "MaybeApplied",
     "MergeRegion",
     "MultiActionResultTooLarge",
@@ -108,9 +110,9 @@ __all__ = [
     "NoSuchColumnFamily",
     "NotMaster",
     "NotServingRegion",
+    "OperationTimedOut",
     "OutOfOrderScannerNext",
-    "OutOfTime",
-    "PleaseHold",
+    "PartialBatchFailure",
     "RegionMoved",
     "RegionOpening",
     "RegionServerAborted",
@@ -118,13 +120,14 @@ __all__ = [
     "RegionTooBusy",
     "RemoteError",
     "RetryImmediately",
+    "RetryNowError",
     "RpcThrottling",
     "ScannerLost",
     "ScannerReset",
     "ServerGone",
     "ServerNotRunningYet",
     "SnapshotProblem",
-    "SomeFailed",
+    "StaleLocationError",
     "TableExists",
     "TableNotDisabled",
     "TableNotEnabled",
@@ -135,5 +138,5 @@ __all__ = [
     "UnknownScanner",
     "WrongRegion",
     "WrongRow",
-    "from_remote",
+    "parse_remote_error",
 ]

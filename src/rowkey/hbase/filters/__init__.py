@@ -1,4 +1,4 @@
-"""What a server leaves out of an answer: the filters of gets, scans and conditions."""
+"""Filters and comparators that the server evaluates for gets and scans."""
 
 from rowkey.hbase.filters.columns import (
     ColumnCountGetFilter,

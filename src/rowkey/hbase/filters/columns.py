@@ -1,77 +1,78 @@
-"""Filters that judge cells by their columns, their timestamps or their number."""
+"""Filters by column, by timestamp or by number of columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rowkey.cells import LATEST
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters.contract import Filter, check_bytes, check_number
 from rowkey.hbase.wire import proto
 
 
 @dataclass(frozen=True, slots=True)
 class KeyOnlyFilter(Filter):
-    """Cells without their values.
+    """Return cells without their values.
 
     Args:
-        lengths: whether a value becomes its own length, 4 big-endian bytes, instead of nothing.
+        length_as_value: whether a value is replaced by its length, 4 big-endian bytes, instead of
+            nothing.
     """
 
-    lengths: bool = False
+    length_as_value: bool = False
 
-    def body(self) -> bytes:
-        return proto.flag(1, self.lengths)
+    def encode_body(self) -> bytes:
+        return proto.encode_bool(1, self.length_as_value)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstKeyOnlyFilter(Filter):
-    """The first cell of each row: what counting rows needs."""
+    """Return the first cell of each row, as counting rows needs."""
 
-    def body(self) -> bytes:
+    def encode_body(self) -> bytes:
         return b""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPrefixFilter(Filter):
-    """Cells whose qualifier begins with a prefix."""
+    """Return cells whose qualifier starts with a prefix."""
 
     prefix: bytes
 
     def __post_init__(self) -> None:
         check_bytes("prefix", self.prefix)
 
-    def body(self) -> bytes:
-        return proto.blob(1, self.prefix)
+    def encode_body(self) -> bytes:
+        return proto.encode_bytes(1, self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class MultipleColumnPrefixFilter(Filter):
-    """Cells whose qualifier begins with one of some prefixes."""
+    """Return cells whose qualifier starts with one of several prefixes."""
 
     prefixes: tuple[bytes, ...]
 
     def __post_init__(self) -> None:
         if not self.prefixes:
-            raise Refused("prefixes", "there is none", "1 or more")
+            raise InvalidArgument("prefixes", "is empty", "1 or more")
         for prefix in self.prefixes:
             check_bytes("prefixes", prefix)
 
-    def body(self) -> bytes:
-        return b"".join(proto.blob(1, prefix) for prefix in sorted(set(self.prefixes)))
+    def encode_body(self) -> bytes:
+        return b"".join(proto.encode_bytes(1, prefix) for prefix in sorted(set(self.prefixes)))
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRangeFilter(Filter):
-    r"""Cells whose qualifier lies in a range.
+    r"""Return cells whose qualifier is in a range.
 
     Args:
-        start: the first qualifier, or None for no lower end.
-        stop: the last qualifier, or None for no upper end.
-        include_start: whether `start` belongs to it.
-        include_stop: whether `stop` belongs to it.
+        start: the first qualifier, or None for no lower bound.
+        stop: the last qualifier, or None for no upper bound.
+        include_start: whether `start` is included.
+        include_stop: whether `stop` is included.
 
-    >>> ColumnRangeFilter(b"a", b"c").body().hex()
+    >>> ColumnRangeFilter(b"a", b"c").encode_body().hex()
     '0a016110011a01632000'
     """
 
@@ -81,26 +82,26 @@ class ColumnRangeFilter(Filter):
     include_stop: bool = False
 
     def __post_init__(self) -> None:
-        for word, given in (("start", self.start), ("stop", self.stop)):
-            if given is not None:
-                check_bytes(word, given)
+        for name, bound in (("start", self.start), ("stop", self.stop)):
+            if bound is not None:
+                check_bytes(name, bound)
 
-    def body(self) -> bytes:
+    def encode_body(self) -> bytes:
         return (
-            proto.blob(1, self.start)
-            + proto.flag(2, self.include_start)
-            + proto.blob(3, self.stop)
-            + proto.flag(4, self.include_stop)
+            proto.encode_bytes(1, self.start)
+            + proto.encode_bool(2, self.include_start)
+            + proto.encode_bytes(3, self.stop)
+            + proto.encode_bool(4, self.include_stop)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPaginationFilter(Filter):
-    """Some columns of each row, in their order.
+    """Return one page of the columns of each row, in column order.
 
     Args:
         limit: most columns.
-        offset: columns passed over before; or the qualifier to begin with.
+        offset: number of columns to skip, or the qualifier to start with.
     """
 
     limit: int
@@ -111,33 +112,33 @@ class ColumnPaginationFilter(Filter):
         if not isinstance(self.offset, bytes):
             check_number("offset", self.offset, 0)
 
-    def body(self) -> bytes:
+    def encode_body(self) -> bytes:
         if isinstance(self.offset, bytes):
-            return proto.uint(1, self.limit) + proto.blob(3, self.offset)
-        return proto.uint(1, self.limit) + proto.uint(2, self.offset)
+            return proto.encode_uint(1, self.limit) + proto.encode_bytes(3, self.offset)
+        return proto.encode_uint(1, self.limit) + proto.encode_uint(2, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCountGetFilter(Filter):
-    """The first columns of a row; for gets, since it ends a scan after one row."""
+    """Return the first columns of a row; for gets only, since it ends a scan after one row."""
 
     limit: int
 
     def __post_init__(self) -> None:
         check_number("limit", self.limit)
 
-    def body(self) -> bytes:
-        return proto.uint(1, self.limit)
+    def encode_body(self) -> bytes:
+        return proto.encode_uint(1, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class TimestampsFilter(Filter):
-    """Cells with one of some timestamps.
+    """Return cells with one of several timestamps.
 
     Args:
         timestamps: milliseconds since 1970.
-        can_hint: whether the server may jump to the next of them: faster where a column has many
-            versions, and wrong where a delete of a column stands between.
+        can_hint: whether the server may seek to the next timestamp: faster for columns with many
+            versions, but wrong if a delete of a column lies in between.
 
     Source: TimestampsFilter; its canHint.
     """
@@ -149,6 +150,6 @@ class TimestampsFilter(Filter):
         for timestamp in self.timestamps:
             check_number("timestamps", timestamp, 0, LATEST)
 
-    def body(self) -> bytes:
-        packed = b"".join(proto.varint(one) for one in sorted(set(self.timestamps)))
-        return proto.blob(1, packed) + proto.flag(2, self.can_hint)
+    def encode_body(self) -> bytes:
+        packed = b"".join(proto.encode_varint(one) for one in sorted(set(self.timestamps)))
+        return proto.encode_bytes(1, packed) + proto.encode_bool(2, self.can_hint)

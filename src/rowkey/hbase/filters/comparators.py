@@ -1,13 +1,13 @@
-"""What filters compare with."""
+"""The comparators of filters."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
 
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters.contract import (
-    NUMBER_MOST,
+    MAX_INT32,
     Comparator,
     check_bytes,
     check_number,
@@ -16,19 +16,19 @@ from rowkey.hbase.filters.contract import (
 from rowkey.hbase.wire import proto
 
 BIT_OPERATORS = {"and": 1, "or": 2, "xor": 3}
-"""Each way of joining bits and its number. Source: BitComparator.BitwiseOp of Comparator.proto."""
+"""The number of each bitwise operator. Source: BitComparator.BitwiseOp of Comparator.proto."""
 
-DOTALL = 32
-"""The flag by which a point matches every character. Source: java.util.regex.Pattern.DOTALL."""
+JAVA_DOTALL = 32
+"""The flag that makes a dot match every character. Source: java.util.regex.Pattern.DOTALL."""
 
-_HALF = 2**63
+_INT64_LIMIT = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryComparator(Comparator):
-    """Bytes, compared as row keys are.
+    """Compare with bytes in unsigned lexicographic order.
 
-    >>> BinaryComparator(b"v").body().hex()
+    >>> BinaryComparator(b"v").encode_body().hex()
     '0a030a0176'
     """
 
@@ -37,30 +37,30 @@ class BinaryComparator(Comparator):
     def __post_init__(self) -> None:
         check_bytes("value", self.value)
 
-    def body(self) -> bytes:
-        return proto.message(1, proto.blob(1, self.value))
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryPrefixComparator(Comparator):
-    """Bytes, compared with as many first bytes of what is judged."""
+    """Compare with bytes of the same length at the start of the tested bytes."""
 
     value: bytes
 
     def __post_init__(self) -> None:
         check_bytes("value", self.value)
 
-    def body(self) -> bytes:
-        return proto.message(1, proto.blob(1, self.value))
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryComponentComparator(Comparator):
-    """Bytes, compared with as many from some offset on.
+    """Compare with bytes of the same length at an offset of the tested bytes.
 
     Args:
         value: the bytes.
-        offset: bytes passed over before them.
+        offset: the offset in the tested bytes.
     """
 
     value: bytes
@@ -70,29 +70,29 @@ class BinaryComponentComparator(Comparator):
         check_bytes("value", self.value)
         check_number("offset", self.offset, 0)
 
-    def body(self) -> bytes:
-        return proto.blob(1, self.value) + proto.uint(2, self.offset)
+    def encode_body(self) -> bytes:
+        return proto.encode_bytes(1, self.value) + proto.encode_uint(2, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
 class LongComparator(Comparator):
-    """A number, compared with 8 big-endian bytes with a sign, such as a counter."""
+    """Compare as an 8-byte big-endian signed number, such as a counter."""
 
     value: int
 
     def __post_init__(self) -> None:
-        check_number("value", self.value, -_HALF, _HALF - 1)
+        check_number("value", self.value, -_INT64_LIMIT, _INT64_LIMIT - 1)
 
-    def body(self) -> bytes:
-        return proto.message(1, proto.blob(1, struct.pack(">q", self.value)))
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, proto.encode_bytes(1, struct.pack(">q", self.value)))
 
 
 @dataclass(frozen=True, slots=True)
 class BitComparator(Comparator):
-    """Bits: equal where joining them with as many bytes leaves at least one bit.
+    """Be equal if a bitwise operation with the tested bytes leaves at least one bit set.
 
     Args:
-        value: the bits; what is judged must be as long.
+        value: the bits; the tested bytes must have the same length.
         join: and, or, xor.
     """
 
@@ -102,47 +102,51 @@ class BitComparator(Comparator):
     def __post_init__(self) -> None:
         check_bytes("value", self.value)
         if self.join not in BIT_OPERATORS:
-            raise Refused("join", f"{self.join!r:.40} is unknown", ", ".join(BIT_OPERATORS))
+            raise InvalidArgument("join", f"{self.join!r:.40} is unknown", ", ".join(BIT_OPERATORS))
 
     @property
-    def orders(self) -> bool:
+    def is_ordered(self) -> bool:
         return False
 
-    def body(self) -> bytes:
-        joined = BIT_OPERATORS[self.join]
-        return proto.message(1, proto.blob(1, self.value)) + proto.uint(2, joined)
+    def encode_body(self) -> bytes:
+        value = proto.encode_message(1, proto.encode_bytes(1, self.value))
+        return value + proto.encode_uint(2, BIT_OPERATORS[self.join])
 
 
 @dataclass(frozen=True, slots=True)
 class RegexStringComparator(Comparator):
-    """A regular expression of Java, found anywhere in what is judged.
+    """Be equal if a Java regular expression matches anywhere in the tested bytes.
 
     Args:
         pattern: the expression.
-        flags: those of java.util.regex.Pattern.
-        charset: how bytes become characters, by its name in Java.
+        flags: flags of java.util.regex.Pattern.
+        charset: Java's name of the character set of the tested bytes.
     """
 
     pattern: str
-    flags: int = DOTALL
+    flags: int = JAVA_DOTALL
     charset: str = "UTF-8"
 
     def __post_init__(self) -> None:
         check_text("pattern", self.pattern)
-        check_number("flags", self.flags, 0, NUMBER_MOST)
+        check_number("flags", self.flags, 0, MAX_INT32)
         check_text("charset", self.charset)
 
     @property
-    def orders(self) -> bool:
+    def is_ordered(self) -> bool:
         return False
 
-    def body(self) -> bytes:
-        return proto.text(1, self.pattern) + proto.uint(2, self.flags) + proto.text(3, self.charset)
+    def encode_body(self) -> bytes:
+        return (
+            proto.encode_text(1, self.pattern)
+            + proto.encode_uint(2, self.flags)
+            + proto.encode_text(3, self.charset)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class SubstringComparator(Comparator):
-    """Text, found anywhere in what is judged, capital or small."""
+    """Be equal if a text occurs anywhere in the tested bytes, ignoring case."""
 
     text: str
 
@@ -150,21 +154,21 @@ class SubstringComparator(Comparator):
         check_text("text", self.text)
 
     @property
-    def orders(self) -> bool:
+    def is_ordered(self) -> bool:
         return False
 
-    def body(self) -> bytes:
-        # The server compares with the letters made small, and takes it that these are so already.
-        return proto.text(1, self.text.lower())
+    def encode_body(self) -> bytes:
+        # The server lowers the tested text and expects this one in lower case.
+        return proto.encode_text(1, self.text.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class NullComparator(Comparator):
-    """Nothing: equal to what is not there; a cell that is there differs from it."""
+    """Be equal to an absent cell and unequal to a present one."""
 
     @property
-    def orders(self) -> bool:
+    def is_ordered(self) -> bool:
         return False
 
-    def body(self) -> bytes:
+    def encode_body(self) -> bytes:
         return b""

@@ -1,72 +1,76 @@
-"""What a filter and a comparator are: a Java class by its name, and its fields as bytes."""
+"""The base classes of filters and comparators: the name of a Java class and its encoded fields."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused, shown
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire import proto
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from rowkey.hbase.filters.lists import FilterList
 
-PACKAGE = "org.apache.hadoop.hbase.filter."
-"""Where HBase's own filters and comparators live."""
+JAVA_PACKAGE = "org.apache.hadoop.hbase.filter."
+"""The Java package of HBase's own filters and comparators."""
 
-NUMBER_MOST = 2**31 - 1
-"""Greatest number a filter takes. Source: Integer.MAX_VALUE."""
+MAX_INT32 = 2**31 - 1
+"""The greatest number a filter accepts. Source: Integer.MAX_VALUE."""
 
 OPERATORS = {"<": 0, "<=": 1, "=": 2, "!=": 3, ">=": 4, ">": 5}
-"""Each operator and its number. Source: CompareType of HBase.proto."""
+"""The number of each operator. Source: CompareType of HBase.proto."""
 
 
 class Comparator(ABC):
-    """What a filter compares rows, columns or values with."""
+    """The right-hand side of a filter's comparison."""
 
     __slots__ = ()
 
     @abstractmethod
-    def body(self) -> bytes:
-        """Its fields as HBase's protocol writes them."""
+    def encode_body(self) -> bytes:
+        """Return its fields as protobuf."""
 
     @property
-    def orders(self) -> bool:
-        """Whether it knows less and greater, not only equal."""
+    def is_ordered(self) -> bool:
+        """Return whether it supports < and >, not only = and !=."""
         return True
 
     def encode(self) -> bytes:
-        """The message `Comparator`: the class, and its fields."""
-        return proto.text(1, PACKAGE + type(self).__name__) + proto.blob(2, self.body())
+        """Return the message `Comparator`: the class name and its fields."""
+        return proto.encode_text(1, JAVA_PACKAGE + type(self).__name__) + proto.encode_bytes(
+            2, self.encode_body()
+        )
 
 
 class Filter(ABC):
-    """What a cell or a row must be like to be given; judged on the server.
+    """A condition on cells or rows that the server evaluates.
 
-    A filter from elsewhere derives from this one and says its Java class; the server must have it.
+    A filter of your own derives from this class and returns its Java class, which the server must
+    have.
     """
 
     __slots__ = ()
 
     @abstractmethod
-    def body(self) -> bytes:
-        """Its fields as HBase's protocol writes them."""
+    def encode_body(self) -> bytes:
+        """Return its fields as protobuf."""
 
     @property
-    def java(self) -> str:
-        """The full name of its Java class."""
-        return PACKAGE + type(self).__name__
+    def java_class(self) -> str:
+        """Return the full name of its Java class."""
+        return JAVA_PACKAGE + type(self).__name__
 
     @property
-    def whole_row(self) -> bool:
-        """Whether it must see a row whole, so that the row cannot be given in pieces.
+    def needs_whole_row(self) -> bool:
+        """Return whether it needs whole rows, so that rows cannot be returned in pieces.
 
         Source: Filter.hasFilterRow.
         """
         return False
 
     def encode(self) -> bytes:
-        """The message `Filter`: the class, and its fields.
+        """Return the message `Filter`: the class name and its fields.
 
         Source: Filter.proto of HBase 2.6.
 
@@ -74,44 +78,50 @@ class Filter(ABC):
         >>> PageFilter(1).encode()[-4:].hex()
         '12020801'
         """
-        return proto.text(1, self.java) + proto.blob(2, self.body())
+        return proto.encode_text(1, self.java_class) + proto.encode_bytes(2, self.encode_body())
 
     def __and__(self, other: Filter) -> FilterList:
         from rowkey.hbase.filters.lists import FilterList
 
-        return FilterList.of("all", self, other)
+        return FilterList.from_filters("all", self, other)
 
     def __or__(self, other: Filter) -> FilterList:
         from rowkey.hbase.filters.lists import FilterList
 
-        return FilterList.of("one", self, other)
+        return FilterList.from_filters("one", self, other)
 
 
-def check_bytes(word: str, given: object) -> None:
-    """Raise unless this is bytes."""
-    if not isinstance(given, bytes):
-        raise Refused(word, f"{shown(given)} is a {type(given).__name__}", "bytes")
+def check_bytes(name: str, value: object) -> None:
+    """Raise unless the value is bytes."""
+    if not isinstance(value, bytes):
+        raise InvalidArgument(name, f"{format_value(value)} is a {type(value).__name__}", "bytes")
 
 
-def check_text(word: str, given: object) -> None:
-    """Raise unless this is text that is not empty."""
-    if not isinstance(given, str) or not given:
-        raise Refused(word, f"{shown(given)} cannot be taken", "text, one character or more")
+def check_text(name: str, value: object) -> None:
+    """Raise unless the value is a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(
+            name, f"{format_value(value)} is not valid", "a text that is not empty"
+        )
 
 
-def check_number(word: str, given: object, least: int = 1, most: int = NUMBER_MOST) -> None:
-    """Raise unless this is a whole number within its bounds."""
-    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
-        raise Refused(word, f"{shown(given)} is out of range", f"{least}..{most}")
+def check_number(name: str, value: object, minimum: int = 1, maximum: int = MAX_INT32) -> None:
+    """Raise unless the value is an integer from `minimum` to `maximum`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+        raise InvalidArgument(
+            name, f"{format_value(value)} is out of range", f"{minimum}..{maximum}"
+        )
 
 
-def check_compared(operator: object, comparator: object) -> None:
-    """Raise unless something can be compared like this."""
+def check_comparator(operator: object, comparator: object) -> None:
+    """Raise unless the operator and the comparator are valid together."""
     if operator not in OPERATORS:
-        raise Refused("operator", f"{shown(operator)} is unknown", " ".join(OPERATORS))
+        raise InvalidArgument(
+            "operator", f"{format_value(operator)} is unknown", " ".join(OPERATORS)
+        )
     if not isinstance(comparator, Comparator):
-        what = f"{shown(comparator)} is a {type(comparator).__name__}"
-        raise Refused("comparator", what, "a Comparator, such as BinaryComparator")
-    if not comparator.orders and operator not in {"=", "!="}:
-        what = f"{operator} has no meaning with {type(comparator).__name__}"
-        raise Refused("operator", what, "= or !=")
+        what = f"{format_value(comparator)} is a {type(comparator).__name__}"
+        raise InvalidArgument("comparator", what, "a Comparator, such as BinaryComparator")
+    if not comparator.is_ordered and operator not in {"=", "!="}:
+        what = f"{type(comparator).__name__} does not support {operator}"
+        raise InvalidArgument("operator", what, "= or !=")

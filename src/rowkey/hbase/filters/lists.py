@@ -1,24 +1,25 @@
-"""Filters made of filters."""
+"""Filters that combine other filters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rowkey.errors import Refused, shown
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters.contract import Filter
 from rowkey.hbase.wire import proto
+from rowkey.messages import format_value
 
 JOINS = {"all": 1, "one": 2}
-"""Each way of joining filters and its number. Source: FilterList.Operator of Filter.proto."""
+"""The number of each way to combine filters. Source: FilterList.Operator of Filter.proto."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterList(Filter):
-    """Cells and rows that pass all, or one, of some filters; `a & b` and `a | b` make one.
+    """Return cells and rows that pass all, or one, of several filters: `a & b` or `a | b`.
 
     Args:
-        join: all or one.
-        filters: at least one.
+        join: "all" or "one".
+        filters: one or more filters.
 
     >>> from rowkey.hbase.filters import KeyOnlyFilter, PrefixFilter
     >>> (PrefixFilter(b"a") & KeyOnlyFilter()).join
@@ -30,33 +31,35 @@ class FilterList(Filter):
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
-            raise Refused("join", f"{shown(self.join)} is unknown", ", ".join(JOINS))
+            raise InvalidArgument("join", f"{format_value(self.join)} is unknown", ", ".join(JOINS))
         if not self.filters:
-            raise Refused("filters", "there is none", "1 or more")
+            raise InvalidArgument("filters", "is empty", "1 or more")
         for one in self.filters:
             _check_filter("filters", one)
 
     @classmethod
-    def of(cls, join: str, *filters: Filter) -> FilterList:
-        """The filters joined; those that are lists of the same sort are not nested."""
+    def from_filters(cls, join: str, *filters: Filter) -> FilterList:
+        """Combine filters; a `FilterList` with the same `join` is flattened into its parts."""
         flat: list[Filter] = []
         for one in filters:
-            same = isinstance(one, FilterList) and one.join == join
-            flat += one.filters if same and isinstance(one, FilterList) else (one,)
+            if isinstance(one, FilterList) and one.join == join:
+                flat += one.filters
+            else:
+                flat.append(one)
         return cls(join, tuple(flat))
 
     @property
-    def whole_row(self) -> bool:
-        return any(one.whole_row for one in self.filters)
+    def needs_whole_row(self) -> bool:
+        return any(one.needs_whole_row for one in self.filters)
 
-    def body(self) -> bytes:
-        inner = (proto.message(2, one.encode()) for one in self.filters)
-        return proto.uint(1, JOINS[self.join]) + b"".join(inner)
+    def encode_body(self) -> bytes:
+        inner = (proto.encode_message(2, one.encode()) for one in self.filters)
+        return proto.encode_uint(1, JOINS[self.join]) + b"".join(inner)
 
 
 @dataclass(frozen=True, slots=True)
 class SkipFilter(Filter):
-    """Whole rows, those of which every cell passes a filter."""
+    """Return rows of which every cell passes a filter."""
 
     filter: Filter
 
@@ -64,16 +67,16 @@ class SkipFilter(Filter):
         _check_filter("filter", self.filter)
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        return proto.message(1, self.filter.encode())
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, self.filter.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class WhileMatchFilter(Filter):
-    """All up to the first that does not pass a filter; there the region is done."""
+    """Return cells until one fails a filter; that ends the scan of the region."""
 
     filter: Filter
 
@@ -81,14 +84,16 @@ class WhileMatchFilter(Filter):
         _check_filter("filter", self.filter)
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        return proto.message(1, self.filter.encode())
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, self.filter.encode())
 
 
-def _check_filter(word: str, given: object) -> None:
-    """Raise unless this is a filter."""
-    if not isinstance(given, Filter):
-        raise Refused(word, f"{shown(given)} is a {type(given).__name__}", "a Filter")
+def _check_filter(name: str, value: object) -> None:
+    """Raise unless the value is a filter."""
+    if not isinstance(value, Filter):
+        raise InvalidArgument(
+            name, f"{format_value(value)} is a {type(value).__name__}", "a Filter"
+        )

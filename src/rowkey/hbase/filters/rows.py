@@ -1,21 +1,22 @@
-"""Filters that judge rows by their keys."""
+"""Filters by row key and by number of rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rowkey.errors import Refused, shown
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters.contract import Filter, check_bytes, check_number
 from rowkey.hbase.wire import proto
+from rowkey.messages import format_value
 
-_PAGE_MOST = 2**63 - 1
+_MAX_PAGE_SIZE = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixFilter(Filter):
-    """Rows that begin with a prefix; it does not spare the server the rows before them.
+    """Return rows whose key starts with a prefix; the server still reads the rows before them.
 
-    >>> PrefixFilter(b"a").body().hex()
+    >>> PrefixFilter(b"a").encode_body().hex()
     '0a0161'
     """
 
@@ -24,74 +25,74 @@ class PrefixFilter(Filter):
     def __post_init__(self) -> None:
         check_bytes("prefix", self.prefix)
 
-    def body(self) -> bytes:
-        return proto.blob(1, self.prefix)
+    def encode_body(self) -> bytes:
+        return proto.encode_bytes(1, self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class InclusiveStopFilter(Filter):
-    """Rows up to one, and that one."""
+    """Return rows up to and including a stop row."""
 
     stop: bytes
 
     def __post_init__(self) -> None:
         check_bytes("stop", self.stop)
 
-    def body(self) -> bytes:
-        return proto.blob(1, self.stop)
+    def encode_body(self) -> bytes:
+        return proto.encode_bytes(1, self.stop)
 
 
 @dataclass(frozen=True, slots=True)
 class PageFilter(Filter):
-    """The first rows, so many of each region; `Scan.limit` counts those of the whole scan."""
+    """Return the first rows of each region; `ScanSpec.limit` limits the whole scan."""
 
     size: int
 
     def __post_init__(self) -> None:
-        check_number("size", self.size, 1, _PAGE_MOST)
+        check_number("size", self.size, 1, _MAX_PAGE_SIZE)
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        return proto.uint(1, self.size)
+    def encode_body(self) -> bytes:
+        return proto.encode_uint(1, self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomRowFilter(Filter):
-    """A part of the rows, another one at each scan.
+    """Return a random part of the rows, a different one in each scan.
 
     Args:
-        chance: of a row to be given, 0..1.
+        chance: probability that a row is returned, 0..1.
     """
 
     chance: float
 
     def __post_init__(self) -> None:
-        given: object = self.chance
-        if not isinstance(given, (int, float)) or not 0 <= given <= 1:
-            raise Refused("chance", f"{shown(self.chance)} is out of range", "0..1")
+        chance: object = self.chance
+        if not isinstance(chance, (int, float)) or not 0 <= chance <= 1:
+            raise InvalidArgument("chance", f"{format_value(self.chance)} is out of range", "0..1")
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        return proto.float32(1, self.chance)
+    def encode_body(self) -> bytes:
+        return proto.encode_float(1, self.chance)
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzyRowFilter(Filter):
-    r"""Rows that are like one of some patterns.
+    r"""Return rows whose key matches one of several patterns.
 
     Args:
-        patterns: each is the bytes of a key, and as many bytes of a mask: 0 where the key's byte
-            must be that one, 1 where it may be any. A row may be longer.
+        patterns: pairs of key bytes and a mask of the same length: 0 where the row key must have
+            the same byte, 1 where any byte matches. Row keys may be longer.
 
-    Source: FuzzyRowFilter; sent as masks are written, without is_mask_v2.
+    Source: FuzzyRowFilter; masks are sent unchanged, without is_mask_v2.
 
-    >>> FuzzyRowFilter(((b"ab?d", b"\0\0\1\0"),)).body().hex()
+    >>> FuzzyRowFilter(((b"ab?d", b"\0\0\1\0"),)).encode_body().hex()
     '0a0c0a0461623f64120400000100'
     """
 
@@ -99,19 +100,22 @@ class FuzzyRowFilter(Filter):
 
     def __post_init__(self) -> None:
         if not self.patterns:
-            raise Refused("patterns", "there is none", "1 or more")
+            raise InvalidArgument("patterns", "is empty", "1 or more")
         for key, mask in self.patterns:
             check_bytes("patterns", key)
             check_bytes("patterns", mask)
             if len(key) != len(mask) or not key:
                 what = f"a key of {len(key)} bytes has a mask of {len(mask)}"
-                raise Refused("patterns", what, "as many, 1 or more")
+                raise InvalidArgument("patterns", what, "equal lengths, 1 or more")
             if set(mask) - {0, 1}:
-                raise Refused("patterns", f"the mask {shown(mask)} is none", "bytes 0 and 1")
+                raise InvalidArgument(
+                    "patterns", f"the mask {format_value(mask)} is not valid", "bytes 0 and 1"
+                )
 
-    def body(self) -> bytes:
+    def encode_body(self) -> bytes:
         return b"".join(
-            proto.message(1, proto.blob(1, key), proto.blob(2, mask)) for key, mask in self.patterns
+            proto.encode_message(1, proto.encode_bytes(1, key), proto.encode_bytes(2, mask))
+            for key, mask in self.patterns
         )
 
 
@@ -121,9 +125,9 @@ class RowRange:
 
     Args:
         start: its first key; b"" for the first of the table.
-        stop: its last key; b"" for the end of the table.
-        include_start: whether `start` belongs to it.
-        include_stop: whether `stop` belongs to it.
+        stop: its stop key; b"" for the end of the table.
+        include_start: whether `start` is included.
+        include_stop: whether `stop` is included.
     """
 
     start: bytes = b""
@@ -137,33 +141,36 @@ class RowRange:
         if not self.stop:
             return
         if self.start > self.stop:
-            what = f"{shown(self.start)} is behind {shown(self.stop)}"
-            raise Refused("start", what, "the greater one last")
+            what = f"{format_value(self.start)} is greater than {format_value(self.stop)}"
+            raise InvalidArgument("start", what, "start <= stop")
         if self.start == self.stop and not (self.include_start and self.include_stop):
-            raise Refused("stop", f"no key lies in {shown(self.start)}..", "both ends included")
+            raise InvalidArgument(
+                "stop", f"{format_value(self.start)} makes an empty range", "both ends included"
+            )
 
     def encode(self) -> bytes:
-        """The message `RowRange`."""
+        """Return the message `RowRange`."""
         return (
-            proto.blob(1, self.start)
-            + proto.flag(2, self.include_start)
-            + proto.blob(3, self.stop)
-            + proto.flag(4, self.include_stop)
+            proto.encode_bytes(1, self.start)
+            + proto.encode_bool(2, self.include_start)
+            + proto.encode_bytes(3, self.stop)
+            + proto.encode_bool(4, self.include_stop)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class MultiRowRangeFilter(Filter):
-    """Rows in one of some ranges; the server jumps from one to the next."""
+    """Return rows in one of several ranges; the server seeks from one to the next."""
 
     ranges: tuple[RowRange, ...]
 
     def __post_init__(self) -> None:
         if not self.ranges:
-            raise Refused("ranges", "there is none", "1 or more")
-        for given in self.ranges:
-            if not isinstance(given, RowRange):
-                raise Refused("ranges", f"{shown(given)} is none", "a RowRange")
+            raise InvalidArgument("ranges", "is empty", "1 or more")
+        for one in self.ranges:
+            if not isinstance(one, RowRange):
+                what = f"{format_value(one)} is a {type(one).__name__}"
+                raise InvalidArgument("ranges", what, "a RowRange")
 
-    def body(self) -> bytes:
-        return b"".join(proto.message(1, one.encode()) for one in self.ranges)
+    def encode_body(self) -> bytes:
+        return b"".join(proto.encode_message(1, one.encode()) for one in self.ranges)

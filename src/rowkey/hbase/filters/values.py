@@ -1,4 +1,4 @@
-"""Filters that compare: a row key, a family, a qualifier or a value with something."""
+"""Filters that compare a row key, a family, a qualifier or a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rowkey.hbase.filters.contract import (
     Comparator,
     Filter,
     check_bytes,
-    check_compared,
+    check_comparator,
     check_text,
 )
 from rowkey.hbase.wire import proto
@@ -17,57 +17,57 @@ from rowkey.hbase.wire import proto
 
 @dataclass(frozen=True, slots=True)
 class _CompareFilter(Filter):
-    """A filter that compares one thing.
+    """A filter that compares one part of a cell.
 
     Args:
-        operator: one of = != < <= > >=, read as *what is judged OP comparator*.
-        comparator: what it is compared with.
+        operator: one of = != < <= > >=, read as *part OP comparator*.
+        comparator: the right-hand side of the comparison.
     """
 
     operator: str
     comparator: Comparator
 
     def __post_init__(self) -> None:
-        check_compared(self.operator, self.comparator)
+        check_comparator(self.operator, self.comparator)
 
-    def body(self) -> bytes:
-        return proto.message(1, _compared(self.operator, self.comparator, 1))
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, _encode_comparison(self.operator, self.comparator, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class RowFilter(_CompareFilter):
-    """Rows whose key compares so.
+    """Return rows by a comparison of their key.
 
     >>> from rowkey.hbase.filters import BinaryComparator
-    >>> RowFilter("<", BinaryComparator(b"k")).body()[:4].hex()
+    >>> RowFilter("<", BinaryComparator(b"k")).encode_body()[:4].hex()
     '0a3c0800'
     """
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyFilter(_CompareFilter):
-    """Cells whose family compares so."""
+    """Return cells by a comparison of their family."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualifierFilter(_CompareFilter):
-    """Cells whose qualifier compares so."""
+    """Return cells by a comparison of their qualifier."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueFilter(_CompareFilter):
-    """Cells whose value compares so."""
+    """Return cells by a comparison of their value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnValueFilter(Filter):
-    """Cells of one column whose value compares so; all others are left out.
+    """Return the cells of one column by a comparison of their value, and no other cells.
 
     Args:
-        family: the column's family.
-        qualifier: the column.
+        family: family of the column.
+        qualifier: qualifier of the column.
         operator: one of = != < <= > >=, read as *cell OP comparator*.
-        comparator: what it is compared with.
+        comparator: the right-hand side of the comparison.
     """
 
     family: str
@@ -77,115 +77,115 @@ class ColumnValueFilter(Filter):
 
     def __post_init__(self) -> None:
         _check_column(self.family, self.qualifier)
-        check_compared(self.operator, self.comparator)
+        check_comparator(self.operator, self.comparator)
 
-    def body(self) -> bytes:
-        compared = _compared(self.operator, self.comparator, 3)
-        return proto.text(1, self.family) + proto.blob(2, self.qualifier) + compared
+    def encode_body(self) -> bytes:
+        column = proto.encode_text(1, self.family) + proto.encode_bytes(2, self.qualifier)
+        return column + _encode_comparison(self.operator, self.comparator, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class SingleColumnValueFilter(Filter):
-    """Whole rows, those in which the value of one column compares so.
+    """Return whole rows by a comparison of the value of one column.
 
-    The column must be among those that are read.
+    The read must select that column.
 
     Args:
-        family: the column's family.
-        qualifier: the column.
+        family: family of the column.
+        qualifier: qualifier of the column.
         operator: one of = != < <= > >=, read as *cell OP comparator*.
-        comparator: what it is compared with.
-        if_missing: whether rows without the column are left out; HBase gives them.
-        latest_only: whether only the newest version of it counts.
+        comparator: the right-hand side of the comparison.
+        filter_if_missing: whether rows without the column are left out.
+        latest_only: whether only the newest version is compared.
     """
 
     family: str
     qualifier: bytes
     operator: str
     comparator: Comparator
-    if_missing: bool = False
+    filter_if_missing: bool = False
     latest_only: bool = True
 
     def __post_init__(self) -> None:
         _check_column(self.family, self.qualifier)
-        check_compared(self.operator, self.comparator)
+        check_comparator(self.operator, self.comparator)
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        return self.fields()
+    def encode_body(self) -> bytes:
+        return self.encode_condition()
 
-    def fields(self) -> bytes:
-        """Its own fields, as filters that build on it hold them."""
+    def encode_condition(self) -> bytes:
+        """Return the fields of the condition, which derived filters embed."""
         return (
-            proto.text(1, self.family)
-            + proto.blob(2, self.qualifier)
-            + _compared(self.operator, self.comparator, 3)
-            + proto.flag(5, self.if_missing)
-            + proto.flag(6, self.latest_only)
+            proto.encode_text(1, self.family)
+            + proto.encode_bytes(2, self.qualifier)
+            + _encode_comparison(self.operator, self.comparator, 3)
+            + proto.encode_bool(5, self.filter_if_missing)
+            + proto.encode_bool(6, self.latest_only)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SingleColumnValueExcludeFilter(SingleColumnValueFilter):
-    """As `SingleColumnValueFilter`, without the column that was judged."""
+    """Filter rows as `SingleColumnValueFilter` does, and leave out the compared column."""
 
-    def body(self) -> bytes:
-        return proto.message(1, self.fields())
+    def encode_body(self) -> bytes:
+        return proto.encode_message(1, self.encode_condition())
 
 
 @dataclass(frozen=True, slots=True)
 class DependentColumnFilter(Filter):
-    """Cells that have the timestamp of a cell in one column of their row.
+    """Return cells with the timestamp of a cell in one column of their row.
 
     Args:
-        family: the column's family.
-        qualifier: the column.
-        drop: whether the column's own cells are left out.
-        operator: how values of the column must compare, or None for any value.
-        comparator: what they are compared with, or None.
+        family: family of the column.
+        qualifier: qualifier of the column.
+        drop_column: whether the cells of that column are left out.
+        operator: one of = != < <= > >= for values of the column, or None for any value.
+        comparator: the right-hand side of the comparison, or None.
     """
 
     family: str
     qualifier: bytes
-    drop: bool = False
+    drop_column: bool = False
     operator: str | None = None
     comparator: Comparator | None = None
 
     def __post_init__(self) -> None:
         _check_column(self.family, self.qualifier)
         if self.operator is not None or self.comparator is not None:
-            check_compared(self.operator, self.comparator)
+            check_comparator(self.operator, self.comparator)
 
     @property
-    def whole_row(self) -> bool:
+    def needs_whole_row(self) -> bool:
         return True
 
-    def body(self) -> bytes:
-        compared = proto.uint(1, _NO_OPERATOR)
+    def encode_body(self) -> bytes:
+        comparison = proto.encode_uint(1, _NO_OP_NUMBER)
         if self.operator is not None and self.comparator is not None:
-            compared = _compared(self.operator, self.comparator, 1)
+            comparison = _encode_comparison(self.operator, self.comparator, 1)
         return (
-            proto.message(1, compared)
-            + proto.text(2, self.family)
-            + proto.blob(3, self.qualifier)
-            + proto.flag(4, self.drop)
+            proto.encode_message(1, comparison)
+            + proto.encode_text(2, self.family)
+            + proto.encode_bytes(3, self.qualifier)
+            + proto.encode_bool(4, self.drop_column)
         )
 
 
-_NO_OPERATOR = 6
-"""The operator that compares nothing. Source: CompareType.NO_OP of HBase.proto."""
+_NO_OP_NUMBER = 6
+"""The operator for no comparison. Source: CompareType.NO_OP of HBase.proto."""
 
 
-def _compared(operator: str, comparator: Comparator, number: int) -> bytes:
-    """Two neighbouring fields, the operator's first."""
-    said = proto.uint(number, OPERATORS[operator])
-    return said + proto.message(number + 1, comparator.encode())
+def _encode_comparison(operator: str, comparator: Comparator, field_number: int) -> bytes:
+    """Return two consecutive fields: the operator and the comparator."""
+    number = proto.encode_uint(field_number, OPERATORS[operator])
+    return number + proto.encode_message(field_number + 1, comparator.encode())
 
 
 def _check_column(family: object, qualifier: object) -> None:
-    """Raise unless this can be a column."""
+    """Raise unless family and qualifier can be those of a column."""
     check_text("family", family)
     check_bytes("qualifier", qualifier)

@@ -1,12 +1,12 @@
-"""Code written for happybase runs on the native client: `from rowkey.hbase import happybase`.
+"""Run code written for happybase on the native client: `from rowkey.hbase import happybase`.
 
-No Thrift gateway stands between: names, arguments, defaults and what is returned are those of
-happybase 1.x, and the host is one of ZooKeeper. Where the two differ each class says so.
+No Thrift gateway is needed. Names, arguments, defaults and results are those of happybase 1.x; the
+host is a ZooKeeper host. Each class documents where it differs.
 """
 
 from rowkey.hbase.happybase.batch import Batch
 from rowkey.hbase.happybase.connection import DEFAULT_HOST, DEFAULT_PORT, Connection
-from rowkey.hbase.happybase.filter_language import parse_filter
+from rowkey.hbase.happybase.filter_parser import parse_filter
 from rowkey.hbase.happybase.pool import ConnectionPool, NoConnectionsAvailable
 from rowkey.hbase.happybase.table import Table
 

@@ -1,4 +1,4 @@
-"""What callers of happybase pass: text or bytes, columns in one piece, timestamps as an end."""
+"""Convert and check happybase's arguments: text or bytes, `family:qualifier`, timestamps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rowkey.cells import LATEST
-from rowkey.errors import Refused, shown
-from rowkey.hbase.reading import Read
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.filters.contract import MAX_INT32
+from rowkey.hbase.read_spec import ReadSpec
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,162 +17,167 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell
     from rowkey.hbase.filters import Filter
 
-Text: TypeAlias = bytes | str
-"""Bytes, or text that stands for its UTF-8."""
+BytesOrText: TypeAlias = bytes | str
+"""Bytes, or text that is encoded as UTF-8."""
 
-Data: TypeAlias = "Mapping[bytes, Text] | Mapping[str, Text] | Mapping[Text, Text]"
-"""Values by column; a mapping of one sort of key is none of another to a type checker."""
-
-COUNT_MOST = 2**31 - 1
-"""Most versions or rows that can be asked for. Source: the type i32 of Thrift."""
-
-
-class WrongType(Refused, TypeError):
-    """An argument of a type that cannot be taken; happybase raises TypeError as well."""
+RowData: TypeAlias = (
+    "Mapping[bytes, BytesOrText] | Mapping[str, BytesOrText] | Mapping[BytesOrText, BytesOrText]"
+)
+"""Values by column; type checkers treat mappings with other key types as incompatible."""
 
 
-def wrong_type(word: str, given: object, allowed: str) -> WrongType:
-    """The error of an argument of another type than is allowed."""
-    return WrongType(word, f"{shown(given)} is a {type(given).__name__}", allowed)
+class WrongArgumentType(InvalidArgument, TypeError):
+    """An argument has a type that is not accepted; also a TypeError, as in happybase."""
 
 
-def as_bytes(word: str, given: object) -> bytes:
-    """The bytes that an argument stands for.
+def build_type_error(name: str, value: object, allowed: str) -> WrongArgumentType:
+    """Return the error for an argument of a type that is not allowed."""
+    return WrongArgumentType(name, f"{format_value(value)} is a {type(value).__name__}", allowed)
+
+
+def to_bytes(name: str, value: object) -> bytes:
+    """Return an argument as bytes; text is encoded as UTF-8.
 
     Raises:
-        WrongType: it is neither bytes nor text.
-        Refused: it is text that UTF-8 has no bytes for.
+        WrongArgumentType: the value is neither bytes nor text.
+        InvalidArgument: the text cannot be encoded as UTF-8.
 
-    >>> as_bytes("row", "é")
+    >>> to_bytes("row", "é")
     b'\\xc3\\xa9'
     """
-    if isinstance(given, bytes):
-        return given
-    if not isinstance(given, str):
-        raise wrong_type(word, given, "bytes or text")
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise build_type_error(name, value, "bytes or text")
     try:
-        return given.encode()
+        return value.encode()
     except UnicodeEncodeError:
-        raise Refused(
-            word, f"{shown(given)} has half a character", "text as UTF-8 has it"
+        raise InvalidArgument(
+            name, f"{format_value(value)} cannot be encoded as UTF-8", "valid Unicode text"
         ) from None
 
 
-def as_text(word: str, given: object) -> str:
-    """The text that an argument stands for.
+def to_text(name: str, value: object) -> str:
+    """Return an argument as text; bytes are decoded as UTF-8.
 
     Raises:
-        WrongType: it is neither bytes nor text.
-        Refused: it is not UTF-8.
+        WrongArgumentType: the value is neither bytes nor text.
+        InvalidArgument: the bytes are not UTF-8.
     """
-    raw = as_bytes(word, given)
+    raw = to_bytes(name, value)
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise Refused(word, f"{shown(raw)} is no text", "text as UTF-8 has it") from None
+        raise InvalidArgument(name, f"{format_value(raw)} is not UTF-8", "UTF-8 text") from None
 
 
-def split_column(given: object, word: str = "column") -> tuple[str, bytes | None]:
-    """Family and qualifier of a column; no qualifier where only a family is named.
+def split_column(column: object, name: str = "column") -> tuple[str, bytes | None]:
+    """Return family and qualifier of a column; the qualifier is None if only a family is given.
 
     Raises:
-        WrongType: it is neither bytes nor text.
-        Refused: it names no family.
+        WrongArgumentType: the value is neither bytes nor text.
+        InvalidArgument: the column names no family.
 
-    Source: CellUtil.parseColumn, by which Thrift's server reads columns: the first colon parts
-        them, and `cf:` is the column of the empty qualifier.
+    Source: CellUtil.parseColumn, which the Thrift server uses: the first colon separates family
+        and qualifier, and `cf:` is the column with the empty qualifier.
 
     >>> split_column(b"cf:a:b"), split_column("cf"), split_column("cf:")
     (('cf', b'a:b'), ('cf', None), ('cf', b''))
     """
-    family, colon, qualifier = as_bytes(word, given).partition(b":")
+    family, colon, qualifier = to_bytes(name, column).partition(b":")
     if not family:
-        raise Refused(word, f"{shown(given)} names no family", "family:qualifier, or a family")
-    return as_text(word, family), qualifier if colon else None
+        raise InvalidArgument(
+            name, f"{format_value(column)} names no family", "family:qualifier, or a family"
+        )
+    return to_text(name, family), qualifier if colon else None
 
 
-def whole_column(given: object, word: str = "column") -> tuple[str, bytes]:
-    """Family and qualifier of a column that is written.
+def split_full_column(column: object, name: str = "column") -> tuple[str, bytes]:
+    """Return family and qualifier of a column to write.
 
     Raises:
-        Refused: it names only a family. (Thrift's server leaves such a value out, without a word.)
+        InvalidArgument: only a family is given. (The Thrift server drops such a value silently.)
     """
-    family, qualifier = split_column(given, word)
+    family, qualifier = split_column(column, name)
     if qualifier is None:
-        what = f"{shown(given)} is a family"
-        raise Refused(word, what, "family:qualifier", f"Write {family + ':'!r} for no qualifier.")
+        what = f"{format_value(column)} is a family"
+        raise InvalidArgument(
+            name, what, "family:qualifier", f"Write {family + ':'!r} for the empty qualifier."
+        )
     return family, qualifier
 
 
-def as_timestamp(given: object) -> int | None:
-    """A timestamp, or None.
+def to_timestamp(value: object) -> int | None:
+    """Return a timestamp as int, or None.
 
     Raises:
-        WrongType: it is no whole number.
-        Refused: it is out of range.
+        WrongArgumentType: the value is not an integer.
+        InvalidArgument: the value is out of range.
     """
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, Integral) or isinstance(given, bool):
-        raise wrong_type("timestamp", given, "a whole number, or None")
-    timestamp = int(given)
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise build_type_error("timestamp", value, "an integer, or None")
+    timestamp = int(value)
     if not 0 <= timestamp <= LATEST:
-        raise Refused("timestamp", f"{shown(timestamp)} is out of range", f"0..{LATEST}")
+        raise InvalidArgument(
+            "timestamp", f"{format_value(timestamp)} is out of range", f"0..{LATEST}"
+        )
     return timestamp
 
 
-def as_read(
-    columns: Sequence[Text] | None,
+def build_read_spec(
+    columns: Sequence[BytesOrText] | None,
     timestamp: int | None,
     *,
     versions: int = 1,
-    judge: Filter | None = None,
-) -> Read:
-    """What is wanted of a row.
+    cell_filter: Filter | None = None,
+) -> ReadSpec:
+    """Return the selection of cells that happybase's arguments describe.
 
     Args:
-        columns: families and columns; none, or None, for all of them.
-        timestamp: up to which, and not with it, cells are read; None for no end.
+        columns: families and columns; empty or None for all of them.
+        timestamp: cells older than this are read; None for all.
         versions: most versions of each column.
-        judge: what else a cell must be like.
+        cell_filter: a further condition on cells.
 
     Raises:
-        WrongType: columns are no list or tuple, or anything is of a wrong type.
-        Refused: a column names no family, or the timestamp is out of range.
+        WrongArgumentType: columns are not a list or tuple, or an item has the wrong type.
+        InvalidArgument: a column names no family, or the timestamp is out of range.
 
-    Source: ThriftHBaseServiceHandler: setTimeRange(0, timestamp); Scan.addFamily takes what was
-        asked of its columns before, and addColumn narrows a family down.
+    Source: ThriftHBaseServiceHandler: setTimeRange(0, timestamp); Scan.addFamily overrides earlier
+        columns of the family, and addColumn restricts a family.
     """
     if columns is not None and not isinstance(columns, (list, tuple)):
-        raise wrong_type("columns", columns, "a list or a tuple")
-    wanted: dict[str, tuple[bytes, ...]] = {}
-    for number, one in enumerate(columns or ()):
-        family, qualifier = split_column(one, f"columns[{number}]")
-        wanted[family] = () if qualifier is None else (*wanted.get(family, ()), qualifier)
-    end = as_timestamp(timestamp)
-    return Read(
-        wanted or None,
+        raise build_type_error("columns", columns, "a list or a tuple")
+    selected: dict[str, tuple[bytes, ...]] = {}
+    for index, column in enumerate(columns or ()):
+        family, qualifier = split_column(column, f"columns[{index}]")
+        selected[family] = () if qualifier is None else (*selected.get(family, ()), qualifier)
+    end = to_timestamp(timestamp)
+    return ReadSpec(
+        selected or None,
         (0, LATEST if end is None else end),
         versions=versions,
-        filter=judge,
+        filter=cell_filter,
     )
 
 
-def check_whole(word: str, given: object) -> None:
-    """Raise unless this is a whole number of one or more.
+def check_positive_integer(name: str, value: object) -> None:
+    """Raise unless the value is an integer of at least 1.
 
     Raises:
-        WrongType: it is no whole number.
-        Refused: it is out of range.
+        WrongArgumentType: the value is not an integer.
+        InvalidArgument: the value is out of range.
     """
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise wrong_type(word, given, f"1..{COUNT_MOST}")
-    if not 1 <= given <= COUNT_MOST:
-        raise Refused(word, f"{shown(given)} is out of range", f"1..{COUNT_MOST}")
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise build_type_error(name, value, f"1..{MAX_INT32}")
+    if not 1 <= value <= MAX_INT32:
+        raise InvalidArgument(name, f"{format_value(value)} is out of range", f"1..{MAX_INT32}")
 
 
-def row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
-    """Cells as happybase gives them: values, or (value, timestamp), by `family:qualifier`."""
+def to_row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
+    """Return cells as happybase does: values, or (value, timestamp), by `family:qualifier`."""
     if timestamps:
         return {
             b"%b:%b" % (family.encode(), qualifier): (value, at)
@@ -182,12 +189,7 @@ def row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
     }
 
 
-def family_name(given: object) -> str:
-    """A family by its name, with or without a colon behind it."""
-    return as_text("families", given).removesuffix(":")
-
-
-def one_of(word: str, given: object, legal: Mapping[str, object] | Sequence[str]) -> None:
-    """Raise unless this is one of some words."""
-    if given not in legal:
-        raise Refused(word, f"{shown(given)} is unknown", ", ".join(legal))
+def check_choice(name: str, value: object, choices: Mapping[str, object] | Sequence[str]) -> None:
+    """Raise unless the value is one of the choices."""
+    if value not in choices:
+        raise InvalidArgument(name, f"{format_value(value)} is unknown", ", ".join(choices))

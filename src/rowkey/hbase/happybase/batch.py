@@ -1,76 +1,76 @@
-"""happybase's batch: puts and deletes collected, and sent together."""
+"""happybase's batch: collect puts and deletes and send them together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from rowkey.cells import LATEST, Cell, Kind, RowCells, check_row
+from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
 from rowkey.hbase.happybase.arguments import (
-    WrongType,
-    as_bytes,
-    as_timestamp,
-    check_whole,
+    WrongArgumentType,
+    build_type_error,
+    check_positive_integer,
     split_column,
-    whole_column,
-    wrong_type,
+    split_full_column,
+    to_bytes,
+    to_timestamp,
 )
-from rowkey.hbase.requests.delete_row import DeleteRow
+from rowkey.hbase.requests.mutate import DeleteRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from rowkey.hbase.happybase.arguments import Data, Text
+    from rowkey.hbase.happybase.arguments import BytesOrText, RowData
     from rowkey.hbase.happybase.table import Table
 
 
 @dataclass(slots=True)
-class _Changes:
-    """What is to be done to one row: of a column the last put counts, and a delete more."""
+class _RowChanges:
+    """The changes of one row: the last put of a column wins, and a delete wins over puts."""
 
     puts: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     deletes: dict[tuple[str, bytes | None], None] = field(default_factory=dict)
-    whole: bool = False
+    deletes_row: bool = False
 
-    def cells(self, timestamp: int, families: Iterable[str]) -> Iterator[Cell]:
-        """As cells.
+    def build_cells(self, timestamp: int, families: Iterable[str]) -> Iterator[Cell]:
+        """Yield the changes as cells.
 
         Args:
-            timestamp: of all of them.
-            families: those of the table, if the whole row is to be deleted.
+            timestamp: the timestamp of all cells.
+            families: the table's families; used if the whole row is deleted.
         """
         for (family, qualifier), value in self.puts.items():
             yield Cell(family, qualifier, timestamp, value)
-        if self.whole:
+        if self.deletes_row:
             for family in families:
-                yield Cell(family, b"", timestamp, kind=Kind.DELETE_FAMILY)
+                yield Cell(family, b"", timestamp, cell_type=CellType.DELETE_FAMILY)
             return
         for family, column in self.deletes:
-            kind = Kind.DELETE_FAMILY if column is None else Kind.DELETE_COLUMN
-            yield Cell(family, column or b"", timestamp, kind=kind)
+            cell_type = CellType.DELETE_FAMILY if column is None else CellType.DELETE_COLUMN
+            yield Cell(family, column or b"", timestamp, cell_type=cell_type)
 
 
 class Batch:
-    """Collects puts and deletes; `Table.batch` gives it.
+    """Collect puts and deletes and send them together; `Table.batch` returns it.
 
     As a context manager it sends them at the end of the block, also when the block raised, unless
-    `transaction` is set. What concerns one row is applied together. Of one batch, deletes win over
-    puts of the same columns, whichever came first: Thrift's server sends all puts before all
+    `transaction` is set. Changes of one row are applied atomically. In one batch deletes win over
+    puts of the same columns in any order, since the Thrift server sends all puts before all
     deletes.
 
     Args:
         table: the table.
-        timestamp: of all puts and deletes; None for the server's now.
-        batch_size: puts and deletes after which they are sent; None for never. A put counts for
-            each of its columns, a delete of a whole row once.
+        timestamp: the timestamp of all changes; None for the server's current time.
+        batch_size: number of changes after which they are sent; None to send only at the end. A put
+            counts once per column, a delete of a whole row once.
         transaction: whether nothing is sent when the block raised.
-        wal: taken for happybase's sake: whatever it is, changes are written to the log, for they
-            would be lost with their server else.
+        wal: accepted for compatibility and ignored: changes are always written to the write-ahead
+            log, since they would otherwise be lost with their server.
 
     Raises:
-        WrongType: `transaction` stands beside `batch_size`, or anything is of another type.
-        Refused: a number is out of range.
+        WrongArgumentType: both `transaction` and `batch_size` are given, or a type is wrong.
+        InvalidArgument: a number is out of range.
     """
 
     def __init__(
@@ -81,92 +81,97 @@ class Batch:
         transaction: bool = False,
         wal: bool = True,
     ) -> None:
-        moment = as_timestamp(timestamp)
+        milliseconds = to_timestamp(timestamp)
         if batch_size is not None:
             if transaction:
-                what = "it stands beside batch_size"
-                raise WrongType("transaction", what, "one of them")
-            check_whole("batch_size", batch_size)
-        self._table, self._size, self._transaction = table, batch_size, transaction
-        self._timestamp = LATEST if moment is None else moment
+                what = "cannot be combined with batch_size"
+                raise WrongArgumentType("transaction", what, "one of them")
+            check_positive_integer("batch_size", batch_size)
+        self._table, self._batch_size, self._transaction = table, batch_size, transaction
+        self._timestamp = LATEST if milliseconds is None else milliseconds
         self._families: list[str] | None = None
-        self._reset()
+        self._clear_changes()
 
-    def _reset(self) -> None:
-        self._rows: dict[bytes, _Changes] = {}
+    def _clear_changes(self) -> None:
+        self._rows: dict[bytes, _RowChanges] = {}
         self._count = 0
 
-    def _row(self, row: Text) -> _Changes:
-        key = as_bytes("row", row)
+    def _get_row_changes(self, row: BytesOrText) -> _RowChanges:
+        key = to_bytes("row", row)
         check_row(key)
-        return self._rows.setdefault(key, _Changes())
+        return self._rows.setdefault(key, _RowChanges())
 
-    def put(self, row: Text, data: Data, wal: bool | None = None) -> None:
-        """Collect values by `family:qualifier`.
+    def put(self, row: BytesOrText, data: RowData, wal: bool | None = None) -> None:
+        """Add values by `family:qualifier` to the batch.
 
         Raises:
-            WrongType: a row key, a column or a value is of another type.
-            Refused: a row key or a column is none; nothing of this put is collected.
+            WrongArgumentType: a row key, a column or a value has the wrong type.
+            InvalidArgument: a row key or a column is not valid; nothing is added.
         """
         if not hasattr(data, "items"):
-            raise wrong_type("data", data, "a dictionary")
-        values = {whole_column(column): as_bytes("value", value) for column, value in data.items()}
+            raise build_type_error("data", data, "a dictionary")
+        values = {
+            split_full_column(column): to_bytes("value", value) for column, value in data.items()
+        }
         if values:
-            self._row(row).puts.update(values)
-        self._counted(len(values))
+            self._get_row_changes(row).puts.update(values)
+        self._add_to_count(len(values))
 
     def delete(
-        self, row: Text, columns: Iterable[Text] | None = None, wal: bool | None = None
+        self,
+        row: BytesOrText,
+        columns: Iterable[BytesOrText] | None = None,
+        wal: bool | None = None,
     ) -> None:
-        """Collect deletes of columns and families; None for the whole row.
+        """Add deletes of columns and families to the batch; None deletes the whole row.
 
         Raises:
-            WrongType: a row key or a column is of another type.
-            Refused: a row key or a column is none; nothing of this delete is collected.
+            WrongArgumentType: a row key or a column has the wrong type.
+            InvalidArgument: a row key or a column is not valid; nothing is added.
         """
         if columns is None:
-            self._row(row).whole = True
-            self._counted(1)
+            self._get_row_changes(row).deletes_row = True
+            self._add_to_count(1)
             return
         if isinstance(columns, bytes | str) or not hasattr(columns, "__iter__"):
-            raise wrong_type("columns", columns, "a list or a tuple")
-        wanted = [split_column(one, f"columns[{at}]") for at, one in enumerate(columns)]
-        if wanted:
-            self._row(row).deletes.update(dict.fromkeys(wanted))
-        self._counted(len(wanted))
+            raise build_type_error("columns", columns, "a list or a tuple")
+        deleted = [split_column(one, f"columns[{i}]") for i, one in enumerate(columns)]
+        if deleted:
+            self._get_row_changes(row).deletes.update(dict.fromkeys(deleted))
+        self._add_to_count(len(deleted))
 
-    def _counted(self, more: int) -> None:
-        self._count += more
-        if self._size is not None and self._count >= self._size:
+    def _add_to_count(self, change_count: int) -> None:
+        self._count += change_count
+        if self._batch_size is not None and self._count >= self._batch_size:
             self.send()
 
     def send(self) -> None:
-        """Send what was collected, and begin anew; after an error all of it is still collected.
+        """Send all changes and clear the batch; after an error the batch keeps them.
 
         Raises:
-            SomeFailed: with those rows that failed; the others are applied.
-            HBaseError: none is known to be applied.
+            PartialBatchFailure: some rows failed, which it lists; the others are applied.
+            HBaseError: the changes may not be applied.
         """
-        actions = [self._action(row, changes) for row, changes in self._rows.items()]
-        native = self._table.native
+        actions = [self._build_action(row, changes) for row, changes in self._rows.items()]
+        native = self._table.native_table
         if len(actions) > 1:
-            native.run(actions)
+            native.run_actions(actions)
         for action in actions if len(actions) == 1 else ():
             if isinstance(action, DeleteRow):
                 native.delete(action.row, timestamp=action.timestamp)
             else:
-                native.change(*action)
-        self._reset()
+                native.mutate_row(*action)
+        self._clear_changes()
 
-    def _action(self, row: bytes, changes: _Changes) -> RowCells | DeleteRow:
-        if changes.whole and not changes.puts:
+    def _build_action(self, row: bytes, changes: _RowChanges) -> RowCells | DeleteRow:
+        if changes.deletes_row and not changes.puts:
             return DeleteRow(row, self._timestamp)
         families: Iterable[str] = ()
-        if changes.whole:
+        if changes.deletes_row:
             if self._families is None:
                 self._families = [name.decode() for name in self._table.families()]
             families = self._families
-        return RowCells(row, list(changes.cells(self._timestamp, families)))
+        return RowCells(row, list(changes.build_cells(self._timestamp, families)))
 
     def __enter__(self) -> Self:
         return self

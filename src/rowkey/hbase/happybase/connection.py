@@ -1,4 +1,4 @@
-"""happybase's connection: where a cluster is, what its tables are called, and their making."""
+"""happybase's connection: opens a cluster, and creates, lists and deletes its tables."""
 
 from __future__ import annotations
 
@@ -6,55 +6,56 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from rowkey.errors import Refused, shown
-from rowkey.hbase.happybase.arguments import as_bytes, as_text, one_of, wrong_type
-from rowkey.hbase.happybase.clients import SharedClient
-from rowkey.hbase.happybase.descriptors import as_family
+from rowkey.errors import Closed, InvalidArgument
+from rowkey.hbase.happybase.arguments import build_type_error, check_choice, to_bytes, to_text
+from rowkey.hbase.happybase.descriptors import parse_family
+from rowkey.hbase.happybase.shared_client import SharedClient
 from rowkey.hbase.happybase.table import Table
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.settings import Settings
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.hbase.client import Client
-    from rowkey.hbase.happybase.arguments import Text
+    from rowkey.hbase.happybase.arguments import BytesOrText
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 2181
-"""Where a ZooKeeper is by itself; happybase's port is that of Thrift's gateway."""
+"""ZooKeeper's default address; happybase's default port is that of the Thrift gateway."""
 
 THRIFT_PORT = 9090
 """Source: HBase book, hbase.regionserver.thrift.port."""
 
 COMPAT_MODES = ("0.90", "0.92", "0.94", "0.96", "0.98")
 TRANSPORTS, PROTOCOLS = ("buffered", "framed"), ("binary", "compact")
-"""Words that happybase 1.x takes."""
+"""Values that happybase 1.x accepts."""
 
 
 class Connection:
-    """A connection as happybase has it, to a cluster by its ZooKeeper.
+    """A happybase connection that reaches the cluster through its ZooKeeper.
 
-    Unlike happybase's it may be shared by threads, and goes on by itself when a server dies.
+    Unlike happybase's, threads may share it, and it recovers by itself when a server dies.
 
     Args:
-        host: a host of ZooKeeper, or several with commas between them, each with or without a port;
-            None for localhost.
-        port: of hosts that name none; None for 2181.
-        timeout: milliseconds that an operation may take with all its retries; None or 0 for what
-            `Settings` says.
-        autoconnect: whether the cluster is asked for at once; else `open` must be called.
-        table_prefix: what stands before the name of each table, or None.
-        table_prefix_separator: what stands between that and the name.
-        compat: one of happybase's words; without effect.
-        transport: one of happybase's words; without effect.
-        protocol: one of happybase's words; without effect.
-        url: of the cluster, instead of host and port: `hbase+master://m1:16000`.
-        settings: every limit of the client; `timeout` goes before them.
+        host: a ZooKeeper host, or several separated by commas, each with or without a port; None
+            for localhost.
+        port: the port of hosts without one; None for 2181.
+        timeout: milliseconds for an operation with all its retries; None or 0 for the value in
+            `Settings`.
+        autoconnect: whether the connection is opened at once; otherwise call `open`.
+        table_prefix: prefix of all table names, or None.
+        table_prefix_separator: separator between the prefix and a table's name.
+        compat: checked as in happybase, without effect.
+        transport: checked as in happybase, without effect.
+        protocol: checked as in happybase, without effect.
+        url: URL of the cluster instead of host and port: `hbase+master://m1:16000`.
+        settings: limits of the client; `timeout` overrides them.
 
     Raises:
-        WrongType: an argument is of another type; it is a TypeError as well.
-        Refused: an argument cannot be taken; it is a ValueError as well.
-        HBaseError: the cluster is not there.
+        WrongArgumentType: an argument has the wrong type; also a TypeError.
+        InvalidArgument: an argument is not valid; also a ValueError.
+        HBaseError: the cluster cannot be reached.
     """
 
     def __init__(
@@ -63,8 +64,8 @@ class Connection:
         port: int | None = DEFAULT_PORT,
         timeout: float | None = None,
         autoconnect: bool = True,
-        table_prefix: Text | None = None,
-        table_prefix_separator: Text = b"_",
+        table_prefix: BytesOrText | None = None,
+        table_prefix_separator: BytesOrText = b"_",
         compat: str = "0.98",
         transport: str = "buffered",
         protocol: str = "binary",
@@ -72,185 +73,193 @@ class Connection:
         url: str | None = None,
         settings: Settings | None = None,
     ) -> None:
-        self._native: Client | None = None
-        one_of("compat", compat, COMPAT_MODES)
-        one_of("transport", transport, TRANSPORTS)
-        one_of("protocol", protocol, PROTOCOLS)
+        self._native_client: Client | None = None
+        check_choice("compat", compat, COMPAT_MODES)
+        check_choice("transport", transport, TRANSPORTS)
+        check_choice("protocol", protocol, PROTOCOLS)
         if table_prefix is not None:
-            table_prefix = as_bytes("table_prefix", table_prefix)
+            table_prefix = to_bytes("table_prefix", table_prefix)
         self.table_prefix = table_prefix
-        self.table_prefix_separator = as_bytes("table_prefix_separator", table_prefix_separator)
+        self.table_prefix_separator = to_bytes("table_prefix_separator", table_prefix_separator)
         self.host, self.port = host or DEFAULT_HOST, port or DEFAULT_PORT
         self.timeout, self.compat = timeout, compat
         if url is not None and (self.host, self.port) != (DEFAULT_HOST, DEFAULT_PORT):
-            raise Refused("url", "it stands beside a host or a port", "one of them")
-        place = parse_url(_url(self.host, self.port) if url is None else url)
-        self._shared = SharedClient(place, _settings(timeout, settings))
+            raise InvalidArgument("url", "cannot be combined with host or port", "one of them")
+        address = parse_url(_build_url(self.host, self.port) if url is None else url)
+        self._shared_client = SharedClient(address, _build_settings(timeout, settings))
         if autoconnect:
             self.open()
 
     @property
     def client(self) -> Client:
-        """The native client behind it, for what happybase has no words for.
+        """Return the native client, for functions that happybase does not have.
 
         Raises:
-            Refused: the connection is not open.
+            Closed: the connection is not open.
         """
-        if self._native is None:
-            raise Refused("connection", "it is not open", "an open one", "Call open() first.")
-        return self._native
+        if self._native_client is None:
+            raise Closed("connection", "is not open", remedy="Call open() first.")
+        return self._native_client
 
     def open(self) -> None:
-        """Have the cluster asked for; nothing happens if it is open already.
+        """Open the connection; nothing happens if it is open already.
 
         Raises:
-            HBaseError: the cluster is not there.
+            HBaseError: the cluster cannot be reached.
         """
-        if self._native is None:
-            self._native = self._shared.take()
+        if self._native_client is None:
+            self._native_client = self._shared_client.acquire_client()
 
     def close(self) -> None:
-        """Close it; closing twice is harmless, and it may be opened again."""
-        native, self._native = self._native, None
+        """Close the connection; closing twice is harmless, and it can be opened again."""
+        native, self._native_client = self._native_client, None
         if native is not None:
-            self._shared.give_back()
+            self._shared_client.release_client()
 
-    def twin(self) -> Self:
-        """A closed connection like this one, which shares its client with it."""
+    def clone_closed(self) -> Self:
+        """Return a closed connection with the same arguments that shares the native client."""
         other = copy(self)
-        other._native = None  # noqa: SLF001 - of this class
+        other._native_client = None  # noqa: SLF001 - of this class
         return other
 
     def __del__(self) -> None:
-        if getattr(self, "_native", None) is not None:
+        if getattr(self, "_native_client", None) is not None:
             self.close()
 
-    def _full(self, name: Text) -> bytes:
-        """A table's name with the prefix before it."""
-        own = as_bytes("name", name)
+    def _add_prefix(self, name: BytesOrText) -> bytes:
+        """Return a table's name with the prefix."""
+        suffix = to_bytes("name", name)
         if self.table_prefix is None:
-            return own
-        return self.table_prefix + self.table_prefix_separator + own
+            return suffix
+        return self.table_prefix + self.table_prefix_separator + suffix
 
-    def _name(self, name: Text) -> str:
-        return as_text("name", self._full(name))
+    def _build_table_name(self, name: BytesOrText) -> str:
+        return to_text("name", self._add_prefix(name))
 
-    def table(self, name: Text, use_prefix: bool = True) -> Table:
-        """A table; whether there is one is asked when it is used.
+    def table(self, name: BytesOrText, use_prefix: bool = True) -> Table:
+        """Return a table without checking that it exists.
 
         Args:
             name: the table.
-            use_prefix: whether the prefix stands before the name.
+            use_prefix: whether the prefix is added to the name.
 
         Raises:
-            Refused: no table can have that name.
+            InvalidArgument: the name is not valid for a table.
         """
-        return Table(self._full(name) if use_prefix else as_bytes("name", name), self)
+        return Table(self._add_prefix(name) if use_prefix else to_bytes("name", name), self)
 
     def tables(self) -> list[bytes]:
-        """The names of all tables; with a prefix, of those that have it, and without it."""
-        names = [name.encode() for name in self.client.admin.tables()]
-        prefix = b"" if self.table_prefix is None else self._full(b"")
+        """Return the names of all tables; with a prefix only those that have it, without it."""
+        names = [name.encode() for name in self.client.admin.list_tables()]
+        prefix = b"" if self.table_prefix is None else self._add_prefix(b"")
         return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
-    def create_table(self, name: Text, families: Mapping[str, Mapping[str, Any] | None]) -> None:
-        """Makes a table; returns when it can be used.
+    def create_table(
+        self, name: BytesOrText, families: Mapping[str, Mapping[str, Any] | None]
+    ) -> None:
+        """Create a table; return when it can be used.
 
         Args:
             name: the table.
-            families: the options of each family, which are happybase's and have its defaults:
-                max_versions 3, compression NONE, in_memory False, bloom_filter_type NONE,
-                block_cache_enabled False, time_to_live -1 for ever. bloom_filter_vector_size and
+            families: happybase's options of each family, with its defaults: max_versions 3,
+                compression NONE, in_memory False, bloom_filter_type NONE, block_cache_enabled
+                False, time_to_live -1 (forever). bloom_filter_vector_size and
                 bloom_filter_nb_hashes have no effect, as in HBase itself.
 
         Raises:
-            WrongType: families are no dictionary, or an option is unknown.
-            Refused: there is no family.
-            DeclarationError: an option has a value that HBase does not take.
-            TableExists: there is such a table.
+            WrongArgumentType: families are not a dictionary, or an option is unknown.
+            InvalidArgument: there is no family.
+            InvalidDesign: HBase does not accept the value of an option.
+            TableExists: the table exists already.
         """
-        full = self._name(name)
+        full = self._build_table_name(name)
         if not isinstance(families, dict):
-            raise wrong_type("families", families, "a dictionary")
+            raise build_type_error("families", families, "a dictionary")
         if not families:
-            raise Refused("families", f"{shown(full)} has none", "1 or more")
-        declared = [as_family(family, options or {}) for family, options in families.items()]
-        self.client.admin.create(full, declared)
+            raise InvalidArgument("families", f"{format_value(full)} has no family", "1 or more")
+        declared = [parse_family(family, options or {}) for family, options in families.items()]
+        self.client.admin.create_table(full, declared)
 
-    def delete_table(self, name: Text, disable: bool = False) -> None:
-        """Removes a table and all that it holds.
+    def delete_table(self, name: BytesOrText, disable: bool = False) -> None:
+        """Delete a table and its data.
 
         Args:
             name: the table.
-            disable: whether it is disabled before, if it is enabled.
+            disable: whether an enabled table is disabled first.
 
         Raises:
             TableNotFound: there is no such table.
             TableNotDisabled: it is enabled.
         """
-        self.client.admin.delete(self._name(name), disable=disable)
+        self.client.admin.delete_table(self._build_table_name(name), disable=disable)
 
-    def enable_table(self, name: Text) -> None:
-        """Opens a disabled table; raises TableNotDisabled if it is open."""
-        self.client.admin.enable(self._name(name))
+    def enable_table(self, name: BytesOrText) -> None:
+        """Enable a disabled table; raise TableNotDisabled if it is enabled."""
+        self.client.admin.enable_table(self._build_table_name(name))
 
-    def disable_table(self, name: Text) -> None:
-        """Closes a table; raises TableNotEnabled if it is closed."""
-        self.client.admin.disable(self._name(name))
+    def disable_table(self, name: BytesOrText) -> None:
+        """Disable a table; raise TableNotEnabled if it is disabled."""
+        self.client.admin.disable_table(self._build_table_name(name))
 
-    def is_table_enabled(self, name: Text) -> bool:
-        """Whether a table is enabled; raises TableNotFound if there is none."""
-        return self.client.admin.is_enabled(self._name(name))
+    def is_table_enabled(self, name: BytesOrText) -> bool:
+        """Return whether a table is enabled; raise TableNotFound if it does not exist."""
+        return self.client.admin.is_table_enabled(self._build_table_name(name))
 
-    def compact_table(self, name: Text, major: bool = False) -> None:
-        """Has the files of a table merged; returns when that is planned.
+    def compact_table(self, name: BytesOrText, major: bool = False) -> None:
+        """Schedule a compaction of a table; return before it is done.
 
         Args:
             name: the table.
-            major: whether all files are merged, which drops what is deleted.
+            major: whether all files are merged, which removes deleted cells.
         """
-        self.client.admin.compact(self._name(name), major=major, wait=False)
+        self.client.admin.compact_table(self._build_table_name(name), major=major, wait=False)
 
 
-def _url(host: object, port: object) -> str:
-    """The URL of hosts of ZooKeeper."""
+def _build_url(host: object, port: object) -> str:
+    """Return the URL of ZooKeeper hosts."""
     if not isinstance(host, str):
-        raise wrong_type("host", host, "a name or an address of ZooKeeper")
+        raise build_type_error("host", host, "a host name or address of ZooKeeper")
     if not isinstance(port, int) or isinstance(port, bool):
-        raise wrong_type("port", port, "1..65535")
+        raise build_type_error("port", port, "1..65535")
     if port == THRIFT_PORT:
-        remedy = f"Leave the port out, or give ZooKeeper's, which is {DEFAULT_PORT} mostly."
-        raise Refused("port", f"{THRIFT_PORT} is that of Thrift's gateway", "ZooKeeper's", remedy)
-    return "hbase://" + ",".join(_node(one.strip(), port) for one in host.split(","))
+        remedy = f"Leave the port out, or give ZooKeeper's, usually {DEFAULT_PORT}."
+        raise InvalidArgument(
+            "port", f"{THRIFT_PORT} is the port of a Thrift gateway", "ZooKeeper's port", remedy
+        )
+    return "hbase://" + ",".join(_format_node(one.strip(), port) for one in host.split(","))
 
 
-def _node(host: str, port: int) -> str:
+def _format_node(host: str, port: int) -> str:
     if host.count(":") > 1 and "[" not in host:
         return f"[{host}]:{port}"
     return host if ":" in host.rpartition("]")[2] else f"{host}:{port}"
 
 
-def _settings(timeout: object, settings: Settings | None) -> Settings:
-    """The limits of a client none of whose operations takes longer than that."""
+def _build_settings(timeout: object, settings: Settings | None) -> Settings:
+    """Return settings whose timeouts do not exceed happybase's `timeout`."""
     if settings is not None and not isinstance(settings, Settings):
-        raise wrong_type("settings", settings, "a Settings")
-    given = settings or Settings()
+        raise build_type_error("settings", settings, "a Settings")
+    base = settings or Settings()
     if timeout is None:
-        return given
+        return base
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise wrong_type("timeout", timeout, "milliseconds, or None")
+        raise build_type_error("timeout", timeout, "milliseconds, or None")
     if not timeout:
-        return given
-    most_s = timeout / 1000
-    if not 0.001 <= most_s <= _DAY_S:
-        raise Refused("timeout", f"{shown(timeout)} ms is out of range", f"1..{_DAY_S * 1000:.0f}")
+        return base
+    timeout_s = timeout / 1000
+    if not 0.001 <= timeout_s <= _MAX_TIMEOUT_S:
+        raise InvalidArgument(
+            "timeout",
+            f"{format_value(timeout)} ms is out of range",
+            f"1..{_MAX_TIMEOUT_S * 1000:.0f}",
+        )
     return replace(
-        given,
-        operation_s=most_s,
-        call_s=min(given.call_s, most_s),
-        connect_s=min(given.connect_s, most_s),
+        base,
+        operation_timeout_s=timeout_s,
+        call_timeout_s=min(base.call_timeout_s, timeout_s),
+        connect_timeout_s=min(base.connect_timeout_s, timeout_s),
     )
 
 
-_DAY_S = 86_400.0
+_MAX_TIMEOUT_S = 86_400.0
 """Most seconds of any limit. Source: Settings."""

@@ -1,20 +1,20 @@
-"""Families and regions in the words of happybase, which are those of Thrift's structures."""
+"""Convert families and regions to and from happybase's dictionaries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S, bind_family
-from rowkey.errors import shown
-from rowkey.hbase.happybase.arguments import WrongType, as_text, wrong_type
+from rowkey.hbase.happybase.arguments import WrongArgumentType, build_type_error, to_text
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.cells import Family
-    from rowkey.hbase.locations import Region
+    from rowkey.hbase.locations import RegionLocation
 
-OPTIONS: dict[str, Any] = {
+FAMILY_DEFAULTS: dict[str, Any] = {
     "max_versions": 3,
     "compression": "NONE",
     "in_memory": False,
@@ -27,43 +27,45 @@ OPTIONS: dict[str, Any] = {
 """Every option of a family and its default. Source: Hbase.thrift, ColumnDescriptor."""
 
 
-def as_family(name: object, options: Mapping[str, Any]) -> Family:
-    """A family by happybase's options.
+def parse_family(name: object, options: Mapping[str, Any]) -> Family:
+    """Return the family that happybase's options describe.
 
     Args:
-        name: with or without a colon behind it.
-        options: by happybase's words.
+        name: the family's name, with or without a trailing colon.
+        options: happybase's options.
 
     Raises:
-        WrongType: an option is unknown, or of another type.
-        DeclarationError: HBase does not take a value.
+        WrongArgumentType: an option is unknown or has the wrong type.
+        InvalidDesign: HBase does not accept the value of an option.
 
     Source: ThriftUtilities.colDescFromThrift.
     """
-    family = as_text("families", name).removesuffix(":")
+    family = to_text("families", name).removesuffix(":")
     if not hasattr(options, "items"):
-        raise wrong_type(f"families.{family}", options, "a dictionary, or None")
-    for word in options:
-        if word not in OPTIONS:
-            raise WrongType(f"families.{family}", f"{shown(word)} is unknown", ", ".join(OPTIONS))
-    told = {**OPTIONS, **options}
-    live = told["time_to_live"]
-    lives = isinstance(live, int) and live <= 0
+        raise build_type_error(f"families.{family}", options, "a dictionary, or None")
+    for key in options:
+        if key not in FAMILY_DEFAULTS:
+            raise WrongArgumentType(
+                f"families.{family}", f"{format_value(key)} is unknown", ", ".join(FAMILY_DEFAULTS)
+            )
+    values = {**FAMILY_DEFAULTS, **options}
+    ttl = values["time_to_live"]
+    is_forever = isinstance(ttl, int) and ttl <= 0
     return bind_family(
         family,
         {
-            "versions": told["max_versions"],
-            "compression": as_text("compression", told["compression"]).upper(),
-            "in_memory": bool(told["in_memory"]),
-            "bloom": as_text("bloom_filter_type", told["bloom_filter_type"]),
-            "block_cache": bool(told["block_cache_enabled"]),
-            "ttl": FOREVER_S if lives else live,
+            "versions": values["max_versions"],
+            "compression": to_text("compression", values["compression"]).upper(),
+            "in_memory": bool(values["in_memory"]),
+            "bloom": to_text("bloom_filter_type", values["bloom_filter_type"]),
+            "block_cache": bool(values["block_cache_enabled"]),
+            "ttl": FOREVER_S if is_forever else ttl,
         },
     )
 
 
-def family_dict(family: Family) -> dict[str, Any]:
-    """A family as `Table.families` tells it. Source: ThriftUtilities.columnDescFromHbase."""
+def to_family_dict(family: Family) -> dict[str, Any]:
+    """Return a family as in `Table.families`. Source: ThriftUtilities.columnDescFromHbase."""
     return {
         "name": family.name.encode() + b":",
         "max_versions": family.versions,
@@ -77,8 +79,8 @@ def family_dict(family: Family) -> dict[str, Any]:
     }
 
 
-def region_dict(region: Region) -> dict[str, Any]:
-    """A region as `Table.regions` tells it. Source: ThriftHBaseServiceHandler.getTableRegions."""
+def to_region_dict(region: RegionLocation) -> dict[str, Any]:
+    """Return a region as in `Table.regions`. Source: ThriftHBaseServiceHandler.getTableRegions."""
     return {
         "start_key": region.start,
         "end_key": region.stop,

@@ -1,4 +1,4 @@
-"""happybase's pool of connections, each of which one thread at a time holds."""
+"""happybase's pool of connections, each used by one thread at a time."""
 
 from __future__ import annotations
 
@@ -7,94 +7,99 @@ from queue import Empty, LifoQueue
 from threading import local
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused, RowkeyError, shown
-from rowkey.hbase.happybase.arguments import wrong_type
+from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.hbase.happybase.arguments import build_type_error
 from rowkey.hbase.happybase.connection import Connection
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-POOL_MOST = 10_000
-"""Most connections of a pool: more threads than that no process has."""
+MAX_POOL_SIZE = 10_000
+"""Most connections of a pool; no process has more threads."""
 
-WAIT_MOST_S = 86_400
-"""Most seconds to wait for one: who waits longer has mistaken the unit."""
+MAX_WAIT_S = 86_400
+"""Most seconds to wait for a connection; more is probably a wrong unit."""
 
 
 class NoConnectionsAvailable(RowkeyError, RuntimeError):
-    """No connection came back to the pool in time."""
+    """No connection was returned to the pool in time."""
 
 
 class ConnectionPool:
     """A pool of connections that share one native client.
 
-    The first one is opened at once, so that a wrong host is told here.
+    The first connection is opened at once, so that a wrong host raises here.
 
     Args:
-        size: how many connections there are, at most.
+        size: most connections in use at the same time.
         kwargs: arguments of `Connection`; `autoconnect` has no effect.
 
     Raises:
-        WrongType: the size is no whole number, or an argument is of another type.
-        Refused: the size is not above 0, or an argument cannot be taken.
-        HBaseError: the cluster is not there.
+        WrongArgumentType: the size or an argument has the wrong type.
+        InvalidArgument: the size is out of range, or an argument is not valid.
+        HBaseError: the cluster cannot be reached.
     """
 
     def __init__(self, size: int, **kwargs: Any) -> None:
         _check_size(size)
-        self._mine = local()
-        self._free: LifoQueue[Connection] = LifoQueue(size)
+        self._thread_local = local()
+        self._free_connections: LifoQueue[Connection] = LifoQueue(size)
         first = Connection(**{**kwargs, "autoconnect": False})
         for _ in range(size - 1):
-            self._free.put(first.twin())
-        self._free.put(first)
+            self._free_connections.put(first.clone_closed())
+        self._free_connections.put(first)
         with self.connection():
             pass
 
     @contextmanager
     def connection(self, timeout: float | None = None) -> Iterator[Connection]:
-        """An open connection for the block of a `with`; inside of it a thread gets the same one.
+        """Lend an open connection for a `with` block; nested calls of a thread get the same one.
 
         Args:
-            timeout: seconds to wait for one; None for ever.
+            timeout: seconds to wait for a connection; None to wait forever.
 
         Raises:
-            NoConnectionsAvailable: none came back in time.
+            NoConnectionsAvailable: no connection was returned in time.
         """
-        held = getattr(self._mine, "connection", None)
-        if held is not None:
-            held.open()
-            yield held
+        current = getattr(self._thread_local, "connection", None)
+        if current is not None:
+            current.open()
+            yield current
             return
-        connection = self._taken(timeout)
-        self._mine.connection = connection
+        connection = self._take_connection(timeout)
+        self._thread_local.connection = connection
         try:
             connection.open()
             yield connection
         finally:
-            del self._mine.connection
-            self._free.put(connection)
+            del self._thread_local.connection
+            self._free_connections.put(connection)
 
-    def _taken(self, timeout: float | None) -> Connection:
+    def _take_connection(self, timeout: float | None) -> Connection:
         _check_timeout(timeout)
         try:
-            return self._free.get(timeout=timeout)
+            return self._free_connections.get(timeout=timeout)
         except Empty:
-            what = f"no connection came back to the pool within {timeout} s"
+            what = f"no connection was returned to the pool within {timeout} s"
             raise NoConnectionsAvailable(what) from None
 
 
 def _check_size(size: object) -> None:
     if not isinstance(size, int) or isinstance(size, bool):
-        raise wrong_type("size", size, "a whole number")
-    if not 0 < size <= POOL_MOST:
-        raise Refused("size", f"{shown(size)} is out of range", f"1..{POOL_MOST}")
+        raise build_type_error("size", size, "an integer")
+    if not 0 < size <= MAX_POOL_SIZE:
+        raise InvalidArgument(
+            "size", f"{format_value(size)} is out of range", f"1..{MAX_POOL_SIZE}"
+        )
 
 
 def _check_timeout(timeout: object) -> None:
     if timeout is None:
         return
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise wrong_type("timeout", timeout, "seconds, or None")
-    if not 0 <= timeout <= WAIT_MOST_S:
-        raise Refused("timeout", f"{shown(timeout)} s is out of range", f"0..{WAIT_MOST_S}")
+        raise build_type_error("timeout", timeout, "seconds, or None")
+    if not 0 <= timeout <= MAX_WAIT_S:
+        raise InvalidArgument(
+            "timeout", f"{format_value(timeout)} s is out of range", f"0..{MAX_WAIT_S}"
+        )

@@ -5,83 +5,91 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import COUNTER_BYTES, check_table
-from rowkey.errors import Refused, shown
+from rowkey.cells import COUNTER_BYTES, find_table_name_mistakes
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import TableNotFound
+from rowkey.hbase.filters.contract import MAX_INT32
 from rowkey.hbase.happybase.arguments import (
-    COUNT_MOST,
-    as_bytes,
-    as_read,
-    as_text,
-    check_whole,
-    row_dict,
+    build_read_spec,
+    build_type_error,
+    check_positive_integer,
     split_column,
-    wrong_type,
+    to_bytes,
+    to_row_dict,
+    to_text,
 )
 from rowkey.hbase.happybase.batch import Batch
-from rowkey.hbase.happybase.descriptors import family_dict, region_dict
-from rowkey.hbase.happybase.scans import DEFAULT_BATCH, as_scan, scan_rows
+from rowkey.hbase.happybase.descriptors import to_family_dict, to_region_dict
+from rowkey.hbase.happybase.scan_arguments import (
+    DEFAULT_BATCH_SIZE,
+    build_scan_spec,
+    iter_scan_rows,
+)
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.hbase.client import Client
     from rowkey.hbase.filters import Filter
-    from rowkey.hbase.happybase.arguments import Data, Text
+    from rowkey.hbase.happybase.arguments import BytesOrText, RowData
     from rowkey.hbase.happybase.connection import Connection
-    from rowkey.hbase.table import Table as Native
-    from rowkey.hbase.wire.pairs import Pairs
+    from rowkey.hbase.table import HBaseTable as Native
+    from rowkey.hbase.wire.row_items import RowItem
 
 
 class Table:
-    """A table as happybase has it; `Connection.table` gives it.
+    """A happybase table; `Connection.table` returns it.
 
-    Row keys, columns and values may be text, which stands for its UTF-8; what is read is bytes. A
-    `timestamp` of a read is an end: cells up to it, and not with it, are read. A column is
-    `family:qualifier`; a family alone stands for all of it, and `family:` for the column without
-    a qualifier, as Thrift's server reads it.
+    Row keys, columns and values may be text, which is encoded as UTF-8; results are bytes. Reads
+    with a `timestamp` return cells older than it. A column is `family:qualifier`; a family alone
+    selects all its columns, and `family:` the column with the empty qualifier, as in the Thrift
+    server.
 
     Args:
         name: its name, with the prefix.
-        connection: by which it is reached.
+        connection: the connection of the cluster.
 
     Raises:
-        Refused: no table can have that name.
+        InvalidArgument: the name is not valid for a table.
     """
 
     def __init__(self, name: bytes, connection: Connection) -> None:
         self.name, self.connection = name, connection
-        self._text = as_text("name", name)
-        for mistake in check_table(self._text):
+        self._name_text = to_text("name", name)
+        for mistake in find_table_name_mistakes(self._name_text):
             raise mistake
-        self._bound: tuple[Client, Native] | None = None
+        self._native_binding: tuple[Client, Native] | None = None
 
     def __repr__(self) -> str:
         return f"<{__name__}.{type(self).__name__} name={self.name!r}>"
 
     @property
-    def native(self) -> Native:
-        """The same table of the native client, for what happybase has no words for.
+    def native_table(self) -> Native:
+        """Return the table of the native client, for functions that happybase does not have.
 
         Raises:
-            Refused: the connection is not open.
+            Closed: the connection is not open.
         """
         client = self.connection.client
-        if self._bound is None or self._bound[0] is not client:
-            self._bound = client, client.table(self._text)
-        return self._bound[1]
+        if self._native_binding is None or self._native_binding[0] is not client:
+            self._native_binding = client, client.table(self._name_text)
+        return self._native_binding[1]
 
-    # What it is
+    # Describing
 
     def families(self) -> dict[bytes, dict[str, Any]]:
-        """The options of each family, by its name; raises TableNotFound if there is no table."""
-        described = self.connection.client.admin.describe(self._text)
-        return {family.name.encode(): family_dict(family) for family in described.families}
+        """Return the options of each family by name; raise TableNotFound if there is no table."""
+        described = self.connection.client.admin.describe_table(self._name_text)
+        return {family.name.encode(): to_family_dict(family) for family in described.families}
 
     def regions(self) -> list[dict[str, Any]]:
-        """The regions in the order of their keys; none if there is no such table."""
+        """Return the regions in key order; an empty list if there is no such table."""
         try:
-            return [region_dict(one) for one in self.connection.client.admin.regions(self._text)]
+            return [
+                to_region_dict(one)
+                for one in self.connection.client.admin.list_regions(self._name_text)
+            ]
         except TableNotFound:
             return []
 
@@ -89,143 +97,145 @@ class Table:
 
     def row(
         self,
-        row: Text,
-        columns: Sequence[Text] | None = None,
+        row: BytesOrText,
+        columns: Sequence[BytesOrText] | None = None,
         timestamp: int | None = None,
         include_timestamp: bool = False,
     ) -> dict[bytes, Any]:
-        """The newest value of each column of a row; an empty dictionary if there is no such row.
+        """Return the newest value of each column of a row; an empty dictionary if it has none.
 
         Args:
             row: the row key.
-            columns: a list or tuple of columns and families; None for all.
-            timestamp: up to which, and not with it, cells are read.
-            include_timestamp: whether each value comes as (value, timestamp).
+            columns: list or tuple of columns and families; None for all.
+            timestamp: cells older than this are read; None for all.
+            include_timestamp: whether each value is a pair (value, timestamp).
         """
-        found = self.native.get(as_bytes("row", row), as_read(columns, timestamp))
-        return row_dict(found.cells, timestamps=include_timestamp)
+        cells = self.native_table.get(
+            to_bytes("row", row), build_read_spec(columns, timestamp)
+        ).cells
+        return to_row_dict(cells, timestamps=include_timestamp)
 
     def rows(
         self,
-        rows: Sequence[Text],
-        columns: Sequence[Text] | None = None,
+        rows: Sequence[BytesOrText],
+        columns: Sequence[BytesOrText] | None = None,
         timestamp: int | None = None,
         include_timestamp: bool = False,
     ) -> list[tuple[bytes, dict[bytes, Any]]]:
-        """Several rows as (row key, dictionary), in the order asked; those not found are left out.
+        """Return rows as (row key, dictionary) in the order given, without rows that do not exist.
 
-        Its arguments are those of `row`. Of no rows it is an empty list, where happybase gives an
-        empty dictionary.
+        The arguments are those of `row`. For no rows it returns an empty list, where happybase
+        returns an empty dictionary.
         """
-        read = as_read(columns, timestamp)
-        keys = [as_bytes(f"rows[{number}]", row) for number, row in enumerate(rows)]
+        read = build_read_spec(columns, timestamp)
+        keys = [to_bytes(f"rows[{number}]", row) for number, row in enumerate(rows)]
         return [
-            (key, row_dict(found.cells, timestamps=include_timestamp))
-            for key, found in zip(keys, self.native.get_many(keys, read), strict=True)
-            if found.cells
+            (key, to_row_dict(result.cells, timestamps=include_timestamp))
+            for key, result in zip(keys, self.native_table.get_many(keys, read), strict=True)
+            if result.cells
         ]
 
     def cells(
         self,
-        row: Text,
-        column: Text,
+        row: BytesOrText,
+        column: BytesOrText,
         versions: int | None = None,
         timestamp: int | None = None,
         include_timestamp: bool = False,
     ) -> list[Any]:
-        """The versions of a column, newest first.
+        """Return the versions of a column, newest first.
 
         Args:
             row: the row key.
             column: the column.
-            versions: most versions; None for all that are kept.
-            timestamp: up to which, and not with it, cells are read.
-            include_timestamp: whether each value comes as (value, timestamp).
+            versions: most versions; None for all.
+            timestamp: cells older than this are read; None for all.
+            include_timestamp: whether each value is a pair (value, timestamp).
         """
         if versions is not None:
-            check_whole("versions", versions)
-        read = as_read([column], timestamp, versions=versions or COUNT_MOST)
-        found = self.native.get(as_bytes("row", row), read)
+            check_positive_integer("versions", versions)
+        read = build_read_spec([column], timestamp, versions=versions or MAX_INT32)
+        cells = self.native_table.get(to_bytes("row", row), read).cells
         if include_timestamp:
-            return [(cell.value, cell.timestamp) for cell in found.cells]
-        return [cell.value for cell in found.cells]
+            return [(cell.value, cell.timestamp) for cell in cells]
+        return [cell.value for cell in cells]
 
     def scan(
         self,
-        row_start: Text | None = None,
-        row_stop: Text | None = None,
-        row_prefix: Text | None = None,
-        columns: Sequence[Text] | None = None,
-        filter: Text | Filter | None = None,  # noqa: A002 - happybase's name
+        row_start: BytesOrText | None = None,
+        row_stop: BytesOrText | None = None,
+        row_prefix: BytesOrText | None = None,
+        columns: Sequence[BytesOrText] | None = None,
+        filter: BytesOrText | Filter | None = None,  # noqa: A002 - happybase's name
         timestamp: int | None = None,
         include_timestamp: bool = False,
-        batch_size: int = DEFAULT_BATCH,
+        batch_size: int = DEFAULT_BATCH_SIZE,
         scan_batching: int | None = None,
         limit: int | None = None,
         sorted_columns: bool = False,
         reverse: bool = False,
-    ) -> Iterator[Pairs]:
-        """The rows of a range, one by one, as (row key, dictionary).
+    ) -> Iterator[RowItem]:
+        """Return an iterator over the rows of a range as (row key, dictionary).
 
-        Arguments are checked at once; the scan begins with the first row that is asked for, and
-        ends with its iterator.
+        Arguments are checked at once. The scan starts when the first row is requested and is
+        closed with the iterator.
 
         Args:
             row_start: the first row key; in reverse the highest one.
-            row_stop: the row key at which it ends, which is not among them; so no row lies from a
-                key to itself, where Thrift's server gives that one.
-            row_prefix: what the row keys begin with, instead of start and stop. In reverse it gives
-                the same rows; happybase would miss the row that is the prefix itself.
-            columns: a list or tuple of columns and families; None for all.
-            filter: in HBase's filter language, or one of `rowkey.hbase.filters`.
-            timestamp: up to which, and not with it, cells are read.
-            include_timestamp: whether each value comes as (value, timestamp).
-            batch_size: rows of one answer; happybase's 1,000 leaves them to the client's settings.
-            scan_batching: most cells of a piece of a row, each of which then comes by itself.
-            limit: most rows, or pieces.
-            sorted_columns: whether a row is an OrderedDict; columns are in their order anyhow.
-            reverse: whether it runs downwards.
+            row_stop: the row key where the scan stops, excluded. A range from a key to itself is
+                empty, where the Thrift server returns that row.
+            row_prefix: prefix of the row keys, instead of start and stop. In reverse it returns
+                the same rows; happybase would miss the row whose key is the prefix itself.
+            columns: list or tuple of columns and families; None for all.
+            filter: a text in HBase's filter language, or one of `rowkey.hbase.filters`.
+            timestamp: cells older than this are read; None for all.
+            include_timestamp: whether each value is a pair (value, timestamp).
+            batch_size: rows of one answer; with happybase's 1,000 the client's settings apply.
+            scan_batching: most cells of a partial row; each partial row is returned by itself.
+            limit: most rows or partial rows.
+            sorted_columns: whether a row is an OrderedDict; columns are sorted in any case.
+            reverse: whether rows come in descending order.
 
         Raises:
-            WrongType: an argument is of another type.
-            Refused: a number is out of range, or the filter is none.
+            WrongArgumentType: an argument has the wrong type.
+            InvalidArgument: a number is out of range, or the filter is not valid.
 
-        Cost: 1.2 µs of this process for a row of one cell, where rows are alike.
+        Cost: 1.2 µs of this process for a row of one cell, if rows have the same columns.
         """
-        scan = as_scan(
+        scan = build_scan_spec(
             row_start, row_stop, row_prefix, columns, filter, timestamp,
             batch_size, scan_batching, limit, reverse,
         )  # fmt: skip
-        return scan_rows(
-            self.native, scan, limit, timestamps=include_timestamp, ordered=sorted_columns
+        return iter_scan_rows(
+            self.native_table, scan, limit, timestamps=include_timestamp, ordered=sorted_columns
         )
 
     # Writing
 
     def put(
         self,
-        row: Text,
-        data: Data,
+        row: BytesOrText,
+        data: RowData,
         timestamp: int | None = None,
         wal: bool = True,
     ) -> None:
-        """Write values by `family:qualifier`, all of them together; `Batch` tells of `wal`."""
+        """Write values by `family:qualifier` to one row atomically; for `wal` see `Batch`."""
         with self.batch(timestamp=timestamp, wal=wal) as batch:
             batch.put(row, data)
 
     def delete(
         self,
-        row: Text,
-        columns: Sequence[Text] | None = None,
+        row: BytesOrText,
+        columns: Sequence[BytesOrText] | None = None,
         timestamp: int | None = None,
         wal: bool = True,
     ) -> None:
-        """Delete a row, or columns and families of it, as far as they are not newer than a moment.
+        """Delete a row, or some of its columns and families.
 
         Args:
             row: the row key.
-            columns: what is deleted; None for all.
-            timestamp: up to which, and with it, cells are deleted.
+            columns: columns and families to delete; None for the whole row.
+            timestamp: cells up to and including it are deleted; None for all.
             wal: without effect.
         """
         with self.batch(timestamp=timestamp, wal=wal) as batch:
@@ -238,39 +248,41 @@ class Table:
         transaction: bool = False,
         wal: bool = True,
     ) -> Batch:
-        """Collects puts and deletes; its arguments are those of `Batch`."""
+        """Return a batch that collects puts and deletes; the arguments are those of `Batch`."""
         return Batch(self, timestamp, batch_size, transaction, wal)
 
-    # Counting
+    # Counters
 
-    def counter_get(self, row: Text, column: Text) -> int:
-        """The value of a counter, which is made with 0 if there is none."""
+    def counter_get(self, row: BytesOrText, column: BytesOrText) -> int:
+        """Return the value of a counter; a missing counter is created with 0."""
         return self.counter_inc(row, column, 0)
 
-    def counter_set(self, row: Text, column: Text, value: int = 0) -> None:
-        """Write the value of a counter, whatever it was."""
-        self.put(row, {column: _amount(value).to_bytes(COUNTER_BYTES, "big", signed=True)})
+    def counter_set(self, row: BytesOrText, column: BytesOrText, value: int = 0) -> None:
+        """Set a counter to a value."""
+        self.put(
+            row, {column: _to_counter_amount(value).to_bytes(COUNTER_BYTES, "big", signed=True)}
+        )
 
-    def counter_inc(self, row: Text, column: Text, value: int = 1) -> int:
-        """Add to a counter, with nothing in between; gives the new value.
+    def counter_inc(self, row: BytesOrText, column: BytesOrText, value: int = 1) -> int:
+        """Add to a counter atomically and return its new value.
 
         Raises:
-            MaybeApplied: the answer was lost, and it may have been added.
+            MaybeApplied: the answer was lost, and the value may have been added.
         """
         family, qualifier = split_column(column)
-        amount = (family, qualifier or b"", _amount(value))
-        return self.native.increment(as_bytes("row", row), [amount])[0]
+        amount = (family, qualifier or b"", _to_counter_amount(value))
+        return self.native_table.increment(to_bytes("row", row), [amount])[0]
 
-    def counter_dec(self, row: Text, column: Text, value: int = 1) -> int:
-        """Take from a counter, with nothing in between; gives the new value."""
-        return self.counter_inc(row, column, -_amount(value))
+    def counter_dec(self, row: BytesOrText, column: BytesOrText, value: int = 1) -> int:
+        """Subtract from a counter atomically and return its new value."""
+        return self.counter_inc(row, column, -_to_counter_amount(value))
 
 
-def _amount(given: object) -> int:
-    """What a counter can hold."""
-    if not isinstance(given, Integral) or isinstance(given, bool):
-        raise wrong_type("value", given, "a whole number")
-    amount = int(given)
+def _to_counter_amount(value: object) -> int:
+    """Return a value as the amount of a counter."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise build_type_error("value", value, "an integer")
+    amount = int(value)
     if not -(2**63) <= amount < 2**63:
-        raise Refused("value", f"{shown(amount)} is out of range", "-2^63..2^63-1")
+        raise InvalidArgument("value", f"{format_value(amount)} is out of range", "-2^63..2^63-1")
     return amount

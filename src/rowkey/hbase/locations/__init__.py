@@ -1,6 +1,6 @@
-"""Which server holds a row: the regions of each table, kept until an error says otherwise."""
+"""Finds the server of each row, and caches the regions until an error invalidates them."""
 
-from rowkey.hbase.locations.locations import Locations
-from rowkey.hbase.locations.region import Region
+from rowkey.hbase.locations.region_location import RegionLocation
+from rowkey.hbase.locations.region_locator import RegionLocator
 
-__all__ = ["Locations", "Region"]
+__all__ = ["RegionLocation", "RegionLocator"]

@@ -1,4 +1,4 @@
-"""Questions to hbase:meta: each is one attempt, and whoever asks decides about another."""
+"""Reads hbase:meta: each method makes one attempt, and its caller retries."""
 
 from __future__ import annotations
 
@@ -7,225 +7,245 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.hbase.errors import (
-    ElsewhereError,
     HBaseError,
     MalformedAnswer,
-    OutOfTime,
+    OperationTimedOut,
     ServerGone,
     ServerNotRunningYet,
+    StaleLocationError,
 )
-from rowkey.hbase.locations.flights import Flights
-from rowkey.hbase.locations.region import Region
-from rowkey.hbase.locations.rows import (
-    STATES,
+from rowkey.hbase.locations.meta_rows import (
+    STATE_FAMILY,
     MetaRow,
-    at_or_below,
-    at_start,
-    behind_all,
-    first_of,
-    meta_row,
-    meta_scan,
-    whole_rows,
+    build_end_key,
+    build_first_key,
+    build_key_above_holder,
+    build_key_at_start,
+    build_meta_scan,
+    decode_whole_rows,
+    parse_meta_row,
 )
-from rowkey.hbase.reading import Read
+from rowkey.hbase.locations.region_location import RegionLocation
+from rowkey.hbase.locations.single_flight import SingleFlight
+from rowkey.hbase.read_spec import ReadSpec
 from rowkey.hbase.requests.get import Get
-from rowkey.hbase.wire.names import META_REGION
-from rowkey.hbase.wire.proto import Malformed, Message
+from rowkey.hbase.wire.names import META_REGION_NAME, META_TABLE
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.cells import RowCells
-    from rowkey.hbase.connection import Call, Servers
+    from rowkey.hbase.connection import PendingCall, ServerConnections
     from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.messages.scan_answer import ScanAnswer
+    from rowkey.hbase.messages.scan_response import ScanResponse
     from rowkey.hbase.registry import Registry
-    from rowkey.hbase.requests.open_scanner import OpenScanner
+    from rowkey.hbase.requests.scanners import OpenScanner
     from rowkey.hbase.settings import Deadline, Settings
 
 A = TypeVar("A")
 
-META = "hbase:meta"
-
-AHEAD = 10
-"""Regions behind the wanted one that are read with it.
+PREFETCH_REGIONS = 10
+"""Regions after the one that is looked up that are read with it.
 
 Source: hbase.client.locate.prefetch.limit, AsyncNonMetaRegionLocator.
 """
 
-DEPTH = 3
-"""Rows of a reversed lookup: parents of split regions stand among the others for minutes."""
+REVERSE_LOOKUP_ROWS = 3
+"""Rows of a reversed lookup: parents of split regions stay among the others for minutes."""
 
-PAGE = 1_000
-"""Rows of one answer of a listing, some 660 B each."""
+LISTING_PAGE_ROWS = 1_000
+"""Rows of one answer when all regions are listed, about 660 B each."""
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
-    """Tell of an answer that cannot be read as of one that did not come.
+def _convert_malformed() -> Iterator[None]:
+    """Convert an answer that cannot be decoded to an error of the server.
 
     Raises:
-        MalformedAnswer: it cannot be read.
+        MalformedAnswer: it cannot be decoded.
     """
     try:
         yield
-    except Malformed as problem:
-        raise MalformedAnswer(META, problem.mistake.what) from problem
+    except WireFormatError as problem:
+        raise MalformedAnswer(META_TABLE, problem.mistake.problem) from problem
 
 
-class Meta:
-    """The table of regions, and where it is itself.
+class MetaTable:
+    """The table hbase:meta, and its own location.
 
     Args:
-        registry: tells which server has it.
-        servers: the connections.
-        settings: `call_s` bounds one attempt.
+        registry: finds the server of hbase:meta.
+        connections: the connections to servers.
+        settings: `call_timeout_s` is the most that one attempt may take.
     """
 
-    def __init__(self, registry: Registry, servers: Servers, settings: Settings) -> None:
-        self._registry, self._servers, self._settings = registry, servers, settings
-        self._region: Region | None = None
-        self._flights: Flights[Region] = Flights(META)
+    def __init__(
+        self, registry: Registry, connections: ServerConnections, settings: Settings
+    ) -> None:
+        self._registry, self._connections, self._settings = registry, connections, settings
+        self._cached_region: RegionLocation | None = None
+        self._lookups: SingleFlight[RegionLocation] = SingleFlight(META_TABLE)
 
     @property
-    def known(self) -> Region | None:
-        """Where it is as far as is known."""
-        return self._region
+    def cached_region(self) -> RegionLocation | None:
+        """The region of hbase:meta if its location is cached, or None."""
+        return self._cached_region
 
-    def region(self, deadline: Deadline) -> Region:
-        """Its own region, which the registry knows.
+    def locate_meta_region(self, deadline: Deadline) -> RegionLocation:
+        """Return the region of hbase:meta, from the cache or from the registry.
 
         Raises:
-            NobodyKnows: the registry did not tell.
+            RegistryUnavailable: the registry did not answer.
         """
-        return self._region or self._flights.share(META, lambda: self._asked(deadline), deadline)
+        return self._cached_region or self._lookups.run_once(
+            META_TABLE, lambda: self._fetch_meta_region(deadline), deadline
+        )
 
-    def _asked(self, deadline: Deadline) -> Region:
-        server = self._registry.meta(deadline.sooner(self._settings.call_s))
-        self._registry.learn([server])
-        self._region = found = Region(META, META_REGION, b"", b"", server, -1)
-        return found
+    def _fetch_meta_region(self, deadline: Deadline) -> RegionLocation:
+        """Read the location of hbase:meta from the registry, and cache it."""
+        server = self._registry.get_meta_server(deadline.shorten_to(self._settings.call_timeout_s))
+        self._registry.learn_servers([server])
+        region = RegionLocation(META_TABLE, META_REGION_NAME, b"", b"", server, -1)
+        self._cached_region = region
+        return region
 
-    def forget(self, region: Region) -> None:
-        """Ask the registry the next time, unless that was done meanwhile."""
-        if self._region == region:
-            self._region = None
+    def forget_region(self, region: RegionLocation) -> None:
+        """Drop a location of hbase:meta from the cache, unless a newer one is cached."""
+        if self._cached_region == region:
+            self._cached_region = None
 
     def forget_server(self, address: tuple[str, int]) -> None:
-        """The same, if it was on that server."""
-        region = self._region
+        """Drop the location of hbase:meta from the cache if it is on that server."""
+        region = self._cached_region
         if region is not None and region.server.address == address:
-            self.forget(region)
+            self.forget_region(region)
 
-    @_understood()
-    def around(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
-        """The region that holds a row, if there is one, then some behind it.
+    @_convert_malformed()
+    def find_regions_around(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
+        """Return the region that holds a row, if there is one, then some after it.
 
         Cost: two scans sent at once, 1 ms to 2 ms.
         """
-        down = meta_scan(at_or_below(table, row), first_of(table), DEPTH, reverse=True)
-        ahead = meta_scan(at_start(table, row), behind_all(table), AHEAD)
-        first, others = self._ask([down, ahead], deadline)
-        found = self._living(table, down, first, deadline)
-        return found + _living_of(table, whole_rows(others))
+        down = build_meta_scan(
+            build_key_above_holder(table, row),
+            build_first_key(table),
+            REVERSE_LOOKUP_ROWS,
+            reverse=True,
+        )
+        ahead = build_meta_scan(
+            build_key_at_start(table, row), build_end_key(table), PREFETCH_REGIONS
+        )
+        first, others = self._send_requests([down, ahead], deadline)
+        rows = self._find_live_regions(table, down, first, deadline)
+        return rows + _parse_live_regions(table, decode_whole_rows(others))
 
-    @_understood()
-    def below(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
-        """The region that holds the greatest keys below a row, then some before it.
+    @_convert_malformed()
+    def find_regions_below(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
+        """Return the region that holds the greatest keys below a row, then some before it.
 
         Cost: one scan.
         """
-        start = at_start(table, row) if row else behind_all(table)
-        scan = meta_scan(start, first_of(table), DEPTH + AHEAD, reverse=True)
-        (answer,) = self._ask([scan], deadline)
-        return self._living(table, scan, answer, deadline)
+        start = build_key_at_start(table, row) if row else build_end_key(table)
+        scan = build_meta_scan(
+            start, build_first_key(table), REVERSE_LOOKUP_ROWS + PREFETCH_REGIONS, reverse=True
+        )
+        (answer,) = self._send_requests([scan], deadline)
+        return self._find_live_regions(table, scan, answer, deadline)
 
-    def _living(
-        self, table: str, scan: OpenScanner, answer: ScanAnswer, deadline: Deadline
+    def _find_live_regions(
+        self, table: str, scan: OpenScanner, answer: ScanResponse, deadline: Deadline
     ) -> list[MetaRow]:
-        """What an answer tells of regions that are not retired; asks on while it tells nothing."""
+        """Return the regions of an answer that are not retired; read on while there are none."""
         while True:
-            rows = whole_rows(answer)
-            found = _living_of(table, rows)
-            if found or answer.more_in_region is False:
-                return found
-            scan = _behind(scan, rows, deadline)
-            (answer,) = self._ask([scan], deadline)
+            rows = decode_whole_rows(answer)
+            regions = _parse_live_regions(table, rows)
+            if regions or answer.more_in_region is False:
+                return regions
+            scan = _continue_scan(scan, rows, deadline)
+            (answer,) = self._send_requests([scan], deadline)
 
-    @_understood()
-    def listing(self, table: str, deadline: Deadline) -> list[MetaRow]:
-        """All regions of a table that are not retired, in the order of their keys.
+    @_convert_malformed()
+    def list_regions(self, table: str, deadline: Deadline) -> list[MetaRow]:
+        """Return all regions of a table that are not retired, in key order.
 
         Cost: one scan for 1,000 regions.
         """
-        scan = meta_scan(first_of(table), behind_all(table), PAGE)
-        found: list[MetaRow] = []
+        scan = build_meta_scan(build_first_key(table), build_end_key(table), LISTING_PAGE_ROWS)
+        regions: list[MetaRow] = []
         while True:
-            (answer,) = self._ask([scan], deadline)
-            rows = whole_rows(answer)
-            found += _living_of(table, rows)
+            (answer,) = self._send_requests([scan], deadline)
+            rows = decode_whole_rows(answer)
+            regions += _parse_live_regions(table, rows)
             if answer.more_in_region is False:
-                return found
-            scan = _behind(scan, rows, deadline)
+                return regions
+            scan = _continue_scan(scan, rows, deadline)
 
-    @_understood()
-    def table_state(self, table: str, deadline: Deadline) -> int | None:
-        """0 enabled, 1 disabled, 2 being disabled, 3 being enabled; None if there is no such table.
+    @_convert_malformed()
+    def get_table_state(self, table: str, deadline: Deadline) -> int | None:
+        """Return the state of a table; None if there is no such table.
+
+        It is 0 for enabled, 1 for disabled, 2 for disabling, and 3 for enabling.
 
         Source: HBase.proto, TableState {1:state}, in `table:state` of the row named as the table.
         """
-        (found,) = self._ask([Get(table.encode(), Read({STATES: (b"state",)}))], deadline)
-        return Message(found.cells[0].value).uint(1) if found.cells else None
+        get = Get(table.encode(), ReadSpec({STATE_FAMILY: (b"state",)}))
+        (row,) = self._send_requests([get], deadline)
+        return ProtoMessage(row.cells[0].value).get_uint(1) if row.cells else None
 
-    def _ask(self, requests: Sequence[Request[A]], deadline: Deadline) -> list[A]:
-        """The answers to some requests, sent together; one attempt.
+    def _send_requests(self, requests: Sequence[Request[A]], deadline: Deadline) -> list[A]:
+        """Send requests together once, and return their answers.
 
-        Where hbase:meta is may be asked by another thread, which is waited for until the deadline;
-        its server is waited for no longer than one call may take.
+        The location of hbase:meta may be looked up by another thread until the deadline; its
+        server may take no longer than one call.
 
         Raises:
-            HBaseError: of the first that failed; what it shows to be wrong is forgotten.
+            HBaseError: the error of the first request that failed; a location that it shows to be
+                wrong is dropped from the cache.
         """
-        region = self.region(deadline)
-        until = deadline.sooner(self._settings.call_s)
-        calls: list[Call] = []
+        region = self.locate_meta_region(deadline)
+        until = deadline.shorten_to(self._settings.call_timeout_s)
+        calls: list[PendingCall] = []
         try:
             for one in requests:
-                connection = self._servers.connection(region.server.address, one.service, until)
+                connection = self._connections.get_connection(
+                    region.server.address, one.service, until
+                )
                 param, cells = one.encode(region.name)
                 calls.append(connection.send(one.method, param, cells, deadline=until))
-            until = deadline.sooner(self._settings.call_s)  # of the answers, once all are sent
-            answers = [call.result(until) for call in calls]
+            answers_until = deadline.shorten_to(self._settings.call_timeout_s)
+            answers = [call.result(answers_until) for call in calls]
         except HBaseError as error:
             for call in calls:
                 call.cancel()
-            self._heed(error, region)
+            self._invalidate_on_error(error, region)
             raise
         return [one.decode(answer) for one, answer in zip(requests, answers, strict=True)]
 
-    def _heed(self, error: HBaseError, region: Region) -> None:
-        if isinstance(error, ElsewhereError | ServerGone | ServerNotRunningYet):
-            self.forget(region)
+    def _invalidate_on_error(self, error: HBaseError, region: RegionLocation) -> None:
+        """Drop the cached location of hbase:meta if an error shows that it is wrong."""
+        if isinstance(error, StaleLocationError | ServerGone | ServerNotRunningYet):
+            self.forget_region(region)
         if isinstance(error, ServerGone | ServerNotRunningYet):
-            self._servers.drop(region.server.address, error)
+            self._connections.drop_connections(region.server.address, error)
 
 
-def _living_of(table: str, rows: Sequence[RowCells]) -> list[MetaRow]:
-    """The regions of a table among some rows, but those that are retired."""
-    found = (meta_row(row) for row in rows)
-    return [row for row in found if row and not row.retired and row.table == table]
+def _parse_live_regions(table: str, rows: Sequence[RowCells]) -> list[MetaRow]:
+    """Return the regions of a table among some rows, without retired ones."""
+    regions = (parse_meta_row(row) for row in rows)
+    return [row for row in regions if row and not row.is_retired and row.table == table]
 
 
-def _behind(scan: OpenScanner, rows: Sequence[RowCells], deadline: Deadline) -> OpenScanner:
-    """The scan that goes on behind the last row of an answer; the same one if that had none.
+def _continue_scan(scan: OpenScanner, rows: Sequence[RowCells], deadline: Deadline) -> OpenScanner:
+    """Return the scan that continues after the last row of an answer.
 
-    An answer without rows before the end is a heartbeat: it says only that the server lives.
+    An answer without rows before the end is a heartbeat: the server is still reading.
 
     Raises:
-        OutOfTime: the deadline is over.
+        OperationTimedOut: the deadline has passed.
     """
-    if deadline.expired:
-        raise OutOfTime(META, "a scan did not come to its end in time")
+    if deadline.is_expired:
+        raise OperationTimedOut(META_TABLE, "a scan did not reach its end in time")
     if not rows:
         return scan
     return replace(scan, scan=replace(scan.scan, start=rows[-1].row, include_start=False))

@@ -1,1 +1,1 @@
-"""What requests are made of, and what answers are read by: the messages that several share."""
+"""Parts of requests and answers that several requests share."""

@@ -1,4 +1,4 @@
-"""What a request to a server is: bytes to send, and what to make of the bytes that come back."""
+"""The contract of requests: how each is encoded, and how its answer is decoded."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
-class Repeating(Enum):
-    """What may come of a request that is sent again because its answer was lost."""
+class Idempotence(Enum):
+    """The effect of a request that is sent again because its answer was lost."""
 
-    HARMLESS = 1
+    IDEMPOTENT = 1
     """The same, however often it is sent."""
-    GUARDED = 2
+    NONCE_PROTECTED = 2
     """The same while the region stays, or after its server died: a nonce tells the server."""
-    COUNTS = 3
+    NOT_IDEMPOTENT = 3
     """It may be done twice, or be refused because it was done: it is not sent again."""
 
 
 class Request(ABC, Generic[A]):
-    """One call of HBase's protocol, ready to be sent to whichever server has the region.
+    """One call of HBase's protocol, ready to be sent to the server of its region.
 
     It is immutable: a request that failed is sent again as it is.
     """
@@ -32,7 +32,7 @@ class Request(ABC, Generic[A]):
     service: ClassVar[str] = "ClientService"
     """Whose call it is: ClientService, AdminService, MasterService or ClientMetaService."""
 
-    slow: ClassVar[bool] = False
+    is_slow: ClassVar[bool] = False
     """Whether one attempt may take the whole time of its operation: the server itself waits."""
 
     __slots__ = ()
@@ -40,25 +40,25 @@ class Request(ABC, Generic[A]):
     @property
     @abstractmethod
     def method(self) -> str:
-        """The name of the call; most kinds write it as a class attribute."""
+        """The name of the RPC; most requests have it as a class attribute."""
 
     @property
-    def repeating(self) -> Repeating:
-        """What may come of sending it twice."""
-        return Repeating.HARMLESS
+    def idempotence(self) -> Idempotence:
+        """The effect of sending it twice."""
+        return Idempotence.IDEMPOTENT
 
     @abstractmethod
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """What is sent: the message of the call, and its cells.
+        """Return the message of the call, and its cell block.
 
         Args:
-            region: full name of the region it is sent to; b"" for requests that name none.
+            region: full name of its region; b"" for requests without one.
         """
 
     @abstractmethod
     def decode(self, response: Response) -> A:
-        """What an answer without an error says.
+        """Return the result in an answer that is not an error.
 
         Raises:
-            Malformed: the bytes are no answer to this request.
+            WireFormatError: the bytes are not an answer to this request.
         """

@@ -1,12 +1,12 @@
-"""What a server says of one row: the message `Result`, its cells beside it or inside it."""
+"""Parses the message `Result`: the cells of one row, in the cell block or in the message."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rowkey.cells import Cell, Kind
+from rowkey.cells import Cell, CellType
 from rowkey.hbase.wire.cellblocks import decode_rows
-from rowkey.hbase.wire.proto import Malformed, Message
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,61 +15,63 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """One result.
+    """The result of one row.
 
     Args:
-        size: how many cells of the cell block are its.
-        exists: whether there is something, if that was asked.
-        cells: those that came inside the message; none if they are in the cell block.
+        cell_count: how many cells of the cell block belong to it.
+        exists: whether the row exists, in the answer to an existence check.
+        cells: the cells in the message; empty if they are in the cell block.
     """
 
-    size: int
+    cell_count: int
     exists: bool
     cells: Sequence[Cell]
 
 
-NOTHING = Result(0, False, ())
-"""What a put answers."""
+EMPTY_RESULT = Result(0, False, ())
+"""The answer to a put."""
 
-_KINDS = {int(kind): kind for kind in Kind}
+_CELL_TYPES = {int(cell_type): cell_type for cell_type in CellType}
 
 
-def read_result(message: bytes) -> Result:
-    r"""The result that a message holds.
+def parse_result(message: bytes) -> Result:
+    r"""Return the result that a message holds.
 
     Raises:
-        Malformed: it holds none.
+        WireFormatError: it is malformed.
 
     Source: Client.proto of HBase 2.6: 1 cell, 2 associated_cell_count, 3 exists, 4 stale.
 
-    >>> read_result(b"\x10\x02\x20\x00").size
+    >>> parse_result(b"\x10\x02\x20\x00").cell_count
     2
     """
     if not message:
-        return NOTHING
-    # What nearly every get is answered with: a count below 128, and "not stale".
+        return EMPTY_RESULT
+    # The answer to nearly every get: a count below 128, and "not stale".
     if len(message) == 4 and message[0] == 0x10 and message[1] < 128 and message[2] == 0x20:
         return Result(message[1], False, ())
-    sent = Message(message)
-    return Result(sent.uint(2), sent.flag(3), [_cell(one) for one in sent.messages(1)])
+    sent = ProtoMessage(message)
+    return Result(
+        sent.get_uint(2), sent.get_bool(3), [_parse_cell(one) for one in sent.list_messages(1)]
+    )
 
 
-def _cell(sent: Message) -> Cell:
-    """A cell inside a message.
+def _parse_cell(msg: ProtoMessage) -> Cell:
+    """Return a cell that is in the message.
 
     Source: Cell.proto of HBase 2.6: 1 row, 2 family, 3 qualifier, 4 timestamp, 5 cell_type,
         6 value.
     """
-    kind = _KINDS.get(sent.uint(5, Kind.PUT))
-    if kind is None:
-        raise Malformed(f"a cell of type {sent.uint(5)}", "4, 8, 10, 12 or 14")
-    return Cell(sent.text(2), sent.blob(3), sent.int64(4), sent.blob(6), kind)
+    cell_type = _CELL_TYPES.get(msg.get_uint(5, CellType.PUT))
+    if cell_type is None:
+        raise WireFormatError(f"a cell of type {msg.get_uint(5)}", "4, 8, 10, 12 or 14")
+    return Cell(msg.get_text(2), msg.get_bytes(3), msg.get_int64(4), msg.get_bytes(6), cell_type)
 
 
-def only_result(response: Response) -> tuple[Result, Sequence[Cell]]:
-    """The one result of an answer, in its field 1, and its cells, wherever they are."""
-    sent = Message(response.message)
-    result = read_result(sent.blob(1))
-    if result.cells or not result.size:
+def parse_single_result(response: Response) -> tuple[Result, Sequence[Cell]]:
+    """Return the result in field 1 of an answer, with its cells."""
+    sent = ProtoMessage(response.message)
+    result = parse_result(sent.get_bytes(1))
+    if result.cells or not result.cell_count:
         return result, result.cells
-    return result, decode_rows(bytes(response.cells), [result.size])[0].cells
+    return result, decode_rows(bytes(response.cells), [result.cell_count])[0].cells

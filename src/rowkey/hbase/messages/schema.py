@@ -1,28 +1,34 @@
-"""How HBase describes tables and families on the wire: names and texts, whatever they mean."""
+"""Schemas of tables and families in HBase's protocol: names, and attributes as texts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from rowkey.hbase.wire.names import read_table_name, table_name
-from rowkey.hbase.wire.proto import Malformed, Message, blob, message, text
+from rowkey.hbase.wire.names import encode_table_name, parse_table_name
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    WireFormatError,
+    encode_bytes,
+    encode_message,
+    encode_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Words that are no UTF-8 are sent back as they came.
-_TEXT = ("utf-8", "surrogateescape")
+# Texts that are not UTF-8 are sent back as they came.
+_TEXT_CODEC = ("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
 class FamilySchema:
-    """A family in HBase's words.
+    """A column family with its attributes.
 
     Args:
         name: the family's name.
         attributes: its attributes as text.
-        configuration: settings of the site that it overrides.
+        configuration: the settings of the site that it overrides.
 
     Source: HBase.proto, ColumnFamilySchema {1:name, 2:attributes*, 3:configuration*}.
     """
@@ -32,26 +38,30 @@ class FamilySchema:
     configuration: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """The protobuf ColumnFamilySchema of it; the inverse of `read`."""
-        name = blob(1, self.name.encode(*_TEXT))
-        return name + _pairs(2, self.attributes) + _settings(3, self.configuration)
+        """Return the protobuf ColumnFamilySchema; the inverse of `from_message`."""
+        name = encode_bytes(1, self.name.encode(*_TEXT_CODEC))
+        return (
+            name
+            + _encode_bytes_pairs(2, self.attributes)
+            + _encode_string_pairs(3, self.configuration)
+        )
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The family that a protobuf describes."""
-        name = sent.blob(1).decode(*_TEXT)
-        return cls(name, _read_pairs(sent, 2), _read_pairs(sent, 3))
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the family that a protobuf describes."""
+        name = msg.get_bytes(1).decode(*_TEXT_CODEC)
+        return cls(name, _decode_pairs(msg, 2), _decode_pairs(msg, 3))
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table in HBase's words.
+    """A table with its families and attributes.
 
     Args:
-        name: the table's name, its namespace before it unless that is `default`.
-        families: in the order HBase has them.
-        attributes: what is kept with the table, as text.
-        configuration: settings of the site; HBase gives them back among the attributes.
+        name: the table's name, with its namespace unless that is `default`.
+        families: its families in HBase's order.
+        attributes: its attributes as text.
+        configuration: settings of the site; HBase returns them among the attributes.
 
     Source: HBase.proto, TableSchema {1:table_name, 2:attributes*, 3:column_families*,
         4:configuration*}.
@@ -63,40 +73,52 @@ class TableSchema:
     configuration: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """The protobuf TableSchema of it; the inverse of `read`."""
-        families = b"".join(message(3, family.encode()) for family in self.families)
-        name, words = message(1, table_name(self.name)), _pairs(2, self.attributes)
-        return name + words + families + _settings(4, self.configuration)
+        """Return the protobuf TableSchema; the inverse of `from_message`."""
+        families = b"".join(encode_message(3, family.encode()) for family in self.families)
+        name, words = (
+            encode_message(1, encode_table_name(self.name)),
+            _encode_bytes_pairs(2, self.attributes),
+        )
+        return name + words + families + _encode_string_pairs(4, self.configuration)
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The table that a protobuf describes.
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the table that a protobuf describes.
 
         Raises:
-            Malformed: it has no name.
+            WireFormatError: it has no name.
         """
-        name = sent.message(1)
+        name = msg.get_message(1)
         if name is None:
-            raise Malformed("a table without a name", "a name")
-        families = tuple(FamilySchema.read(one) for one in sent.messages(3))
-        return cls(read_table_name(name), families, _read_pairs(sent, 2), _read_pairs(sent, 4))
+            raise WireFormatError("a table without a name", "a name")
+        families = tuple(FamilySchema.from_message(one) for one in msg.list_messages(3))
+        return cls(parse_table_name(name), families, _decode_pairs(msg, 2), _decode_pairs(msg, 4))
 
 
-def _pairs(number: int, words: Mapping[str, str]) -> bytes:
-    """Words as BytesBytesPair {1:first, 2:second}."""
+def _encode_bytes_pairs(number: int, attributes: Mapping[str, str]) -> bytes:
+    """Return attributes as BytesBytesPair {1:first, 2:second}."""
     return b"".join(
-        message(number, blob(1, word.encode(*_TEXT)), blob(2, value.encode(*_TEXT)))
-        for word, value in words.items()
+        encode_message(
+            number,
+            encode_bytes(1, word.encode(*_TEXT_CODEC)),
+            encode_bytes(2, value.encode(*_TEXT_CODEC)),
+        )
+        for word, value in attributes.items()
     )
 
 
-def _settings(number: int, words: Mapping[str, str]) -> bytes:
-    """Words as NameStringPair {1:name, 2:value}."""
-    pairs = words.items()
-    return b"".join(message(number, text(1, word), text(2, value)) for word, value in pairs)
+def _encode_string_pairs(number: int, settings: Mapping[str, str]) -> bytes:
+    """Return configuration as NameStringPair {1:name, 2:value}."""
+    pairs = settings.items()
+    return b"".join(
+        encode_message(number, encode_text(1, word), encode_text(2, value)) for word, value in pairs
+    )
 
 
-def _read_pairs(sent: Message, number: int) -> dict[str, str]:
-    """The words of a repeated pair of either sort."""
-    pairs = sent.messages(number)
-    return {one.blob(1).decode(*_TEXT): one.blob(2).decode(*_TEXT) for one in pairs}
+def _decode_pairs(msg: ProtoMessage, number: int) -> dict[str, str]:
+    """Return the attributes of a repeated pair of either type."""
+    pairs = msg.list_messages(number)
+    return {
+        one.get_bytes(1).decode(*_TEXT_CODEC): one.get_bytes(2).decode(*_TEXT_CODEC)
+        for one in pairs
+    }

@@ -1,17 +1,22 @@
-"""Where a cluster's master and its table of regions are: by ZooKeeper or by master addresses."""
+"""The registries of a cluster: they find its master and hbase:meta by ZooKeeper or by masters."""
 
-from rowkey.hbase.registry.contract import NobodyKnows, NobodyThere, NoCluster, Registry
-from rowkey.hbase.registry.nodes import Said
-from rowkey.hbase.registry.url import KINDS, Place, WrongUrl, parse_url
+from rowkey.hbase.registry.contract import (
+    ClusterNotFound,
+    Registry,
+    RegistryUnavailable,
+    RegistryUnreachable,
+)
+from rowkey.hbase.registry.nodes import NodeReply
+from rowkey.hbase.registry.url import REGISTRIES, ClusterAddress, InvalidClusterUrl, parse_url
 
 __all__ = [
-    "KINDS",
-    "NoCluster",
-    "NobodyKnows",
-    "NobodyThere",
-    "Place",
+    "REGISTRIES",
+    "ClusterAddress",
+    "ClusterNotFound",
+    "InvalidClusterUrl",
+    "NodeReply",
     "Registry",
-    "Said",
-    "WrongUrl",
+    "RegistryUnavailable",
+    "RegistryUnreachable",
     "parse_url",
 ]

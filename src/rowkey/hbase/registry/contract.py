@@ -1,131 +1,129 @@
-"""What a registry answers: where to begin, for who knows nothing of a cluster but an address."""
+"""The contract of registries, and their errors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Unsupported
-from rowkey.hbase.errors import AskedWrongly, HBaseError
+from rowkey.errors import Unavailable
+from rowkey.hbase.errors import HBaseError, InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rowkey.hbase.connection import Servers
-    from rowkey.hbase.registry.nodes import Address, Said
+    from rowkey.hbase.connection import ServerConnections
+    from rowkey.hbase.registry.nodes import Address, NodeReply
     from rowkey.hbase.settings import Deadline, Settings
-    from rowkey.hbase.wire.names import Server
+    from rowkey.hbase.wire.names import ServerName
 
 
 class Registry(ABC):
-    """Knows where the master and hbase:meta are, and asks again each time it is asked.
+    """Finds the active master and hbase:meta; each call looks them up again.
 
-    Nothing is remembered but which nodes answer: whoever asks has just found out that what was
-    told before is no longer true. Threads may share one.
+    Only which nodes answer is remembered: a caller looks up a server because the last location
+    was wrong. Threads may share a registry.
     """
 
     scheme: ClassVar[str]
-    """What its URLs begin with, without `://`."""
+    """The scheme of its URLs, without `://`."""
 
-    port: ClassVar[int]
+    default_port: ClassVar[int]
     """Port of a node that names none."""
 
-    root: ClassVar[str]
+    default_root: ClassVar[str]
     """Path of a URL that names none; empty if its URLs have no path."""
-
-    asks: ClassVar[str]
-    """What its nodes are, in a word: ZooKeeper, HBase."""
 
     @classmethod
     @abstractmethod
     def open(
-        cls, nodes: Sequence[Address], root: str, servers: Servers, settings: Settings
+        cls, nodes: Sequence[Address], root: str, connections: ServerConnections, settings: Settings
     ) -> Registry:
-        """A registry of these nodes; nobody is asked yet.
+        """Return a registry of these nodes; it connects when it is first used.
 
         Args:
-            nodes: one or more.
+            nodes: host and port of each node, one or more.
             root: the path of the URL.
-            servers: connections to HBase's servers.
+            connections: the connections to HBase's servers.
             settings: limits of one attempt.
         """
 
     @abstractmethod
-    def cluster_id(self, deadline: Deadline) -> str:
-        """The id of the cluster.
+    def get_cluster_id(self, deadline: Deadline) -> str:
+        """Return the id of the cluster.
 
         Raises:
-            NobodyKnows: no node told it in time.
-            NoCluster: a node told that there is none, and no node ever told anything else.
+            RegistryUnavailable: no node answered in time.
+            ClusterNotFound: a node answered that there is no cluster, and no node ever answered
+                anything else.
         """
 
     @abstractmethod
-    def master(self, deadline: Deadline) -> Server:
-        """The active master; one that has just died is named until its session is over.
+    def get_master(self, deadline: Deadline) -> ServerName:
+        """Return the active master; one that has just died is returned until its session expires.
 
         Raises:
-            NobodyKnows: no node told it in time, or there is none now.
-            NoCluster: as above.
+            RegistryUnavailable: no node answered in time, or no master is active.
+            ClusterNotFound: as above.
         """
 
     @abstractmethod
-    def meta(self, deadline: Deadline) -> Server:
-        """The server of hbase:meta.
+    def get_meta_server(self, deadline: Deadline) -> ServerName:
+        """Return the server of hbase:meta.
 
         Raises:
-            NobodyKnows: no node told it in time, or it is open nowhere now.
-            NoCluster: as above.
+            RegistryUnavailable: no node answered in time, or hbase:meta is not open.
+            ClusterNotFound: as above.
         """
 
     @abstractmethod
-    def learn(self, servers: Iterable[Server]) -> None:
-        """Take note of servers of the cluster; a registry that can ask them, will."""
+    def learn_servers(self, servers: Iterable[ServerName]) -> None:
+        """Add servers of the cluster, which a registry of masters can then call too."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is held; never waits."""
+        """Release all resources; never waits."""
 
     @abstractmethod
-    def dump(self) -> dict[str, Any]:
-        """What there is to see, for people."""
+    def dump_state(self) -> dict[str, Any]:
+        """Return the state of the registry as JSON values."""
 
 
-class _NodesAsked(HBaseError):
-    """What all nodes said, each for itself.
+class _AllNodesFailed(HBaseError):
+    """No node answered; the error lists the reply of each.
 
     Args:
         path: the registry's URL.
-        wanted: what was asked for.
-        said: what each node said.
+        wanted: what was looked up.
+        replies: the failure of each node.
     """
 
-    def __init__(self, path: str, wanted: str, said: Sequence[Said]) -> None:
-        self.said = tuple(said)
-        shown = [f"{one.node} said: {one.text}" for one in self.said[:_SAID_SHOWN]]
-        if len(self.said) > _SAID_SHOWN:
-            shown.append(f"and {len(self.said) - _SAID_SHOWN} more nodes")
-        super().__init__(path, f"no node told {wanted}; {'; '.join(shown)}")
+    def __init__(self, path: str, wanted: str, replies: Sequence[NodeReply]) -> None:
+        self.replies = tuple(replies)
+        lines = [f"{reply.node}: {reply.text}" for reply in self.replies[:_MAX_NODES_SHOWN]]
+        if len(self.replies) > _MAX_NODES_SHOWN:
+            lines.append(f"and {len(self.replies) - _MAX_NODES_SHOWN} more nodes")
+        super().__init__(path, f"no node knows {wanted}; {'; '.join(lines)}")
 
 
-_SAID_SHOWN = 3
-"""Nodes that the text names: an ensemble mostly has three; `said` has all."""
+_MAX_NODES_SHOWN = 3
+"""Nodes that the text lists: most ensembles have three; `replies` has all."""
 
 
-class NobodyKnows(_NodesAsked, Unsupported):
-    """No node of the registry told what was asked; it may be told later."""
+class RegistryUnavailable(_AllNodesFailed, Unavailable):
+    """No node of the registry knows it now; a later call may succeed."""
 
-    retriable = True
+    is_retriable = True
 
 
-class NobodyThere(NobodyKnows):
-    """No node could be reached, and none ever was: most often the URL is another cluster's."""
+class RegistryUnreachable(RegistryUnavailable):
+    """No node was ever reached: most often the URL is wrong, or the cluster does not run."""
 
-    few_times = True
+    is_likely_permanent = True
     advice = "Check the hosts and ports of the URL, and whether the cluster runs."
 
 
-class NoCluster(_NodesAsked, AskedWrongly):
-    """There is no cluster behind the URL that could be spoken to: asking again does not help."""
+class ClusterNotFound(_AllNodesFailed, InvalidRequest):
+    """There is no cluster at the URL, or not one that this client can use: a retry cannot help."""
 
-    retriable = False
+    is_retriable = False
     advice = "Check the hosts, the ports and the root znode (zookeeper.znode.parent) of the URL."

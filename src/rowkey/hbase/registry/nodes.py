@@ -1,4 +1,4 @@
-"""The nodes of a registry, asked in turn until one answers: the living first."""
+"""The nodes of a registry, tried one after the other until one answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from rowkey import forks
+from rowkey import fork_safety
+from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.errors import (
     ConnectionLost,
     HBaseError,
@@ -14,8 +15,8 @@ from rowkey.hbase.errors import (
     MalformedAnswer,
     UnknownHost,
 )
-from rowkey.hbase.registry.contract import NobodyKnows, NobodyThere, NoCluster
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.registry.contract import ClusterNotFound, RegistryUnavailable, RegistryUnreachable
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,142 +26,141 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Address: TypeAlias = tuple[str, int]
 
-LEAST_S = 0.25
-"""Seconds that each node is given at least, however many there are: a packet lost on the way is
-sent again after 0.2 s. Source: Linux, TCP_RTO_MIN.
+MIN_NODE_S = 0.25
+"""Seconds that each node may take at least, however many there are: a lost packet is sent again
+after 0.2 s. Source: Linux, TCP_RTO_MIN.
 """
 
 
 class NodeFailed(Exception):
-    """A node did not tell what it was asked.
+    """A node did not answer the question.
 
     Args:
-        text: why, as the reader shall see it.
-        final: whether it will say the same for ever.
+        text: why.
+        is_permanent: whether a retry cannot help.
     """
 
-    def __init__(self, text: str, *, final: bool = False) -> None:
+    def __init__(self, text: str, *, is_permanent: bool = False) -> None:
         super().__init__(text)
-        self.final = final
+        self.is_permanent = is_permanent
 
 
-class Said(NamedTuple):
-    """What a node said instead of an answer.
+class NodeReply(NamedTuple):
+    """The failure of one node.
 
     Args:
         node: its "host:port".
-        text: what it said, or what was made of its silence.
-        final: whether it will say the same for ever.
+        text: why it did not answer.
+        is_permanent: whether a retry cannot help.
     """
 
     node: str
     text: str
-    final: bool
+    is_permanent: bool
 
 
-def shown(address: Address) -> str:
-    """An address as a URL has it.
+class RegistryNodes:
+    """The nodes in the order to try them: round robin, and those that failed last.
 
-    >>> shown(("zk1", 2181)), shown(("::1", 2181))
-    ('zk1:2181', '[::1]:2181')
-    """
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-class Nodes:
-    """Whom to ask next: nodes that answer take turns, and those that failed come last.
-
-    Taking turns, a node whose word is old is not believed again and again.
+    With round robin, a node whose data is old is not used for every lookup.
 
     Args:
-        url: of the registry, for messages.
-        first: the nodes to begin with.
-        most_s: seconds that one node is given at most.
+        url: the registry's URL, for messages.
+        addresses: the first nodes.
+        max_node_s: the most seconds that one node may take.
     """
 
-    def __init__(self, url: str, first: Sequence[Address], most_s: float) -> None:
-        self.url, self.most_s = url, most_s
+    def __init__(self, url: str, addresses: Sequence[Address], max_node_s: float) -> None:
+        self.url, self.max_node_s = url, max_node_s
         self.reset_in_child()
-        forks.register(self)
-        self._turn = count()
-        # Of each node: whether it failed when it was last asked, and when that was.
-        self._marks = {address: (False, next(self._turn)) for address in first}
-        self._answered = False
+        fork_safety.register_resource(self)
+        self._turn_counter = count()
+        # Of each node: whether it failed when it was last tried, and the number of that try.
+        self._node_marks = {address: (False, next(self._turn_counter)) for address in addresses}
+        self._has_answered = False
 
     def reset_in_child(self) -> None:
-        """In a forked child: have a fresh lock."""
+        """In a forked child: create a new lock."""
         self._lock = Lock()
 
-    def in_turn(self) -> list[Address]:
-        """All nodes, in the order in which to ask them."""
+    def list_in_order(self) -> list[Address]:
+        """Return all nodes in the order to try them."""
         with self._lock:
-            return sorted(self._marks, key=self._marks.__getitem__)
+            return sorted(self._node_marks, key=self._node_marks.__getitem__)
 
-    def learn(self, addresses: Iterable[Address]) -> None:
-        """Add nodes, to be asked after those that are known to answer."""
-        fresh = [address for address in addresses if address not in self._marks]
+    def add_nodes(self, addresses: Iterable[Address]) -> None:
+        """Add nodes, to be tried after those that are known to answer."""
+        fresh = [address for address in addresses if address not in self._node_marks]
         if fresh:
             with self._lock:
                 for address in fresh:
-                    self._marks.setdefault(address, (False, next(self._turn)))
+                    self._node_marks.setdefault(address, (False, next(self._turn_counter)))
 
-    def ask(self, wanted: str, one: Callable[[Address, Deadline], A], deadline: Deadline) -> A:
-        """The first answer of a node.
+    def ask_nodes(
+        self, what: str, ask_node: Callable[[Address, Deadline], A], deadline: Deadline
+    ) -> A:
+        """Return the first answer of a node.
 
         Args:
-            wanted: what is asked for, for messages.
-            one: asks one node, by the deadline it is given; raises `NodeFailed`.
-            deadline: of them all; what is left is shared among those not yet asked.
+            what: what is looked up, for messages.
+            ask_node: asks one node, by the deadline that it gets; raises `NodeFailed`.
+            deadline: of the lookup; the nodes not yet tried share the time that is left.
 
         Raises:
-            NobodyKnows: none answered.
-            NobodyThere: none could be reached, and none ever was; it may be a name that is not
-                resolved for a moment, or a server that dies just now.
-            NoCluster: none answered, one said that none ever will, and none ever did.
+            RegistryUnavailable: none answered.
+            RegistryUnreachable: none could be reached, and none ever was; a retry may help if a
+                name server failed, or a server was dying.
+            ClusterNotFound: none answered, one said that a retry cannot help, and none ever
+                answered before.
         """
-        said, nodes = [], self.in_turn()
-        reached = self._answered
-        for place, address in enumerate(nodes):
-            if place and deadline.expired:
-                said += [Said(shown(left), "not asked in time", False) for left in nodes[place:]]
+        replies, nodes = [], self.list_in_order()
+        reached = self._has_answered
+        for index, address in enumerate(nodes):
+            if index and deadline.is_expired:
+                replies += [
+                    NodeReply(format_address(node), "there was no time left to ask it", False)
+                    for node in nodes[index:]
+                ]
                 break
-            share = max(LEAST_S, deadline.left() / (len(nodes) - place))
+            share_s = max(MIN_NODE_S, deadline.get_remaining_s() / (len(nodes) - index))
             try:
-                answer = one(address, deadline.sooner(min(self.most_s, share)))
-            except (NodeFailed, HBaseError, Malformed) as problem:
-                self._mark(address, failed=True)
-                reached = reached or not isinstance(problem, _NOT_REACHED)
-                said.append(Said(shown(address), *_made_of(problem)))
+                answer = ask_node(address, deadline.shorten_to(min(self.max_node_s, share_s)))
+            except (NodeFailed, HBaseError, WireFormatError) as problem:
+                self._mark_node(address, has_failed=True)
+                reached = reached or not isinstance(problem, _UNREACHED_ERRORS)
+                replies.append(NodeReply(format_address(address), *_explain_failure(problem)))
             else:
-                self._mark(address, failed=False)
+                self._mark_node(address, has_failed=False)
                 return answer
         if not reached:
-            raise NobodyThere(self.url, wanted, said)
-        lost = any(one.final for one in said) and not self._answered
-        raise (NoCluster if lost else NobodyKnows)(self.url, wanted, said)
+            raise RegistryUnreachable(self.url, what, replies)
+        is_permanent = any(reply.is_permanent for reply in replies) and not self._has_answered
+        raise (ClusterNotFound if is_permanent else RegistryUnavailable)(self.url, what, replies)
 
-    def _mark(self, address: Address, *, failed: bool) -> None:
+    def _mark_node(self, address: Address, *, has_failed: bool) -> None:
+        """Record whether a node failed, and that it was tried now."""
         with self._lock:
-            self._marks[address] = (failed, next(self._turn))
-            self._answered |= not failed
+            self._node_marks[address] = (has_failed, next(self._turn_counter))
+            self._has_answered |= not has_failed
 
-    def dump(self) -> dict[str, Any]:
-        """Each node, and whether it failed when it was last asked."""
+    def dump_state(self) -> dict[str, Any]:
+        """Return each node, and whether it failed when it was last tried."""
         with self._lock:
-            return {shown(address): failed for address, (failed, _) in self._marks.items()}
+            return {
+                format_address(address): failed for address, (failed, _) in self._node_marks.items()
+            }
 
 
-_NOT_REACHED = (ConnectionLost, HeaderRefused, UnknownHost)
-"""After these nobody knows whether the node is one of the cluster's at all."""
+_UNREACHED_ERRORS = (ConnectionLost, HeaderRefused, UnknownHost)
+"""After these errors it is unknown whether the node belongs to a cluster at all."""
 
 
-def _made_of(problem: NodeFailed | HBaseError | Malformed) -> tuple[str, bool]:
-    """Why a node did not answer, and whether it never will."""
+def _explain_failure(problem: NodeFailed | HBaseError | WireFormatError) -> tuple[str, bool]:
+    """Return why a node did not answer, and whether that is permanent."""
     if isinstance(problem, NodeFailed):
-        return str(problem), problem.final
+        return str(problem), problem.is_permanent
     if isinstance(problem, HBaseError):
-        # A master that starts, or dies, fails in strange ways: what can be retried is not for ever.
-        final = isinstance(problem, MalformedAnswer) or not problem.retriable
-        return problem.mistake.what, final
-    return f"its answer is malformed: {problem.mistake.what}", True
+        # A master that starts or dies fails in strange ways: what can be retried is not permanent.
+        is_permanent = isinstance(problem, MalformedAnswer) or not problem.is_retriable
+        return problem.mistake.problem, is_permanent
+    return f"its answer is malformed: {problem.mistake.problem}", True

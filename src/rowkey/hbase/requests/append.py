@@ -1,4 +1,4 @@
-"""Appending to cells of one row."""
+"""Append to cells of one row."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import LATEST, Cell, check_row
-from rowkey.errors import Refused, shown
-from rowkey.hbase.messages.contract import Repeating, Request
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.mutations import (
     APPEND,
-    cells_in_order,
     check_columns,
     check_nonce,
-    mutate_request,
-    mutation_message,
+    encode_mutate_request,
+    encode_mutation,
+    order_cells,
 )
-from rowkey.hbase.messages.results import only_result
+from rowkey.hbase.messages.results import parse_single_result
 from rowkey.hbase.wire.cellblocks import encode_cells
-from rowkey.hbase.wire.proto import message
+from rowkey.hbase.wire.proto import encode_message
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,17 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Append(Request[list[bytes]]):
-    """The new values of cells of a row, in the order of the pieces.
+    """Append to cells of one row; the answer is their new values in the order of the pieces.
 
     Args:
-        row: its key.
-        pieces: family, qualifier and what is appended.
-        nonce: number by which a server knows it when it comes again; 0 for none.
-        nonce_group: number of the client, beside the nonce.
-        sync: whether it is on the disks before it is acknowledged.
+        row: the row key.
+        pieces: family, qualifier and the bytes appended.
+        nonce: number by which a server recognizes a repeated request; 0 for none.
+        nonce_group: number of the client, which completes the nonce.
+        sync: whether the change is on the disks before it is acknowledged.
 
     Raises:
-        Refused: the row key or a piece is none, there is no column, or one is named twice.
+        InvalidArgument: the row key or a piece is not valid, there is no column, or a column occurs
+            twice.
     """
 
     method: ClassVar[str] = "Mutate"
@@ -54,41 +56,43 @@ class Append(Request[list[bytes]]):
         check_columns([(family, qualifier) for family, qualifier, _ in self.pieces])
         for _, _, piece in self.pieces:
             if not isinstance(piece, bytes):
-                raise Refused("piece", f"{shown(piece)} is a {type(piece).__name__}", "bytes")
+                raise InvalidArgument(
+                    "piece", f"{format_value(piece)} is a {type(piece).__name__}", "bytes"
+                )
         check_nonce("nonce", self.nonce)
         check_nonce("nonce_group", self.nonce_group)
 
     @property
-    def repeating(self) -> Repeating:
-        return Repeating.GUARDED if self.nonce else Repeating.COUNTS
+    def idempotence(self) -> Idempotence:
+        return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        mutation, cells = self._mutation()
-        return mutate_request(region, mutation, nonce_group=self.nonce_group), cells
+        mutation, cells = self._encode_mutation()
+        return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def decode(self, response: Response) -> list[bytes]:
-        return self.outcome(*only_result(response))
+        return self.parse_outcome(*parse_single_result(response))
 
-    def action(self) -> tuple[bytes, bytes]:
-        """What it is in a batch: a field of the message `Action`, and cells."""
-        mutation, cells = self._mutation()
-        return message(2, mutation), cells
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        mutation, cells = self._encode_mutation()
+        return encode_message(2, mutation), cells
 
-    def outcome(self, result: Result, cells: Sequence[Cell]) -> list[bytes]:
-        """Return the values that a result tells.
+    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[bytes]:
+        """Return the new values of the cells.
 
         Raises:
-            Malformed: a cell is not among them.
+            WireFormatError: a cell is missing.
         """
         del result
-        return [cell.value for cell in self.new_cells(cells)]
+        return [cell.value for cell in self.order_new_cells(cells)]
 
-    def new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return the new cells, in the order of the pieces; as `outcome`."""
+    def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the new cells in the order of the pieces."""
         columns = [(family, qualifier) for family, qualifier, _ in self.pieces]
-        return cells_in_order(columns, cells)
+        return order_cells(columns, cells)
 
-    def _mutation(self) -> tuple[bytes, bytes]:
-        sent = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
-        mutation = mutation_message(self.row, APPEND, len(sent), nonce=self.nonce, sync=self.sync)
-        return mutation, encode_cells(self.row, sent)
+    def _encode_mutation(self) -> tuple[bytes, bytes]:
+        cells = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
+        mutation = encode_mutation(self.row, APPEND, len(cells), nonce=self.nonce, sync=self.sync)
+        return mutation, encode_cells(self.row, cells)

@@ -1,4 +1,4 @@
-"""Writing to a row if one of its cells is as expected."""
+"""Write to a row if a comparison with one of its cells is true."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import check_comparison
 from rowkey.hbase.filters import BinaryComparator
-from rowkey.hbase.messages.contract import Repeating, Request
-from rowkey.hbase.messages.multi_answer import read_atomic
+from rowkey.hbase.messages.contract import Idempotence, Request
+from rowkey.hbase.messages.multi_response import parse_atomic_response
 from rowkey.hbase.messages.mutations import (
-    atomic_action,
     check_cells,
+    encode_atomic_action,
+    encode_cells_mutation,
+    encode_mutate_request,
     is_mixed,
-    mutate_request,
-    written,
 )
 from rowkey.hbase.wire.cellblocks import encode_cells
-from rowkey.hbase.wire.proto import Message, blob, message, text, uint
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    encode_bytes,
+    encode_message,
+    encode_text,
+    encode_uint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +31,8 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell
     from rowkey.hbase.wire.frames import Response
 
-_MIRRORED = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
-"""Each operator and the number of its mirror: a server compares *given value OP cell*.
+_MIRRORED_OPERATORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
+"""The number of each operator's mirror image, since a server compares *value OP cell*.
 
 Source: CompareType of HBase.proto, LESS 0 to GREATER 5; HRegion.matches; tried on 2.6.4.
 """
@@ -34,20 +40,21 @@ Source: CompareType of HBase.proto, LESS 0 to GREATER 5; HRegion.matches; tried 
 
 @dataclass(frozen=True, slots=True)
 class CheckAndMutate(Request[bool]):
-    """Whether *cell OP value* was true; then the cells were written, all together.
+    """Apply cells to a row if *cell OP value* is true; the answer is whether it was.
 
     Args:
-        row: key of the row that is looked at and written.
-        family: of the cell that is compared; its newest version is.
-        qualifier: its column.
+        row: key of the row that is compared and written.
+        family: family of the cell that is compared, in its newest version.
+        qualifier: qualifier of the cell that is compared.
         operator: one of = != < <= > >=.
-        value: compared bytewise. None and b"" stand for "absent or empty": = and != only. With any
-            other value an absent cell makes every operator false, != as well.
-        cells: what is then written, in this order: puts and deletes.
-        sync: whether that is on the disks before it is acknowledged.
+        value: compared bytewise. None and b"" stand for "absent or empty", for = and != only. With
+            any other value an absent cell makes every operator false, != too.
+        cells: puts and deletes, written in this order.
+        sync: whether they are on the disks before they are acknowledged.
 
     Raises:
-        Refused: the row key is none, there is no cell, or the cell cannot be compared like this.
+        InvalidArgument: the row key is not valid, there is no cell, or the operator does not fit
+            the value.
     """
 
     row: bytes
@@ -67,26 +74,28 @@ class CheckAndMutate(Request[bool]):
         return "Multi" if is_mixed(self.cells) else "Mutate"
 
     @property
-    def repeating(self) -> Repeating:
-        """Asked again, it may find what it has written itself."""
-        return Repeating.COUNTS
+    def idempotence(self) -> Idempotence:
+        """Return that it is not repeated: it could compare with what it wrote itself."""
+        return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         if is_mixed(self.cells):
-            condition = self._condition()
-            action, cells = atomic_action(region, self.row, self.cells, condition, sync=self.sync)
-            return message(1, action), cells
-        mutation = written(self.row, self.cells, sync=self.sync)
-        param = mutate_request(region, mutation, condition=self._condition())
+            condition = self._encode_condition()
+            action, cells = encode_atomic_action(
+                region, self.row, self.cells, condition, sync=self.sync
+            )
+            return encode_message(1, action), cells
+        mutation = encode_cells_mutation(self.row, self.cells, sync=self.sync)
+        param = encode_mutate_request(region, mutation, condition=self._encode_condition())
         return param, encode_cells(self.row, self.cells)
 
     def decode(self, response: Response) -> bool:
         if is_mixed(self.cells):
-            return read_atomic(response.message)
-        return Message(response.message).flag(2)
+            return parse_atomic_response(response.message)
+        return ProtoMessage(response.message).get_bool(2)
 
-    def _condition(self) -> bytes:
-        """The message `Condition`.
+    def _encode_condition(self) -> bytes:
+        """Return the message `Condition`.
 
         Source: Client.proto of HBase 2.6: 1 row, 2 family, 3 qualifier, 4 compare_type,
             5 comparator.
@@ -94,10 +103,10 @@ class CheckAndMutate(Request[bool]):
         comparator = BinaryComparator(self.value or b"")
         return b"".join(
             (
-                blob(1, self.row),
-                text(2, self.family),
-                blob(3, self.qualifier),
-                uint(4, _MIRRORED[self.operator]),
-                message(5, comparator.encode()),
+                encode_bytes(1, self.row),
+                encode_text(2, self.family),
+                encode_bytes(3, self.qualifier),
+                encode_uint(4, _MIRRORED_OPERATORS[self.operator]),
+                encode_message(5, comparator.encode()),
             )
         )

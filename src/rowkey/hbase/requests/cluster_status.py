@@ -1,4 +1,4 @@
-"""What the master says of the whole cluster, and the request that asks for it."""
+"""The status of a cluster, and the request to the master for it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.requests.region_info import RegionInfo
 from rowkey.hbase.requests.region_load import RegionLoad
-from rowkey.hbase.wire.names import Server, read_table_name
-from rowkey.hbase.wire.proto import Malformed, Message, uint
+from rowkey.hbase.wire.names import ServerName, parse_table_name
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_uint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rowkey.hbase.wire.frames import Response
 
 
-class Option(IntEnum):
-    """What can be asked for; 13 and above mean different things in 2.x and 3.x.
+class StatusOption(IntEnum):
+    """A part of the status; numbers above 12 have different meanings in 2.x and 3.x.
 
     Source: ClusterStatus.proto, Option.
     """
@@ -27,16 +27,16 @@ class Option(IntEnum):
     VERSION = 0
     """HBase's version."""
     CLUSTER_ID = 1
-    """The cluster's own name."""
+    """The id of the cluster."""
     LIVE_SERVERS = 2
     """Servers with the loads of all their regions."""
     DEAD_SERVERS = 3
-    """Servers that were given up."""
+    """Servers that are considered dead."""
     MASTER = 4
     """The active master."""
     BACKUP_MASTERS = 5
-    """Those that wait."""
-    MOVING = 7
+    """Masters on standby."""
+    REGIONS_IN_TRANSITION = 7
     """Regions in transition."""
     BALANCER = 8
     """Whether the balancer is on."""
@@ -46,12 +46,12 @@ class Option(IntEnum):
     """How many regions of each table are open."""
 
 
-class RegionsOpen(NamedTuple):
+class OpenRegionCount(NamedTuple):
     """How many regions of a table are open, replicas included.
 
     Args:
-        open: those that are.
-        total: all that are known.
+        open: regions that are open.
+        total: all regions.
     """
 
     open: int
@@ -63,47 +63,47 @@ class ServerLoad(NamedTuple):
 
     Args:
         server: the server.
-        per_second: actions per second, over the last seconds.
-        requests: RPCs since it started; a batch is one of them.
+        requests_per_second: actions per second, over the last seconds.
+        request_count: RPCs since it started; a batch is one of them.
         heap_mb: memory in use.
-        heap_mb_most: memory it may use.
+        max_heap_mb: memory it may use.
         regions: its regions.
-        since_ms: milliseconds since 1970 when the report begins.
-        until_ms: and when it ends.
+        report_start_ms: milliseconds since 1970 when the report begins.
+        report_end_ms: milliseconds since 1970 when the report ends.
     """
 
-    server: Server
-    per_second: int
-    requests: int
+    server: ServerName
+    requests_per_second: int
+    request_count: int
     heap_mb: int
-    heap_mb_most: int
+    max_heap_mb: int
     regions: tuple[RegionLoad, ...]
-    since_ms: int
-    until_ms: int
+    report_start_ms: int
+    report_end_ms: int
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The server that a protobuf LiveServerInfo {1:server, 2:server_load} tells of.
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the server of a protobuf message LiveServerInfo {1:server, 2:server_load}.
 
         Source: ClusterStatus.proto, ServerLoad.
         """
-        name, load = sent.message(1), sent.message(2) or Message(b"")
+        name, load = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
         if name is None:
-            raise Malformed("a server without a name", "a name")
-        regions = tuple(RegionLoad.read(one) for one in load.messages(5))
+            raise WireFormatError("a server without a name", "a name")
+        regions = tuple(RegionLoad.from_message(one) for one in load.list_messages(5))
         return cls(
-            Server.read(name), load.uint(1), load.uint(2), load.uint(3), load.uint(4), regions,
-            load.uint(7), load.uint(8),
+            ServerName.from_message(name), load.get_uint(1), load.get_uint(2), load.get_uint(3),
+            load.get_uint(4), regions, load.get_uint(7), load.get_uint(8),
         )  # fmt: skip
 
 
-class Moving(NamedTuple):
+class RegionInTransition(NamedTuple):
     """A region in transition.
 
     Args:
-        region: which.
-        state: number of its state, as in ClusterStatus.proto, RegionState.State.
-        since_ms: milliseconds since 1970 when it came into that state.
+        region: the region.
+        state: number of its state in ClusterStatus.proto, RegionState.State.
+        since_ms: milliseconds since 1970 when it entered that state.
     """
 
     region: RegionInfo
@@ -111,92 +111,94 @@ class Moving(NamedTuple):
     since_ms: int
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The region that a protobuf RegionInTransition {2:region_state{1, 2, 3}} tells of."""
-        state = sent.message(2) or Message(b"")
-        region = state.message(1)
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the region of a protobuf message RegionInTransition {2:region_state{1, 2, 3}}."""
+        state = msg.get_message(2) or ProtoMessage(b"")
+        region = state.get_message(1)
         if region is None:
-            raise Malformed("a region in transition without a name", "a region")
-        return cls(RegionInfo.read(region), state.uint(2), state.uint(3))
+            raise WireFormatError("a region in transition without a name", "a region")
+        return cls(RegionInfo.from_message(region), state.get_uint(2), state.get_uint(3))
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """What the master says of its cluster.
+    """The status of a cluster as its master reports it.
 
-    A master that has just started knows of no server yet, and does not say so.
+    A master that has just started knows no server yet and reports none.
 
     Args:
-        version: of HBase.
-        cluster_id: the cluster's own name.
+        version: HBase's version.
+        cluster_id: the id of the cluster.
         master: the active master.
-        backups: masters that wait.
+        backup_masters: masters on standby.
         servers: live region servers.
-        live: the same with their loads, up to one report old (3 s by default).
-        dead: region servers that were given up.
-        moving: regions in transition.
-        balancer_on: whether the balancer is on.
-        tables: how many regions of each table are open, as of now.
+        server_loads: live region servers with their loads, up to one report old (3 s by default).
+        dead_servers: region servers that are considered dead.
+        regions_in_transition: regions in transition.
+        is_balancer_on: whether the balancer is on.
+        tables: how many regions of each table are open.
     """
 
     version: str = ""
     cluster_id: str = ""
-    master: Server | None = None
-    backups: tuple[Server, ...] = ()
-    servers: tuple[Server, ...] = ()
-    live: tuple[ServerLoad, ...] = ()
-    dead: tuple[Server, ...] = ()
-    moving: tuple[Moving, ...] = ()
-    balancer_on: bool = False
-    tables: Mapping[str, RegionsOpen] = field(default_factory=dict)
+    master: ServerName | None = None
+    backup_masters: tuple[ServerName, ...] = ()
+    servers: tuple[ServerName, ...] = ()
+    server_loads: tuple[ServerLoad, ...] = ()
+    dead_servers: tuple[ServerName, ...] = ()
+    regions_in_transition: tuple[RegionInTransition, ...] = ()
+    is_balancer_on: bool = False
+    tables: Mapping[str, OpenRegionCount] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The status that a protobuf ClusterStatus tells."""
-        version, cluster_id, master = sent.message(1), sent.message(5), sent.message(7)
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the status in a protobuf message ClusterStatus."""
+        version, cluster_id, master = msg.get_message(1), msg.get_message(5), msg.get_message(7)
         return cls(
-            version=version.text(1) if version else "",
-            cluster_id=cluster_id.text(1) if cluster_id else "",
-            master=Server.read(master) if master else None,
-            backups=_servers(sent, 8),
-            servers=_servers(sent, 11),
-            live=tuple(ServerLoad.read(one) for one in sent.messages(2)),
-            dead=_servers(sent, 3),
-            moving=tuple(Moving.read(one) for one in sent.messages(4)),
-            balancer_on=sent.flag(9),
-            tables=dict(_counted(one) for one in sent.messages(12)),
+            version=version.get_text(1) if version else "",
+            cluster_id=cluster_id.get_text(1) if cluster_id else "",
+            master=ServerName.from_message(master) if master else None,
+            backup_masters=_parse_servers(msg, 8),
+            servers=_parse_servers(msg, 11),
+            server_loads=tuple(ServerLoad.from_message(one) for one in msg.list_messages(2)),
+            dead_servers=_parse_servers(msg, 3),
+            regions_in_transition=tuple(
+                RegionInTransition.from_message(one) for one in msg.list_messages(4)
+            ),
+            is_balancer_on=msg.get_bool(9),
+            tables=dict(_parse_table_regions(one) for one in msg.list_messages(12)),
         )
 
 
-def _servers(sent: Message, number: int) -> tuple[Server, ...]:
-    return tuple(Server.read(one) for one in sent.messages(number))
+def _parse_servers(msg: ProtoMessage, number: int) -> tuple[ServerName, ...]:
+    return tuple(ServerName.from_message(one) for one in msg.list_messages(number))
 
 
-def _counted(sent: Message) -> tuple[str, RegionsOpen]:
-    """A table's name and its regions, of a TableRegionStatesCount {1:table_name, 2:{1:open, 5}}."""
-    name, states = sent.message(1), sent.message(2) or Message(b"")
+def _parse_table_regions(msg: ProtoMessage) -> tuple[str, OpenRegionCount]:
+    """Return name and region counts of a TableRegionStatesCount {1:table_name, 2:{1:open, 5}}."""
+    name, states = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
     if name is None:
-        raise Malformed("regions of no table", "a table's name")
-    return read_table_name(name), RegionsOpen(states.uint(1), states.uint(5))
+        raise WireFormatError("regions of no table", "a table's name")
+    return parse_table_name(name), OpenRegionCount(states.get_uint(1), states.get_uint(5))
 
 
 @dataclass(frozen=True, slots=True)
 class GetClusterStatus(Request[ClusterStatus]):
-    """Asks the master for the state of its cluster.
+    """Ask the master for the status of its cluster.
 
     Args:
-        options: what is wanted of it; the rest stays empty.
+        options: the parts to return; the others stay empty.
 
     Source: ClusterStatus.proto, GetClusterStatusRequest {1:options*}.
     """
 
     service = "MasterService"
     method = "GetClusterStatus"
-    options: tuple[Option, ...] = tuple(Option)
+    options: tuple[StatusOption, ...] = tuple(StatusOption)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        return b"".join(uint(1, option) for option in self.options), b""
+        return b"".join(encode_uint(1, option) for option in self.options), b""
 
     def decode(self, response: Response) -> ClusterStatus:
-        told = Message(response.message).message(1)
-        return ClusterStatus.read(told) if told else ClusterStatus()
+        status = ProtoMessage(response.message).get_message(1)
+        return ClusterStatus.from_message(status) if status else ClusterStatus()

@@ -1,4 +1,4 @@
-"""Reading one row."""
+"""Read one row: its cells, or only whether it has any."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import RowCells, check_row
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.messages.results import only_result
-from rowkey.hbase.messages.wanted import get_message
-from rowkey.hbase.reading import WHOLE, Read
-from rowkey.hbase.wire.names import region_specifier
-from rowkey.hbase.wire.proto import message
+from rowkey.hbase.messages.read_messages import encode_get
+from rowkey.hbase.messages.results import parse_single_result
+from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec
+from rowkey.hbase.wire.names import encode_region_specifier
+from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,34 +23,69 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Get(Request[RowCells]):
-    """The cells of one row; none if there is no such row.
+    """Read the cells of one row; no cells if the row does not exist.
 
     Args:
-        row: its key.
-        read: what is wanted of it.
+        row: the row key.
+        read: which cells are read.
 
     Raises:
-        Refused: the row key is none.
+        InvalidArgument: the row key is not valid.
     """
 
     method: ClassVar[str] = "Get"
     row: bytes
-    read: Read = WHOLE
+    read: ReadSpec = ALL_COLUMNS
 
     def __post_init__(self) -> None:
         check_row(self.row)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        wanted = message(2, get_message(self.row, self.read))
-        return message(1, region_specifier(region)) + wanted, b""
+        message = encode_message(2, encode_get(self.row, self.read))
+        return encode_message(1, encode_region_specifier(region)) + message, b""
 
     def decode(self, response: Response) -> RowCells:
-        return self.outcome(*only_result(response))
+        return self.parse_outcome(*parse_single_result(response))
 
-    def action(self) -> tuple[bytes, bytes]:
-        """What it is in a batch: a field of the message `Action`, and cells."""
-        return message(3, get_message(self.row, self.read)), b""
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        return encode_message(3, encode_get(self.row, self.read)), b""
 
-    def outcome(self, result: Result, cells: Sequence[Cell]) -> RowCells:
-        """What a result says, its cells given."""
+    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> RowCells:
+        """Return the row that a result and its cells describe."""
         return RowCells(self.row, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Request[bool]):
+    """Return whether a read of a row would return any cell.
+
+    Args:
+        row: the row key.
+        read: which cells would be read.
+
+    Raises:
+        InvalidArgument: the row key is not valid.
+    """
+
+    method: ClassVar[str] = "Get"
+    row: bytes
+    read: ReadSpec = ALL_COLUMNS
+
+    def __post_init__(self) -> None:
+        check_row(self.row)
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        message = encode_message(2, encode_get(self.row, self.read, existence_only=True))
+        return encode_message(1, encode_region_specifier(region)) + message, b""
+
+    def decode(self, response: Response) -> bool:
+        return self.parse_outcome(*parse_single_result(response))
+
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        return encode_message(3, encode_get(self.row, self.read, existence_only=True)), b""
+
+    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> bool:
+        """Return whether a result says that cells exist."""
+        return result.exists

@@ -1,4 +1,4 @@
-"""Adding to counters of one row."""
+"""Add to counters of one row."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import COUNTER_BYTES, LATEST, Cell, check_amount, check_row
-from rowkey.hbase.messages.contract import Repeating, Request
+from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.mutations import (
     INCREMENT,
-    cells_in_order,
     check_columns,
     check_nonce,
-    mutate_request,
-    mutation_message,
+    encode_mutate_request,
+    encode_mutation,
+    order_cells,
 )
-from rowkey.hbase.messages.results import only_result
+from rowkey.hbase.messages.results import parse_single_result
 from rowkey.hbase.wire.cellblocks import encode_cells
-from rowkey.hbase.wire.proto import Malformed, message
+from rowkey.hbase.wire.proto import WireFormatError, encode_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Increment(Request[list[int]]):
-    """The new values of counters of a row, in the order of the amounts.
+    """Add to counters of one row; the answer is their new values in the order of the amounts.
 
     Args:
-        row: its key.
-        amounts: family, qualifier and what is added: -2^63..2^63-1; a sum wraps at the ends.
-        nonce: number by which a server knows it when it comes again; 0 for none.
-        nonce_group: number of the client, beside the nonce.
-        sync: whether it is on the disks before it is acknowledged.
+        row: the row key.
+        amounts: family, qualifier and the number added: -2^63..2^63-1; sums wrap around.
+        nonce: number by which a server recognizes a repeated request; 0 for none.
+        nonce_group: number of the client, which completes the nonce.
+        sync: whether the change is on the disks before it is acknowledged.
 
     Raises:
-        Refused: the row key or an amount is none, there is no column, or one is named twice.
+        InvalidArgument: the row key or an amount is not valid, there is no column, or a column
+            occurs twice.
     """
 
     method: ClassVar[str] = "Mutate"
@@ -57,44 +58,46 @@ class Increment(Request[list[int]]):
         check_nonce("nonce_group", self.nonce_group)
 
     @property
-    def repeating(self) -> Repeating:
-        return Repeating.GUARDED if self.nonce else Repeating.COUNTS
+    def idempotence(self) -> Idempotence:
+        return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        mutation, cells = self._mutation()
-        return mutate_request(region, mutation, nonce_group=self.nonce_group), cells
+        mutation, cells = self._encode_mutation()
+        return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def decode(self, response: Response) -> list[int]:
-        return self.outcome(*only_result(response))
+        return self.parse_outcome(*parse_single_result(response))
 
-    def action(self) -> tuple[bytes, bytes]:
-        """What it is in a batch: a field of the message `Action`, and cells."""
-        mutation, cells = self._mutation()
-        return message(2, mutation), cells
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        mutation, cells = self._encode_mutation()
+        return encode_message(2, mutation), cells
 
-    def outcome(self, result: Result, cells: Sequence[Cell]) -> list[int]:
-        """Return the counters that a result tells.
+    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[int]:
+        """Return the new values of the counters.
 
         Raises:
-            Malformed: a counter is not among them, or is none.
+            WireFormatError: a counter is missing or is not 8 bytes long.
         """
         del result
-        return [int.from_bytes(cell.value, "big", signed=True) for cell in self.new_cells(cells)]
+        return [
+            int.from_bytes(cell.value, "big", signed=True) for cell in self.order_new_cells(cells)
+        ]
 
-    def new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return the counters as cells, in the order of the amounts; as `outcome`."""
+    def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the cells of the counters, in the order of the amounts."""
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
-        found = cells_in_order(columns, cells)
-        if any(len(cell.value) != COUNTER_BYTES for cell in found):
-            raise Malformed("a counter of other than 8 bytes")
-        return found
+        ordered = order_cells(columns, cells)
+        if any(len(cell.value) != COUNTER_BYTES for cell in ordered):
+            raise WireFormatError("a counter that is not 8 bytes long")
+        return ordered
 
-    def _mutation(self) -> tuple[bytes, bytes]:
-        sent = [
+    def _encode_mutation(self) -> tuple[bytes, bytes]:
+        cells = [
             Cell(family, qualifier, LATEST, amount.to_bytes(COUNTER_BYTES, "big", signed=True))
             for family, qualifier, amount in self.amounts
         ]
-        mutation = mutation_message(
-            self.row, INCREMENT, len(sent), nonce=self.nonce, sync=self.sync
+        mutation = encode_mutation(
+            self.row, INCREMENT, len(cells), nonce=self.nonce, sync=self.sync
         )
-        return mutation, encode_cells(self.row, sent)
+        return mutation, encode_cells(self.row, cells)

@@ -1,85 +1,87 @@
-"""Many actions of many rows in one call: the batch."""
+"""Read and write many rows in one call."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from rowkey.cells import RowCells
-from rowkey.errors import Refused
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import HBaseError
-from rowkey.hbase.messages.contract import Repeating, Request
-from rowkey.hbase.messages.multi_answer import (
-    all_done,
-    atomic_done,
-    region_answers,
-    region_failure,
-    results,
-    unanswered,
+from rowkey.hbase.messages.action_encoder import encode_actions
+from rowkey.hbase.messages.contract import Idempotence, Request
+from rowkey.hbase.messages.multi_response import (
+    build_unanswered_error,
+    find_region_error,
+    is_all_done,
+    iter_results,
+    parse_atomic_result,
+    split_region_answers,
 )
-from rowkey.hbase.messages.mutations import atomic_action, is_mixed, repeating
-from rowkey.hbase.messages.puts import encode_actions
-from rowkey.hbase.messages.results import read_result
+from rowkey.hbase.messages.mutations import encode_atomic_action, get_idempotence, is_mixed
+from rowkey.hbase.messages.results import parse_result
 from rowkey.hbase.requests.append import Append
-from rowkey.hbase.requests.delete_row import DeleteRow
-from rowkey.hbase.requests.exists import Exists
-from rowkey.hbase.requests.get import Get
+from rowkey.hbase.requests.get import Exists, Get
 from rowkey.hbase.requests.increment import Increment
+from rowkey.hbase.requests.mutate import DeleteRow
 from rowkey.hbase.wire.cellblocks import decode_rows
-from rowkey.hbase.wire.names import region_specifier
-from rowkey.hbase.wire.proto import message, uint
+from rowkey.hbase.wire.names import encode_region_specifier
+from rowkey.hbase.wire.proto import encode_message, encode_uint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.frames import Response
 
 Action: TypeAlias = RowCells | Get | Exists | Increment | Append | DeleteRow
-"""What a batch can do; a `RowCells` is written, all of its cells together."""
+"""One action of a batch; a `RowCells` writes its cells together."""
 
 Outcome: TypeAlias = RowCells | bool | list[int] | list[bytes] | HBaseError | None
-"""What came of an action: None for one that writes, what its request gives, or an error."""
+"""The outcome of one action: None for a write, the value of a read or a change, or an error."""
 
 
-def repeats(action: Action) -> Repeating:
-    """What may come of an action that is sent twice in a batch, where nonces are not kept apart."""
+def get_action_idempotence(action: Action) -> Idempotence:
+    """Return whether an action of a batch can be sent twice; a batch has one nonce group only."""
     if isinstance(action, RowCells):
-        return repeating(action.cells)
-    return Repeating.COUNTS if isinstance(action, (Increment, Append)) else Repeating.HARMLESS
+        return get_idempotence(action.cells)
+    if isinstance(action, Increment | Append):
+        return Idempotence.NOT_IDEMPOTENT
+    return Idempotence.IDEMPOTENT
 
 
-class _Group(NamedTuple):
-    """A stretch of actions that make one `RegionAction`.
+class _ActionGroup(NamedTuple):
+    """Consecutive actions that are sent as one `RegionAction`.
 
     Args:
         region: full name of the region.
-        first: the first of them in the whole batch.
-        stop: the first behind them.
-        atomic: whether it is one row with cells of several sorts.
-        writes: whether all of them write, and have nothing to tell.
+        start: index of the first action in the batch.
+        stop: index after the last action.
+        is_atomic: whether it is one row with cells of different types.
+        has_no_results: whether all actions write, so that the server returns no values.
     """
 
     region: bytes
-    first: int
+    start: int
     stop: int
-    atomic: bool
-    writes: bool
+    is_atomic: bool
+    has_no_results: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Multi(Request[list[Outcome]]):
-    """What came of each of many actions, in the order in which they were given.
+    """Run many actions; the answer is the outcome of each, in their order.
 
-    Of one row, gets see nothing of the puts before them, and of puts and deletes without a
-    timestamp the deletes win, in whatever order they stand.
+    Within one row, gets do not see puts that precede them in the batch, and deletes win over puts
+    without a timestamp in any order.
 
     Args:
-        regions: full name of each region, and its actions. A region may come twice.
-        nonce_group: number of the client, beside the nonces of the actions.
-        sync: whether what is written is on the disks before it is acknowledged.
+        regions: full name of each region and its actions. A region may occur twice.
+        nonce_group: number of the client, which completes the nonces of the actions.
+        sync: whether writes are on the disks before they are acknowledged.
 
     Raises:
-        Refused: an action has no cells.
+        InvalidArgument: an action has no cells.
 
     Cost: 0.8 µs to encode a put of one cell, 0.2 µs to decode its outcome.
     Source: HRegion.doMiniBatchMutate for the order; measured on HBase 2.5.13 and 2.6.4.
@@ -89,111 +91,117 @@ class Multi(Request[list[Outcome]]):
     regions: Sequence[tuple[bytes, Sequence[Action]]]
     nonce_group: int = 0
     sync: bool = False
-    _groups: tuple[_Group, ...] = field(init=False, repr=False, compare=False)
+    _groups: tuple[_ActionGroup, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        groups: list[_Group] = []
-        at = 0
+        groups: list[_ActionGroup] = []
+        start = 0
         for region, actions in self.regions:
-            groups += _grouped(region, actions, at)
-            at += len(actions)
+            groups += _group_actions(region, actions, start)
+            start += len(actions)
         object.__setattr__(self, "_groups", tuple(groups))
 
     @property
-    def repeating(self) -> Repeating:
-        counts = any(repeats(action) is Repeating.COUNTS for action in self._actions())
-        return Repeating.COUNTS if counts else Repeating.HARMLESS
+    def idempotence(self) -> Idempotence:
+        if Idempotence.NOT_IDEMPOTENT in map(get_action_idempotence, self._list_actions()):
+            return Idempotence.NOT_IDEMPOTENT
+        return Idempotence.IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        actions = self._actions()
-        said: list[bytes] = []
-        cells: list[bytes] = []
+        actions = self._list_actions()
+        params: list[bytes] = []
+        blocks: list[bytes] = []
         for group in self._groups:
-            if group.atomic:
-                row, own = actions[group.first]
-                whole, block = atomic_action(group.region, row, own, sync=self.sync)
+            first = actions[group.start]
+            if group.is_atomic and isinstance(first, RowCells):
+                param, block = encode_atomic_action(group.region, *first, sync=self.sync)
             else:
-                fields, block = encode_actions(actions[group.first : group.stop], sync=self.sync)
-                whole = message(1, region_specifier(group.region)) + fields
-            said.append(message(1, whole))
-            cells.append(block)
+                fields, block = encode_actions(actions[group.start : group.stop], sync=self.sync)
+                param = encode_message(1, encode_region_specifier(group.region)) + fields
+            params.append(encode_message(1, param))
+            blocks.append(block)
         if self.nonce_group:
-            said.append(uint(2, self.nonce_group))
-        return b"".join(said), b"".join(cells)
+            params.append(encode_uint(2, self.nonce_group))
+        return b"".join(params), b"".join(blocks)
 
     def decode(self, response: Response) -> list[Outcome]:
-        actions = self._actions()
+        actions = self._list_actions()
         outcomes: list[Outcome] = [None] * len(actions)
-        told: list[tuple[int, Any]] = []
-        answers = region_answers(response.message, len(self._groups))
+        results: list[tuple[int, Result]] = []
+        answers = split_region_answers(response.message, len(self._groups))
         for group, answer in zip(self._groups, answers, strict=True):
-            if not (group.writes and all_done(answer, group.stop - group.first)):
-                told += _read(group, answer, outcomes)
-        if not told:
+            if not (group.has_no_results and is_all_done(answer, group.stop - group.start)):
+                results += _read_group_answer(group, answer, outcomes)
+        if not results:
             return outcomes
-        # Cells stand in the order of the answer, which is not that of the actions.
-        rows = iter(decode_rows(bytes(response.cells), [result.size for _, result in told]))
-        for place, result in told:
+        # Cells are in the order of the answer, which differs from that of the actions.
+        cell_counts = [result.cell_count for _, result in results]
+        rows = iter(decode_rows(bytes(response.cells), cell_counts))
+        for index, result in results:
             cells = next(rows).cells
-            action = actions[place]
-            if type(action) is not RowCells:
-                outcomes[place] = action.outcome(result, result.cells or cells)
+            action = actions[index]
+            if not isinstance(action, RowCells):
+                outcomes[index] = action.parse_outcome(result, result.cells or cells)
         return outcomes
 
-    def _actions(self) -> list[Any]:
-        """All actions in the order in which they were given."""
+    def _list_actions(self) -> list[Action]:
+        """Return all actions in the order of the batch."""
         return [action for _, actions in self.regions for action in actions]
 
 
-def _grouped(region: bytes, actions: Sequence[Action], at: int) -> Iterator[_Group]:
-    """The actions of one region, cut where one must stand alone; their order stays."""
-    first, writes = 0, True
-    for place, action in enumerate(actions):
-        if type(action) is not RowCells:
-            writes = writes and type(action) is DeleteRow
+def _group_actions(
+    region: bytes, actions: Sequence[Action], first_index: int
+) -> Iterator[_ActionGroup]:
+    """Yield groups of a region's actions in order; a row with mixed cells is a group of its own."""
+    start, writes_only = first_index, True
+    for index, action in enumerate(actions, first_index):
+        if not isinstance(action, RowCells):
+            writes_only = writes_only and type(action) is DeleteRow
             continue
-        cells = action[1]
+        cells = action.cells
         if len(cells) == 1:
             continue
         if not cells:
-            raise Refused(f"actions[{at + place}].cells", "there is none", "1 or more")
+            raise InvalidArgument(f"actions[{index}].cells", "has no cells", "1 or more")
         if is_mixed(cells):
-            if first < place:
-                yield _Group(region, at + first, at + place, False, writes)
-            yield _Group(region, at + place, at + place + 1, True, False)
-            first, writes = place + 1, True
-    if first < len(actions):
-        yield _Group(region, at + first, at + len(actions), False, writes)
+            if start < index:
+                yield _ActionGroup(region, start, index, False, writes_only)
+            yield _ActionGroup(region, index, index + 1, True, False)
+            start, writes_only = index + 1, True
+    if start < first_index + len(actions):
+        yield _ActionGroup(region, start, first_index + len(actions), False, writes_only)
 
 
-def _read(group: _Group, answer: bytes, outcomes: list[Outcome]) -> list[tuple[int, Any]]:
-    """Notes what a `RegionActionResult` says of its actions.
+def _read_group_answer(
+    group: _ActionGroup, answer: bytes, outcomes: list[Outcome]
+) -> list[tuple[int, Result]]:
+    """Enter the errors of a `RegionActionResult` into the outcomes.
 
     Returns:
-        The results that must be read with their cells, in the order of the answer.
+        The index and result of each action whose cells must be decoded, in the order of the answer.
     """
-    places = range(group.first, group.stop)
-    if group.atomic:
+    indexes = range(group.start, group.stop)
+    if group.is_atomic:
         try:
-            atomic_done(answer)
+            parse_atomic_result(answer)
         except HBaseError as error:
-            outcomes[group.first] = error
+            outcomes[group.start] = error
         return []
-    whole = region_failure(answer)
-    if whole is not None:
-        outcomes[group.first : group.stop] = [whole] * len(places)
+    region_error = find_region_error(answer)
+    if region_error is not None:
+        outcomes[group.start : group.stop] = [region_error] * len(indexes)
         return []
-    told: list[tuple[int, Any]] = []
-    missing = set(places)
-    for index, result in results(answer):
-        place = group.first + index - 1
-        if place not in missing:
+    results: list[tuple[int, bytes]] = []
+    missing = set(indexes)
+    for number, result in iter_results(answer):
+        index = group.start + number - 1
+        if index not in missing:
             continue
-        missing.discard(place)
+        missing.discard(index)
         if isinstance(result, HBaseError):
-            outcomes[place] = result
+            outcomes[index] = result
         else:
-            told.append((place, result))
-    for place in missing:
-        outcomes[place] = unanswered()
-    return [(place, read_result(result)) for place, result in told]
+            results.append((index, result))
+    for index in missing:
+        outcomes[index] = build_unanswered_error()
+    return [(index, parse_result(result)) for index, result in results]

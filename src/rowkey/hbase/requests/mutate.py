@@ -1,38 +1,46 @@
-"""Writing to one row: cells of one sort."""
+"""Write to one row: puts and deletes that are applied together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hbase.messages.contract import Repeating, Request
+from rowkey.cells import LATEST, check_row, check_timestamp
+from rowkey.hbase.messages.contract import Idempotence, Request
+from rowkey.hbase.messages.multi_response import parse_atomic_response
 from rowkey.hbase.messages.mutations import (
+    DELETE,
     check_cells,
-    check_one_sort,
-    mutate_request,
-    repeating,
-    written,
+    check_same_type,
+    encode_atomic_action,
+    encode_cells_mutation,
+    encode_mutate_request,
+    encode_mutation,
+    get_idempotence,
+    is_mixed,
 )
 from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.cells import Cell
+    from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.frames import Response
 
 
 @dataclass(frozen=True, slots=True)
 class Mutate(Request[None]):
-    """Puts, or deletes, of one row, applied together or not at all.
+    """Apply either puts or deletes to one row atomically.
 
     Args:
-        row: its key.
-        cells: all puts or all deletes, with one time to live.
+        row: the row key.
+        cells: all puts or all deletes, with the same time to live.
         sync: whether they are on the disks before they are acknowledged.
 
     Raises:
-        Refused: the row key is none, there is no cell, or they are of several sorts.
+        InvalidArgument: the row key is not valid, there is no cell, or the cells differ in type.
     """
 
     method: ClassVar[str] = "Mutate"
@@ -42,15 +50,99 @@ class Mutate(Request[None]):
 
     def __post_init__(self) -> None:
         check_cells(self.row, self.cells)
-        check_one_sort(self.cells)
+        check_same_type(self.cells)
 
     @property
-    def repeating(self) -> Repeating:
-        return repeating(self.cells)
+    def idempotence(self) -> Idempotence:
+        return get_idempotence(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        param = mutate_request(region, written(self.row, self.cells, sync=self.sync))
+        param = encode_mutate_request(
+            region, encode_cells_mutation(self.row, self.cells, sync=self.sync)
+        )
         return param, encode_cells(self.row, self.cells)
 
     def decode(self, response: Response) -> None:
-        """Nothing: an answer without an error says that it is done."""
+        """Return None: an answer without an error acknowledges the write."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutateRow(Request[None]):
+    """Apply puts and deletes to one row atomically.
+
+    Cells without a timestamp all get the same one, so a delete hides a put of the same request.
+
+    Args:
+        row: the row key.
+        cells: cells of any type, in the order in which they are applied.
+        sync: whether they are on the disks before they are acknowledged.
+
+    Raises:
+        InvalidArgument: the row key is not valid, or there is no cell.
+    """
+
+    method: ClassVar[str] = "Multi"
+    row: bytes
+    cells: Sequence[Cell]
+    sync: bool = False
+
+    def __post_init__(self) -> None:
+        check_cells(self.row, self.cells)
+
+    @property
+    def idempotence(self) -> Idempotence:
+        return get_idempotence(self.cells)
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        action, cells = encode_atomic_action(region, self.row, self.cells, sync=self.sync)
+        return encode_message(1, action), cells
+
+    def decode(self, response: Response) -> None:
+        parse_atomic_response(response.message)
+
+
+def build_mutation(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> Request[None]:
+    """Return the cheapest request that writes these cells to a row.
+
+    Raises:
+        InvalidArgument: the row key is not valid, or there is no cell.
+    """
+    check_cells(row, cells)
+    return MutateRow(row, cells, sync) if is_mixed(cells) else Mutate(row, cells, sync)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRow(Request[None]):
+    """Delete all families of one row.
+
+    Args:
+        row: the row key.
+        timestamp: cells up to it are deleted, in ms; `LATEST` for the server's current time.
+
+    Raises:
+        InvalidArgument: the row key or the timestamp is not valid.
+    """
+
+    method: ClassVar[str] = "Mutate"
+    row: bytes
+    timestamp: int = LATEST
+
+    def __post_init__(self) -> None:
+        check_row(self.row)
+        check_timestamp(self.timestamp)
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return encode_mutate_request(region, self._encode_mutation()), b""
+
+    def decode(self, response: Response) -> None:
+        """Return None: an answer without an error acknowledges the write."""
+
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        return encode_message(2, self._encode_mutation()), b""
+
+    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> None:
+        """Return None: a result without an error acknowledges the delete."""
+
+    def _encode_mutation(self) -> bytes:
+        return encode_mutation(self.row, DELETE, 0, timestamp=self.timestamp)

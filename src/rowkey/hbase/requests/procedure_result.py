@@ -1,4 +1,4 @@
-"""The request that asks how far a procedure of the master is."""
+"""The request for the result of a procedure of the master."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.wire.proto import Malformed, Message, uint
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_uint
 
 if TYPE_CHECKING:
     from rowkey.hbase.wire.frames import Response
 
 
 class ProcedureState(IntEnum):
-    """How far a procedure is. Source: Master.proto, GetProcedureResultResponse.State."""
+    """The state of a procedure. Source: Master.proto, GetProcedureResultResponse.State."""
 
     NOT_FOUND = 0
-    """It never was, or ended so long ago that the master has forgotten it."""
+    """The master does not know it, or has removed it since it ended."""
     RUNNING = 1
-    """It goes on."""
+    """It is running."""
     FINISHED = 2
-    """It is over, well or not."""
+    """It has ended, with or without an error."""
 
 
 class ProcedureResult(NamedTuple):
-    """How far a procedure is.
+    """The state of a procedure and its error.
 
     Args:
-        state: whether it is over.
-        java: the Java class of the error it ended with; empty if it ended well.
-        says: that error's message.
+        state: the state.
+        java_class: the Java class of the error it ended with; empty if it succeeded.
+        error_message: the message of that error.
     """
 
     state: ProcedureState
-    java: str = ""
-    says: str = ""
+    java_class: str = ""
+    error_message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GetProcedureResult(Request[ProcedureResult]):
-    """Asks how far a procedure is.
+    """Ask for the state of a procedure.
 
     Args:
-        number: what the request was answered that began it.
+        number: the procedure id that the master returned when it started.
 
     Source: Master.proto, GetProcedureResultResponse {1:state, 5:exception{2:{1:class, 2:message}}};
         the method's name begins with a small letter.
@@ -54,17 +54,17 @@ class GetProcedureResult(Request[ProcedureResult]):
     number: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        return uint(1, self.number), b""
+        return encode_uint(1, self.number), b""
 
     def decode(self, response: Response) -> ProcedureResult:
-        told = Message(response.message)
+        answer = ProtoMessage(response.message)
         try:
-            state = ProcedureState(told.uint(1))
+            state = ProcedureState(answer.get_uint(1))
         except ValueError:
-            raise Malformed(f"a procedure in state {told.uint(1)}", "0..2") from None
-        exception = told.message(5)
+            raise WireFormatError(f"a procedure in state {answer.get_uint(1)}", "0..2") from None
+        exception = answer.get_message(5)
         if exception is None:
             return ProcedureResult(state)
-        generic = exception.message(2) or Message(b"")
-        java = generic.text(1) or "java.lang.Exception"
-        return ProcedureResult(state, java, generic.text(2))
+        generic = exception.get_message(2) or ProtoMessage(b"")
+        java = generic.get_text(1) or "java.lang.Exception"
+        return ProcedureResult(state, java, generic.get_text(2))

@@ -1,4 +1,4 @@
-"""A batch of puts whose bytes were made elsewhere: for columns of cells rather than rows."""
+"""Send puts that are already encoded, as Arrow columns are."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rowkey.hbase.errors import HBaseError
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.messages.multi_answer import (
-    all_done,
-    region_answers,
-    region_failure,
-    results,
-    unanswered,
+from rowkey.hbase.messages.multi_response import (
+    build_unanswered_error,
+    find_region_error,
+    is_all_done,
+    iter_results,
+    split_region_answers,
 )
-from rowkey.hbase.wire.names import region_specifier
-from rowkey.hbase.wire.proto import message
+from rowkey.hbase.wire.names import encode_region_specifier
+from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class ActionFailure(NamedTuple):
-    """One put of a raw batch that failed.
+    """One put of an encoded batch that failed.
 
     Args:
-        region: which of the batch's regions, from 0.
-        action: which of the region's actions, from 0.
-        error: what is wrong with it.
+        region: index of the region in the batch.
+        action: index of the action in its region.
+        error: the error of the action.
     """
 
     region: int
@@ -39,12 +39,12 @@ class ActionFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawMulti(Request[list[ActionFailure]]):
-    """Those puts that failed; all others are applied.
+    """Send encoded puts; the answer is the puts that failed.
 
     Args:
-        regions: full name of each region; its actions as fields 3 of the message `RegionAction`,
-            with the indexes 1..count; and how many they are.
-        cells: the cells of all actions, in their order.
+        regions: for each region its full name, its actions as fields 3 of the message
+            `RegionAction` with the indexes 1..count, and their count.
+        cells: the cells of all actions, in the same order.
     """
 
     method: ClassVar[str] = "Multi"
@@ -52,33 +52,33 @@ class RawMulti(Request[list[ActionFailure]]):
     cells: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        said = (
-            message(1, message(1, region_specifier(name)), actions)
+        params = (
+            encode_message(1, encode_message(1, encode_region_specifier(name)), actions)
             for name, actions, _ in self.regions
         )
-        return b"".join(said), self.cells
+        return b"".join(params), self.cells
 
     def decode(self, response: Response) -> list[ActionFailure]:
-        answers = region_answers(response.message, len(self.regions))
+        answers = split_region_answers(response.message, len(self.regions))
         return [
             ActionFailure(place, action, error)
             for place, answer in enumerate(answers)
-            for action, error in _failures(answer, self.regions[place][2])
+            for action, error in _iter_failures(answer, self.regions[place][2])
         ]
 
 
-def _failures(answer: bytes, count: int) -> Iterator[tuple[int, HBaseError]]:
-    """The actions of one region that failed, from 0, and what is wrong with each."""
-    if all_done(answer, count):
+def _iter_failures(answer: bytes, count: int) -> Iterator[tuple[int, HBaseError]]:
+    """Yield the index and error of each failed action of one region."""
+    if is_all_done(answer, count):
         return
-    whole = region_failure(answer)
-    if whole is not None:
-        yield from ((action, whole) for action in range(count))
+    region_error = find_region_error(answer)
+    if region_error is not None:
+        yield from ((action, region_error) for action in range(count))
         return
-    told = dict(results(answer))
+    results = dict(iter_results(answer))
     for action in range(count):
-        result = told.get(action + 1)
+        result = results.get(action + 1)
         if result is None:
-            yield action, unanswered()
+            yield action, build_unanswered_error()
         elif isinstance(result, HBaseError):
             yield action, result

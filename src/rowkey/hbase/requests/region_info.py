@@ -1,4 +1,4 @@
-"""What HBase says of a region, and the request that asks a region server for it."""
+"""The description of a region, and the request for its compaction state."""
 
 from __future__ import annotations
 
@@ -7,23 +7,35 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.wire.names import read_table_name, region_name, region_specifier, table_name
-from rowkey.hbase.wire.proto import Malformed, Message, blob, flag, message, uint
+from rowkey.hbase.wire.names import (
+    build_region_name,
+    encode_region_specifier,
+    encode_table_name,
+    parse_table_name,
+)
+from rowkey.hbase.wire.proto import (
+    ProtoMessage,
+    WireFormatError,
+    encode_bool,
+    encode_bytes,
+    encode_message,
+    encode_uint,
+)
 
 if TYPE_CHECKING:
     from rowkey.hbase.wire.frames import Response
 
 
 class RegionInfo(NamedTuple):
-    """A region as HBase describes it.
+    """A region as HBase describes it on the wire.
 
     Args:
         table: its table's name.
         start: its first row key; empty for the first region.
-        stop: the first row key behind it; empty for the last region.
-        region_id: milliseconds since 1970 when it was made.
+        stop: the row key after its last; empty for the last region.
+        region_id: milliseconds since 1970 when it was created.
         replica: 0 for the primary.
-        offline: whether it was split.
+        is_offline: whether it was split.
 
     Source: HBase.proto, RegionInfo {1:region_id, 2:table_name, 3:start_key, 4:end_key, 5:offline,
         6:split, 7:replica_id}.
@@ -34,69 +46,69 @@ class RegionInfo(NamedTuple):
     stop: bytes
     region_id: int
     replica: int = 0
-    offline: bool = False
+    is_offline: bool = False
 
     @property
     def name(self) -> bytes:
-        """Its full name."""
-        return region_name(self.table, self.start, self.region_id, self.replica)
+        """Return its full name."""
+        return build_region_name(self.table, self.start, self.region_id, self.replica)
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The region that a protobuf describes.
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the region that a protobuf message describes.
 
         Raises:
-            Malformed: it has no table.
+            WireFormatError: the message has no table.
         """
-        table = sent.message(2)
+        table = msg.get_message(2)
         if table is None:
-            raise Malformed("a region without a table", "a table's name")
+            raise WireFormatError("a region without a table", "a table's name")
         return cls(
-            read_table_name(table), sent.blob(3), sent.blob(4), sent.uint(1), sent.uint(7),
-            sent.flag(5) or sent.flag(6),
+            parse_table_name(table), msg.get_bytes(3), msg.get_bytes(4), msg.get_uint(1),
+            msg.get_uint(7), msg.get_bool(5) or msg.get_bool(6),
         )  # fmt: skip
 
     @classmethod
-    def of_name(cls, name: bytes, stop: bytes) -> Self:
-        """The region of a full name; where it ends the name does not tell.
+    def from_name(cls, name: bytes, stop: bytes) -> Self:
+        """Return the region of a full name, which does not contain the stop key.
 
         Raises:
-            Malformed: it is no name of a region.
+            WireFormatError: it is not the name of a region.
 
-        >>> RegionInfo.of_name(b"t,a,b,17.0123456789abcdef0123456789abcdef.", b"x").start
+        >>> RegionInfo.from_name(b"t,a,b,17.0123456789abcdef0123456789abcdef.", b"x").start
         b'a,b'
         """
         table, _, rest = name.partition(b",")
         start, comma, tail = rest.rpartition(b",")
         region_id, _, replica = tail.partition(b".")[0].partition(b"_")
         if not comma or not region_id.isdigit():
-            raise Malformed(f"the region {name!r}", "table,start,id.hash.")
+            raise WireFormatError(f"the region {name!r}", "table,start,id.hash.")
         return cls(table.decode(), start, stop, int(region_id), int(replica or b"0", 16))
 
     def encode(self) -> bytes:
-        """The protobuf RegionInfo of it; the inverse of `read`."""
-        name = message(2, table_name(self.table))
-        ends = blob(3, self.start) + blob(4, self.stop)
-        gone = flag(5, self.offline) + flag(6, self.offline)
-        return uint(1, self.region_id) + name + ends + gone + uint(7, self.replica)
+        """Return the protobuf message RegionInfo, the inverse of `from_message`."""
+        name = encode_message(2, encode_table_name(self.table))
+        ends = encode_bytes(3, self.start) + encode_bytes(4, self.stop)
+        states = encode_bool(5, self.is_offline) + encode_bool(6, self.is_offline)
+        return encode_uint(1, self.region_id) + name + ends + states + encode_uint(7, self.replica)
 
 
-class Compacting(IntEnum):
-    """What a region's files are merged by now. Source: Admin.proto, CompactionState."""
+class CompactionState(IntEnum):
+    """The compaction that runs in a region. Source: Admin.proto, CompactionState."""
 
     NONE = 0
-    """Nothing."""
+    """No compaction."""
     MINOR = 1
     """A compaction of some files."""
     MAJOR = 2
     """A compaction of all files."""
     MAJOR_AND_MINOR = 3
-    """Both, in different families."""
+    """Both, in different families of the region."""
 
 
 @dataclass(frozen=True, slots=True)
-class GetRegionInfo(Request[Compacting]):
-    """Asks a region server whether it is compacting a region.
+class GetRegionInfo(Request[CompactionState]):
+    """Ask a region server whether it is compacting a region.
 
     Source: Admin.proto, GetRegionInfoRequest {1:region, 2:compaction_state}, answered by
         {1:region_info, 2:compaction_state}.
@@ -106,11 +118,11 @@ class GetRegionInfo(Request[Compacting]):
     method = "GetRegionInfo"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        return message(1, region_specifier(region)) + flag(2, True), b""
+        return encode_message(1, encode_region_specifier(region)) + encode_bool(2, True), b""
 
-    def decode(self, response: Response) -> Compacting:
-        state = Message(response.message).uint(2)
+    def decode(self, response: Response) -> CompactionState:
+        state = ProtoMessage(response.message).get_uint(2)
         try:
-            return Compacting(state)
+            return CompactionState(state)
         except ValueError:
-            raise Malformed(f"a compaction in state {state}", "0..3") from None
+            raise WireFormatError(f"a compaction in state {state}", "0..3") from None

@@ -1,4 +1,4 @@
-"""What a region has counted, and the request that asks a region server for it."""
+"""The counters and sizes of regions, and the request to a region server for them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.wire.names import table_name
-from rowkey.hbase.wire.proto import Malformed, Message, message
+from rowkey.hbase.wire.names import encode_table_name
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_message
 
 if TYPE_CHECKING:
     from rowkey.hbase.wire.frames import Response
 
 
 class RegionLoad(NamedTuple):
-    """What a region has counted since it was opened where it is, and how large it is.
+    """The counters of a region since it was opened on its server, and its size.
 
     Args:
         name: full name of the region.
-        reads: rows and pieces of rows returned, as `read_requests_count` counts.
-        writes: mutations begun, as `write_requests_count` counts.
-        filtered: rows looked at that gave no cell.
-        stores: families.
-        files: store files.
+        reads: rows and partial rows returned, from `read_requests_count`.
+        writes: mutations started, from `write_requests_count`.
+        filtered_rows: rows read that returned no cell.
+        store_count: number of families.
+        file_count: number of store files.
         files_mb: size of these files, in whole MB.
-        memory_mb: size of what is in memory, in whole MB.
-        locality: 0..1, how much of the files lies on the server itself.
+        memory_mb: size of the memstore, in whole MB.
+        locality: fraction of the files that is stored on the server itself, 0..1.
 
     Source: ClusterStatus.proto, RegionLoad.
     """
@@ -33,39 +33,35 @@ class RegionLoad(NamedTuple):
     name: bytes
     reads: int = 0
     writes: int = 0
-    filtered: int = 0
-    stores: int = 0
-    files: int = 0
+    filtered_rows: int = 0
+    store_count: int = 0
+    file_count: int = 0
     files_mb: int = 0
     memory_mb: int = 0
     locality: float = 0.0
 
     @classmethod
-    def read(cls, sent: Message) -> Self:
-        """The load that a protobuf tells.
+    def from_message(cls, msg: ProtoMessage) -> Self:
+        """Return the load in a protobuf message RegionLoad.
 
         Raises:
-            Malformed: it does not tell of which region.
+            WireFormatError: the message names no region.
         """
-        region = sent.message(1)
-        if region is None or not region.blob(2):
-            raise Malformed("a load of no region", "a region")
+        region = msg.get_message(1)
+        if region is None or not region.get_bytes(2):
+            raise WireFormatError("a load of no region", "a region")
         return cls(
-            region.blob(2), sent.uint(8), sent.uint(9), sent.uint(19), sent.uint(2), sent.uint(3),
-            sent.uint(5), sent.uint(6), sent.float32(16),
+            region.get_bytes(2), msg.get_uint(8), msg.get_uint(9), msg.get_uint(19),
+            msg.get_uint(2), msg.get_uint(3), msg.get_uint(5), msg.get_uint(6), msg.get_float(16),
         )  # fmt: skip
-
-    def is_of(self, table: str) -> bool:
-        """Whether it is a region of that table; the namespace `default` is not written."""
-        return self.name.startswith(f"{table},".encode())
 
 
 @dataclass(frozen=True, slots=True)
 class GetRegionLoad(Request[list[RegionLoad]]):
-    """Asks a region server what its regions of a table have counted, as of this moment.
+    """Ask a region server for the current counters of its regions of one table.
 
     Args:
-        table: the table's name; None asks for the regions of all.
+        table: the table's name; None for all tables.
 
     Source: Admin.proto, GetRegionLoadRequest {1:table_name}; on 2.6.4 an acknowledged write is in
         the very next answer, and an unknown table is an empty list.
@@ -76,7 +72,9 @@ class GetRegionLoad(Request[list[RegionLoad]]):
     table: str | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        return b"" if self.table is None else message(1, table_name(self.table)), b""
+        return b"" if self.table is None else encode_message(1, encode_table_name(self.table)), b""
 
     def decode(self, response: Response) -> list[RegionLoad]:
-        return [RegionLoad.read(one) for one in Message(response.message).messages(1)]
+        return [
+            RegionLoad.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
+        ]

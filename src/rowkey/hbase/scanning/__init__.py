@@ -1,7 +1,7 @@
-"""Scans: one answer asked ahead, leases kept, opened anew behind the last row after an error."""
+"""Scans: one answer is prefetched, leases are renewed, and an error opens a new scanner."""
 
-from rowkey.hbase.scanning.answer import Answer
-from rowkey.hbase.scanning.keeper import Keeper
+from rowkey.hbase.scanning.lease_renewer import LeaseRenewer
+from rowkey.hbase.scanning.scan_block import ScanBlock
 from rowkey.hbase.scanning.scanner import Scanner
 
-__all__ = ["Answer", "Keeper", "Scanner"]
+__all__ = ["LeaseRenewer", "ScanBlock", "Scanner"]

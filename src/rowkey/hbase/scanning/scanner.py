@@ -1,24 +1,24 @@
-"""A scan as its reader sees it: rows in order, each once, whatever happens to servers and regions.
+"""A scan for its reader: all rows in order, each once, whatever happens to servers and regions.
 
-**Why no row is lost or given twice.** A region's name holds its table, its first row and an id that
-no other region of that first row has, so the bounds that hbase:meta told beside a name are those of
-that name for ever: a split or a merge makes regions of other names, and a move keeps name and
-bounds. A scanner is opened by region name. A server that does not have a region of that name
-refuses (NotServingRegion), so a stale location costs a look-up and never rows; a server that has it
-reads all rows between its bounds. Hence:
+**Why no row is lost or returned twice.** A region's name holds its table, its first row and an id
+that no other region of that first row has, so a name has the same bounds for ever: a split or a
+merge makes regions of other names, and a move keeps name and bounds. A scanner is opened by region
+name. A server that does not have a region of that name refuses (NotServingRegion), so a stale
+location costs a lookup and never rows; a server that has it reads all rows between its bounds.
+Hence:
 
-1. A region is opened only if its bounds hold the row to go on with (`Remainder.locate`), for what
-   lies outside of them is left out without a word.
-2. If it answers that its rows are done (field 8), then all rows up to *its* end have been seen,
-   whatever has become of it since, and the scan goes on exactly there, wherever that now is.
-3. If it is lost before (split, moved, lease over, connection cut, an answer that was not
-   understood), a new scanner begins behind the last row that was given whole, or, reading pieces,
-   with the row that was given in part, less its cells up to the last one given.
-4. An answer that was lost on its way was never given. A server's scanner is never asked again
-   after an error: it may have gone on without us.
+1. A region is opened only if its bounds hold the next row (`RemainingScan.locate_region`), since
+   a server leaves out rows outside of them without an error.
+2. If it answers that its rows are done (field 8), then all rows up to *its* end have been read,
+   even if it was split or merged since, and the scan continues exactly there.
+3. If it is lost before (split, moved, lease expired, connection broken, malformed answer), a new
+   scanner begins after the last row that was returned whole or, for a scan of partial rows, with
+   the row that was returned in part, without its cells up to the last one returned.
+4. An answer that was lost was never returned. A server's scanner is never used again after an
+   error: it may be ahead of what was received.
 
-Source: RSRpcServices.scan; AsyncScanSingleRegionRpcRetryingCaller; HBase 2.5.13, 2.6.4 and
-3.0.0-alpha-4, tried.
+Source: RSRpcServices.scan; AsyncScanSingleRegionRpcRetryingCaller; tested on HBase 2.5.13, 2.6.4
+and 3.0.0-alpha-4.
 """
 
 from __future__ import annotations
@@ -29,362 +29,383 @@ from threading import Lock
 from typing import TYPE_CHECKING, NoReturn, Self
 from weakref import finalize
 
-from rowkey import forks
-from rowkey.errors import Refused
-from rowkey.hbase.errors import AtOnceError, BusyError, HBaseError, MalformedAnswer, OutOfTime
+from rowkey import fork_safety
+from rowkey.errors import Closed
+from rowkey.hbase.errors import (
+    BusyError,
+    HBaseError,
+    MalformedAnswer,
+    OperationTimedOut,
+    RetryNowError,
+)
 from rowkey.hbase.requests import OpenScanner
-from rowkey.hbase.scanning.intake import Intake, Pieces, WholeRows
-from rowkey.hbase.scanning.keeper import Keeper
-from rowkey.hbase.scanning.remainder import Remainder
-from rowkey.hbase.scanning.source import LOOK_AGAIN_S, Source
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.scanning.lease_renewer import LeaseRenewer
+from rowkey.hbase.scanning.region_scanner import LEASE_RECHECK_S, RegionScanner
+from rowkey.hbase.scanning.remaining_scan import RemainingScan
+from rowkey.hbase.scanning.row_assembler import PartialRowAssembler, RowAssembler, WholeRowAssembler
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
     from rowkey.cells import RowCells
-    from rowkey.hbase.calling import Caller
-    from rowkey.hbase.locations import Region
-    from rowkey.hbase.reading import Scan
-    from rowkey.hbase.requests import ScanAnswer
-    from rowkey.hbase.scanning.answer import Answer
+    from rowkey.hbase.locations import RegionLocation
+    from rowkey.hbase.read_spec import ScanSpec
+    from rowkey.hbase.requests import ScanResponse
+    from rowkey.hbase.retrying_caller import RetryingCaller
+    from rowkey.hbase.scanning.scan_block import ScanBlock
     from rowkey.hbase.settings import Deadline, Settings
 
-AT_ONCE_ROWS = 100
-"""Rows up to which a scan with a limit is asked in one call that opens and closes its scanner.
+SINGLE_CALL_ROWS = 100
+"""Limit up to which a scan is one call that opens and closes its scanner.
 
-As many rows of 1 kB are a twentieth of the bytes that one answer may have (`Settings.scan_bytes`).
+Derivation: so many rows of 1 kB are a twentieth of the bytes of one answer
+(`Settings.scan_answer_bytes`).
 """
 
 
-_LOOK_UP_S = 1.0
-"""Seconds that rows which are here wait for the place of those behind them: a look-up takes 3 ms.
+_PREFETCH_LOOKUP_S = 1.0
+"""The longest that a block waits to be returned while the region after it is looked up.
 
-Source: measured on HBase 2.6.4; while nobody tells the place, it would take all of an operation.
+Derivation: a lookup takes 3 ms on HBase 2.6.4; without this limit, a failing one would take all
+the time of an operation.
 """
 
 
 class Scanner:
     """Reads the rows of a range from all its regions, in order.
 
-    The first request is sent when it is made, and one answer is always asked ahead, never more: so
-    many scanners wait for their servers at the same time, and each holds two answers at most. A
-    scan may last as long as it likes: the budget of an operation is that of one answer.
+    The constructor sends the first request, and one answer is always prefetched, never more: so
+    many scanners can wait for their servers at the same time, and each holds at most two answers.
+    A scan may take any time: the timeout of an operation is that of one answer.
 
     One thread at a time reads it; any thread may close it.
 
     Args:
         caller: sends its requests.
         table: the table's name.
-        scan: the range, and what is wanted of it.
-        settings: rows and bytes of an answer, where `scan` does not say.
+        scan: the range, and what to read of it.
+        settings: rows and bytes of an answer, if `scan` does not give them.
 
     Raises:
-        AskedWrongly: the table is not there, or is disabled.
-        OutOfTime: the first region was not found in time.
+        InvalidRequest: the table does not exist, or is disabled.
+        OperationTimedOut: the first region was not found in time.
     """
 
-    def __init__(self, caller: Caller, table: str, scan: Scan, settings: Settings) -> None:
+    def __init__(
+        self, caller: RetryingCaller, table: str, scan: ScanSpec, settings: Settings
+    ) -> None:
         self._caller, self._table = caller, table
-        self._rows = scan.rows or settings.scan_rows
-        self._bytes = scan.bytes or settings.scan_bytes
-        self._rest = Remainder(scan, table)
-        limit = 1 if self._rest.is_one_row else scan.limit
-        self._intake: Intake = Pieces(limit) if scan.batch else WholeRows(limit)
-        self._at_once = limit is not None and limit <= AT_ONCE_ROWS
+        self._answer_rows = scan.answer_rows or settings.scan_answer_rows
+        self._answer_bytes = scan.answer_bytes or settings.scan_answer_bytes
+        self._remaining = RemainingScan(scan, table)
+        limit = 1 if self._remaining.is_one_row else scan.limit
+        self._assembler: RowAssembler = (
+            PartialRowAssembler(limit) if scan.batch else WholeRowAssembler(limit)
+        )
+        self._is_single_call = limit is not None and limit <= SINGLE_CALL_ROWS
         self._lock = Lock()
-        self._keeper = Keeper.of(caller)
-        self._attempts = caller.attempts(caller.deadline())
-        self._region: Region | None = None
-        self._source: Source | None = None
-        self._dropped: finalize | None = None  # type: ignore[type-arg]  # not generic when it runs
-        self._failed: HBaseError | None = None
-        self._behind: Answer | None = None
-        self._reached = b""
-        self._ready: Answer | None = None
-        self._given: Answer | None = None
-        self._is_over = self._rest.is_over
+        self._lease_renewer = LeaseRenewer.get_for_caller(caller)
+        self._attempts = caller.start_attempts(caller.start_deadline())
+        self._region: RegionLocation | None = None
+        self._region_scanner: RegionScanner | None = None
+        self._finalizer: finalize | None = None  # type: ignore[type-arg]  # not generic when it runs
+        self._pending_error: HBaseError | None = None
+        self._last_block: ScanBlock | None = None
+        self._cursor_row = b""
+        self._ready_block: ScanBlock | None = None
+        self._returned_block: ScanBlock | None = None
+        self._is_over = self._remaining.is_over
         self._is_closed = False
-        forks.register(self)
-        self._ask(self._attempts.deadline)
-        if self._failed is not None and not self._failed.retriable:
-            raise self._failed
-        self._watch()
+        fork_safety.register_resource(self)
+        self._request_rows(self._attempts.deadline)
+        if self._pending_error is not None and not self._pending_error.is_retriable:
+            raise self._pending_error
+        self._watch_lease()
 
     @property
     def position(self) -> bytes | None:
-        """The last row that was given whole, or None.
+        """The key of the last row that was returned whole, or None.
 
-        Reading pieces, it is not known of the last row whether it is whole until another comes; the
-        row before it is not remembered, so None stands for that as well.
+        It is also None for a scan of partial rows whose last row may continue.
         """
-        given = self._given
-        return None if given is None or given.ends_inside else given.last_row
+        block = self._returned_block
+        return None if block is None or block.is_last_row_partial else block.last_row_key
 
-    def answers(self) -> Iterator[Answer]:
-        """The rows, as many at a time as a server answers: at most `rows` and about `bytes`.
+    def iter_blocks(self) -> Iterator[ScanBlock]:
+        """Yield the rows in blocks, as servers answer them.
 
-        Whoever reads on after an error tries again behind the last row.
+        A caller that reads on after an error retries after the last row.
 
         Raises:
-            Refused: the scanner is closed.
-            HBaseError: the rows cannot be had; the one of them that was raised says why.
+            Closed: the scanner is closed.
+            HBaseError: the rows cannot be read; the class says why.
         """
-        while (answer := self.next_answer()) is not None:
-            yield answer
+        while (block := self.read_block()) is not None:
+            yield block
 
-    def rows(self) -> Iterator[RowCells]:
-        """As `answers`, the rows one by one; a broken answer ends the scan behind those before."""
-        for answer in self.answers():
+    def iter_row_cells(self) -> Iterator[RowCells]:
+        """Yield the rows one by one; a malformed answer ends the scan after the rows before it."""
+        for block in self.iter_blocks():
             try:
-                for row in answer.rows():
+                for row in block.iter_row_cells():
                     yield row
                     if self._is_closed:
-                        self._refuse()
-            except Malformed as problem:
+                        self._raise_closed()
+            except WireFormatError as problem:
                 self.close()
                 raise MalformedAnswer(self._table, str(problem)) from problem
 
-    def next_answer(self) -> Answer | None:
-        """What `answers` gives next, or None at the end."""
-        with self._held():
-            self._fill()
-            answer = self._ready
-            if answer is not None:
-                self._ask_ahead()
-            self._watch()
-            self._ready, self._given = None, answer or self._given
-        return answer
+    def read_block(self) -> ScanBlock | None:
+        """Return the next block of `iter_blocks`, or None at the end."""
+        with self._lock_for_reading():
+            self._fill_ready_block()
+            block = self._ready_block
+            if block is not None:
+                self._prefetch_rows()
+            self._watch_lease()
+            self._ready_block, self._returned_block = None, block or self._returned_block
+        return block
 
-    def first_row(self) -> bytes | None:
-        """The key of the row that comes next, which stays to be read; None at the end.
+    def peek_row_key(self) -> bytes | None:
+        """Return the key of the next row without reading it; None at the end.
 
-        It waits for the answer that was asked ahead; what it raises is what `answers` raises.
+        It waits for the prefetched answer, and raises the same errors as `iter_blocks`.
         """
-        with self._held():
-            self._fill()
-            row = None if self._ready is None else self._ready.first_row
-            self._watch()
+        with self._lock_for_reading():
+            self._fill_ready_block()
+            row = None if self._ready_block is None else self._ready_block.first_row_key
+            self._watch_lease()
         return row
 
-    def _fill(self) -> None:
-        """Wait until there are rows to be given, or none are left."""
-        self._attempts = self._caller.attempts(self._caller.deadline())
-        while self._ready is None:
-            self._ask(self._attempts.deadline)
+    def _fill_ready_block(self) -> None:
+        """Wait until a block is ready, or the scan is at its end."""
+        self._attempts = self._caller.start_attempts(self._caller.start_deadline())
+        while self._ready_block is None:
+            self._request_rows(self._attempts.deadline)
             if self._is_over:
                 return
             if self._is_closed:
-                self._refuse()
+                self._raise_closed()
             try:
-                self._account(self._take())
+                self._process_response(self._take_response())
             except HBaseError as error:
-                self._recover(error)
+                self._recover_from_error(error)
 
-    def _take(self) -> ScanAnswer:
-        """The answer that was asked ahead.
+    def _take_response(self) -> ScanResponse:
+        """Return the answer that was prefetched.
 
         Raises:
-            HBaseError: asking failed, or the answer is an error.
+            HBaseError: sending the request failed, or the answer is an error.
         """
-        failed, self._failed = self._failed, None
-        if failed is not None:
-            raise failed
-        assert self._source is not None
-        return self._source.take(self._attempts.deadline)
+        error, self._pending_error = self._pending_error, None
+        if error is not None:
+            raise error
+        assert self._region_scanner is not None
+        return self._region_scanner.take_response(self._attempts.deadline)
 
-    def _account(self, told: ScanAnswer) -> None:
-        """Make rows of an answer, and know from it where the scan goes on."""
-        assert self._source is not None
-        region_done = told.more_in_region is False
-        scan_done = not told.more_results
+    def _process_response(self, response: ScanResponse) -> None:
+        """Assemble rows from an answer, and find where the scan continues."""
+        assert self._region_scanner is not None
+        region_done = response.more_in_region is False
+        scan_done = not response.more_results
         try:
-            rows = self._intake.take(told, ended=region_done or scan_done)
-        except Malformed as problem:
-            server = str(self._source.region.server)
+            rows = self._assembler.assemble_rows(response, is_end=region_done or scan_done)
+        except WireFormatError as problem:
+            server = str(self._region_scanner.region.server)
             raise MalformedAnswer(server, str(problem), server=server) from problem
-        self._attempts.deadline = self._caller.deadline()
+        self._attempts.deadline = self._caller.start_deadline()
         if rows.counts:
-            self._ready = self._behind = rows
-            self._reached = b""
-        elif told.cursor_row and not self._intake.holds:
-            self._reached = told.cursor_row
+            self._ready_block = self._last_block = rows
+            self._cursor_row = b""
+        elif response.cursor_row and not self._assembler.has_pieces:
+            self._cursor_row = response.cursor_row
         if region_done and not scan_done:
-            self._leave(self._source.region)
-        self._is_over = scan_done or self._rest.is_over or self._intake.left == 0
-        if self._is_over or not self._source.is_open:
-            self._at_once = self._at_once and region_done
-            self._release()
+            self._leave_region(self._region_scanner.region)
+        self._is_over = scan_done or self._remaining.is_over or self._assembler.rows_left == 0
+        if self._is_over or not self._region_scanner.is_open:
+            self._is_single_call = self._is_single_call and region_done
+            self._release_region_scanner()
 
-    def _leave(self, region: Region) -> None:
-        self._rest.leave(region)
-        self._behind, self._reached = None, b""
-        self._attempts = self._caller.attempts(self._caller.deadline())
+    def _leave_region(self, region: RegionLocation) -> None:
+        """Continue in the next region."""
+        self._remaining.leave_region(region)
+        self._last_block, self._cursor_row = None, b""
+        self._attempts = self._caller.start_attempts(self._caller.start_deadline())
 
-    def _recover(self, error: HBaseError) -> None:
-        """Do what an error asks for, and wait.
+    def _recover_from_error(self, error: HBaseError) -> None:
+        """Handle an error, and pause before the next attempt.
 
         Raises:
-            HBaseError: another attempt cannot succeed, or there is no time for it. Reading on
-                begins with the same error, and then tries again.
+            HBaseError: another attempt cannot succeed, or there is no time for it. The next read
+                raises the same error, and the one after it retries.
         """
-        self._release(lost=True)
-        self._caller.heed(error, self._region)
-        self._failed = error
-        if isinstance(error, AtOnceError):  # what is asked does not get smaller by asking at once
-            says = error.mistake
-            error = BusyError(says.path, says.what, java=error.java, says=error.says)
-        self._attempts.failed(error)
-        self._failed = None
+        self._release_region_scanner(is_lost=True)
+        self._caller.invalidate_on_error(error, self._region)
+        self._pending_error = error
+        if isinstance(error, RetryNowError):  # the same request at once would get the same answer
+            mistake = error.mistake
+            error = BusyError(
+                mistake.path,
+                mistake.problem,
+                java_class=error.java_class,
+                remote_message=error.remote_message,
+            )
+        self._attempts.wait_or_raise(error)
+        self._pending_error = None
 
-    def _ask_ahead(self) -> None:
-        """Ask for what comes behind what is about to be given, unless nobody knows where it is."""
-        with suppress(OutOfTime):
-            self._ask(self._caller.deadline().sooner(_LOOK_UP_S))
+    def _prefetch_rows(self) -> None:
+        """Request the rows after the block that is returned now, if their region is cached."""
+        with suppress(OperationTimedOut):
+            self._request_rows(self._caller.start_deadline().shorten_to(_PREFETCH_LOOKUP_S))
 
-    def _ask(self, known_by: Deadline) -> None:
-        """Ask, unless that was done, without waiting for the answer.
+    def _request_rows(self, lookup_deadline: Deadline) -> None:
+        """Send the next request unless one is pending, without waiting for the answer.
 
-        What goes wrong with asking is told as if it were the answer.
+        An error of sending is raised when the answer is taken.
 
         Args:
-            known_by: when the region must be known.
+            lookup_deadline: when the lookup of the region must end.
 
         Raises:
-            OutOfTime: it was not; nothing is asked.
+            OperationTimedOut: the lookup took too long; nothing was sent.
         """
-        if self._is_over or self._failed is not None:
+        if self._is_over or self._pending_error is not None:
             return
         try:
-            source = self._source
-            if source is not None and source.is_asked:
+            source = self._region_scanner
+            if source is not None and source.has_pending_answer:
                 return
             if source is not None:
-                source.settle(known_by)
+                source.finish_renewal(lookup_deadline)
             if source is not None and source.is_open:
-                source.ask_next(self._rows, self._intake.left, self._attempts.deadline)
+                source.request_next(
+                    self._answer_rows, self._assembler.rows_left, self._attempts.deadline
+                )
             else:
-                self._open(known_by)
-        except OutOfTime:
+                self._open_region_scanner(lookup_deadline)
+        except OperationTimedOut:
             raise
         except HBaseError as error:
-            self._failed = error
+            self._pending_error = error
 
-    def _open(self, known_by: Deadline) -> None:
-        """Ask for a scanner that begins where the last one ended, however it ended."""
-        self._resume()
+    def _open_region_scanner(self, lookup_deadline: Deadline) -> None:
+        """Request a scanner that begins where the last one ended."""
+        self._update_remaining()
         if self._is_over:
             return
         self._region = None
-        self._region = self._rest.locate(self._caller.locations, self._table, known_by)
+        self._region = self._remaining.locate_region(
+            self._caller.locator, self._table, lookup_deadline
+        )
         deadline = self._attempts.deadline
-        source = Source(self._caller, self._region)
-        source.open(self._opening(), deadline)
-        self._source = source
-        self._dropped = finalize(self, self._keeper.drop, source)
-        self._dropped.atexit = False
+        source = RegionScanner(self._caller, self._region)
+        source.open(self._build_open_request(), deadline)
+        self._region_scanner = source
+        self._finalizer = finalize(self, self._lease_renewer.close_later, source)
+        self._finalizer.atexit = False
 
-    def _opening(self) -> OpenScanner:
-        """What to open; of a scan in one call, its first look must not end after a few blocks."""
-        scan = self._rest.scan
-        if self._at_once and scan.read_type == "default":
+    def _build_open_request(self) -> OpenScanner:
+        """Return the request that opens a scanner; one for a single call must not end early."""
+        scan = self._remaining.scan
+        if self._is_single_call and scan.read_type == "default":
             scan = replace(scan, read_type="pread")
         return OpenScanner(
             scan,
-            rows=self._rows,
-            bytes_most=self._bytes,
-            limit=self._intake.left,
-            close=self._at_once,
+            rows=self._answer_rows,
+            max_result_bytes=self._answer_bytes,
+            limit=self._assembler.rows_left,
+            close=self._is_single_call,
             cursor=True,
         )
 
-    def _resume(self) -> None:
-        """Know what is left to read, behind what was given."""
-        self._release(lost=True)
-        behind, reached = self._behind, self._reached
-        is_inside = self._intake.resume(behind)
-        self._behind, self._reached = None, b""
-        if behind is not None and is_inside:
-            self._rest.go_to(behind.last_row)
-        elif behind is not None:
-            self._rest.go_behind(behind.last_row)
-        if reached:
-            self._rest.skip_to(reached)
-        self._is_over = self._is_over or self._rest.is_over
+    def _update_remaining(self) -> None:
+        """Set the rest of the scan to what follows the returned rows."""
+        self._release_region_scanner(is_lost=True)
+        last_block, cursor_row = self._last_block, self._cursor_row
+        is_within_row = self._assembler.prepare_resume(last_block)
+        self._last_block, self._cursor_row = None, b""
+        if last_block is not None and is_within_row:
+            self._remaining.continue_at(last_block.last_row_key)
+        elif last_block is not None:
+            self._remaining.continue_after(last_block.last_row_key)
+        if cursor_row:
+            self._remaining.skip_forward(cursor_row)
+        self._is_over = self._is_over or self._remaining.is_over
 
-    def _release(self, *, lost: bool = False) -> None:
-        """Have no region scanner any more; close it at the server, unless it is lost there."""
-        source, self._source = self._source, None
-        if self._dropped is not None:
-            self._dropped.detach()
-            self._dropped = None
-        if source is not None and not lost and not source.close():
-            self._keeper.finish(source)
+    def _release_region_scanner(self, *, is_lost: bool = False) -> None:
+        """Drop the region scanner, and close it at the server unless it is lost there."""
+        source, self._region_scanner = self._region_scanner, None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+            self._finalizer = None
+        if source is not None and not is_lost and not source.close():
+            self._lease_renewer.close_when_answered(source)
 
-    def _watch(self) -> None:
-        """Have the lease renewed while nobody reads."""
-        if self._source is not None and not self._at_once:
-            self._keeper.watch(self)
+    def _watch_lease(self) -> None:
+        """Have the lease renewed while the reader is busy."""
+        if self._region_scanner is not None and not self._is_single_call:
+            self._lease_renewer.watch_lease(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: leave the region scanner to the parent, and open another."""
+        """In a forked child: leave the region scanner to the parent, and open another one."""
         self._lock = Lock()
-        self._release(lost=True)
+        self._release_region_scanner(is_lost=True)
 
-    def keep(self) -> float | None:
-        """Renew the lease if that is due; called by the keeper.
+    def renew_if_due(self) -> float | None:
+        """Renew the lease if that is due; the lease renewer calls this.
 
         Returns:
-            Seconds until it is due again; None if there is nothing to be renewed.
+            Seconds until it is due again; None if there is no lease to renew.
         """
         if not self._lock.acquire(blocking=False):
-            return LOOK_AGAIN_S
+            return LEASE_RECHECK_S
         try:
-            source = self._source
-            return None if source is None or self._is_closed else source.keep()
+            source = self._region_scanner
+            return None if source is None or self._is_closed else source.renew_if_due()
         finally:
-            self._let_go()
+            self._unlock()
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        """The scanner for one reader alone.
+    def _lock_for_reading(self) -> Iterator[None]:
+        """Lock the scanner for one reading thread.
 
         Raises:
-            Refused: it is closed.
-            OutOfTime: another reader has it for as long as an operation may take.
+            Closed: the scanner is closed.
+            OperationTimedOut: another thread holds it for as long as an operation may take.
         """
-        if not self._lock.acquire(timeout=self._caller.settings.operation_s):
-            raise OutOfTime(self._table, "another thread reads the same scanner")
+        if not self._lock.acquire(timeout=self._caller.settings.operation_timeout_s):
+            raise OperationTimedOut(self._table, "another thread reads the same scanner")
         try:
             if self._is_closed:
-                self._refuse()
+                self._raise_closed()
             yield
         finally:
-            self._let_go()
+            self._unlock()
 
-    def _let_go(self) -> None:
-        """Let others have it; who closed it meanwhile has left that to us."""
+    def _unlock(self) -> None:
+        """Unlock the scanner; if it was closed meanwhile, close its region scanner."""
         self._lock.release()
         if self._is_closed:
-            self._shut()
+            self._close_region_scanner()
 
-    def _refuse(self) -> NoReturn:
-        what = "it was closed while it was read"
-        raise Refused(self._table, what, "an open scanner", "Scan again to read more.")
+    def _raise_closed(self) -> NoReturn:
+        what = "the scan was closed while it was read"
+        raise Closed(self._table, what, "an open scanner", "Scan again to read more.")
 
     def close(self) -> None:
-        """Close the region scanner at its server, without waiting; closing twice is harmless.
+        """Close the region scanner at its server, without waiting; closing twice does nothing.
 
-        Whoever then reads gets `Refused`, so that nobody takes it for the end.
+        Reading it then raises `Closed`, so that the close is not mistaken for the end.
         """
         self._is_closed = True
-        self._shut()
+        self._close_region_scanner()
 
-    def _shut(self) -> None:
+    def _close_region_scanner(self) -> None:
         if self._lock.acquire(blocking=False):
             try:
-                self._release()
+                self._release_region_scanner()
             finally:
                 self._lock.release()
 

@@ -1,1 +1,1 @@
-"""The bytes of HBase's protocol: protobuf by hand, frames, cell blocks; no socket."""
+"""The bytes of HBase's protocol: protobuf, frames, cell blocks; no sockets."""

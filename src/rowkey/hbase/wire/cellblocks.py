@@ -1,9 +1,9 @@
-"""Cells as the bytes between client and server: KeyValueCodec, the hot path of every scan.
+"""Encodes and decodes cells as KeyValueCodec does: the hot path of every scan.
 
-A block is cells one after the other, big endian, without a count:
+A block is a sequence of cells, big endian, without a count:
 `u32 kvLen | u32 keyLen | u32 valueLen | u16 rowLen | row | u8 familyLen | family | qualifier |
-i64 timestamp | u8 kind | value | tags`. kvLen counts all behind itself, keyLen all from rowLen to
-kind. Source: KeyValueCodec, KeyValue.
+i64 timestamp | u8 type | value | tags`. kvLen counts everything after itself, keyLen everything
+from rowLen to type. Source: KeyValueCodec, KeyValue.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import struct
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import FAMILY_BYTES_MOST, Cell, Kind, RowCells
-from rowkey.errors import Refused
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.cells import MAX_FAMILY_BYTES, Cell, CellType, RowCells
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,31 +25,31 @@ _pack_head = Struct(">IIIh").pack
 _pack_tail = Struct(">qB").pack
 
 
-class _Kinds(dict[int, Kind]):
-    """Kinds by their byte; one that is unknown is malformed."""
+class _CellTypeLookup(dict[int, CellType]):
+    """Maps bytes to cell types; an unknown byte is malformed."""
 
-    def __missing__(self, kind: int) -> Kind:
-        raise Malformed(f"a cell of kind {kind}", f"one of {sorted(self)}")
-
-
-_KINDS = _Kinds({int(kind): kind for kind in Kind})
+    def __missing__(self, code: int) -> CellType:
+        raise WireFormatError(f"a cell of type {code}", f"one of {sorted(self)}")
 
 
-class _Columns(dict[bytes, tuple[str, bytes]]):
-    """Family and qualifier by their bytes, which begin with the family's length.
+_CELL_TYPES = _CellTypeLookup({int(cell_type): cell_type for cell_type in CellType})
 
-    Kept while one block is decoded, so that one text of a family serves all its cells.
+
+class _ColumnCache(dict[bytes, tuple[str, bytes]]):
+    """Maps the bytes of a column, which begin with the family's length, to family and qualifier.
+
+    It lasts while one block is decoded, so that all cells of a family share one text.
     """
 
     def __missing__(self, column: bytes) -> tuple[str, bytes]:
         stop = 1 + column[0]
         if stop > len(column):
-            raise Malformed(f"a family of {column[0]} bytes in {len(column) - 1:,}")
+            raise WireFormatError(f"a family of {column[0]} bytes in {len(column) - 1:,}")
         try:
             family = column[1:stop].decode()
         except UnicodeDecodeError:
-            raise Malformed(f"the family {column[1:stop]!r}", "UTF-8") from None
-        if len(self) >= _COLUMNS_MOST:
+            raise WireFormatError(f"the family {column[1:stop]!r}", "UTF-8") from None
+        if len(self) >= _MAX_CACHED_COLUMNS:
             self.clear()
         pair = self[column] = family, column[stop:]
         return pair
@@ -58,28 +58,28 @@ class _Columns(dict[bytes, tuple[str, bytes]]):
 _TTL_TAG, _TTL_TAG_BYTES = 8, 9
 """The tag of a cell's time to live: 1 byte of type, 8 of milliseconds. Source: TagType.TTL."""
 
-_RUN = 8
-"""Cells. If the cell so far on is of the same lengths, it pays to unpack those between at once.
+_MIN_RUN_CELLS = 8
+"""If the cell so many places further has the same lengths, those between are unpacked at once.
 
 Measured: blocks of equal lengths decode 1.7 times as fast, others 0.95 times as fast.
 """
 
-_PORTION = 200
+_PORTION_CELLS = 200
 """Cells decoded at a time, about: measured, 50 to 200 take 0.6 of the time that 14,000 at once do.
 
-Fewer stay in the processor's cache, and Python's collector never meets those that are done with.
+Fewer stay in the processor's cache, and Python's garbage collector has fewer objects to visit.
 """
 
-_COLUMNS_MOST = 1_000
-"""Columns kept while one block is decoded: more than that do not repeat often."""
+_MAX_CACHED_COLUMNS = 1_000
+"""Columns cached while one block is decoded: more than that do not repeat often."""
 
 _new_cell: Callable[[type[Cell], tuple[Any, ...]], Cell] = tuple.__new__
 _new_row: Callable[[type[RowCells], tuple[bytes, Sequence[Cell]]], RowCells] = tuple.__new__
-"""Without the Python function that a NamedTuple's `__new__` is; it takes as long as the rest."""
+"""These skip the `__new__` of a NamedTuple, a Python function that takes as long as the rest."""
 
 
 def encode_cell(row: bytes, cell: Cell) -> bytes:
-    """The bytes of one cell; see `encode_cells`.
+    """Return the bytes of one cell; see `encode_cells`.
 
     >>> encode_cell(b"r1", Cell("d", b"q", 2**63 - 1, b"v")).hex()
     '000000190000001000000001000272310164717fffffffffffffff0476'
@@ -88,21 +88,21 @@ def encode_cell(row: bytes, cell: Cell) -> bytes:
 
 
 def encode_cells(row: bytes, cells: Iterable[Cell]) -> bytes:
-    """The bytes of some cells of one row, one after the other; see `encode_rows`."""
+    """Return the bytes of some cells of one row; see `encode_rows`."""
     return encode_rows(((row, cells),))
 
 
 def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
-    """The bytes of the cells of some rows, one after the other.
+    """Return the bytes of the cells of some rows.
 
-    A cell's `ttl_ms` is not among them: it goes with the mutation, as its attribute `_ttl`.
+    A cell's `ttl_ms` is not in the bytes: it is the attribute `_ttl` of the mutation.
 
     Args:
-        rows: each with its key of 0..32,767 bytes, though HBase takes none that is empty, and its
-            cells in the order in which they are to be sent.
+        rows: each with its key of 0..32,767 bytes, though HBase rejects an empty one, and its cells
+            in the order to send them.
 
     Raises:
-        Refused: a length or a timestamp that the format has no room for.
+        InvalidArgument: the format cannot hold a length or a timestamp.
 
     Cost: 0.4 to 0.5 µs a cell (16-byte rows, 100-byte values, CPython 3.11).
     """
@@ -111,13 +111,13 @@ def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
         row_bytes = len(row)
         try:
             for family, qualifier, timestamp, value, kind, _ in cells:
-                column = (_PREFIXES.get(family) or _prefix(family)) + qualifier
+                column = (_FAMILY_PREFIXES.get(family) or _encode_family_prefix(family)) + qualifier
                 value_bytes = len(value)
                 key_bytes = row_bytes + len(column) + 11  # rowLen, timestamp and kind: 2 + 8 + 1
                 head = _pack_head(8 + key_bytes + value_bytes, key_bytes, value_bytes, row_bytes)
                 parts += head, row, column, _pack_tail(timestamp, kind), value
         except struct.error:
-            raise Refused(
+            raise InvalidArgument(
                 "",
                 f"a cell at {timestamp} of a row of {row_bytes:,} bytes does not fit a KeyValue",
                 "a row of up to 32,767 bytes, a timestamp of -2^63..2^63-1",
@@ -125,152 +125,171 @@ def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
     return b"".join(parts)
 
 
-_PREFIXES: dict[str, bytes] = {}
-"""familyLen and family by its name; a table has few families, so few are kept."""
+_FAMILY_PREFIXES: dict[str, bytes] = {}
+"""familyLen and family by its name; a table has few families."""
 
-_PREFIXES_MOST = 1_000
+_MAX_FAMILY_PREFIXES = 1_000
 
 
-def _prefix(family: str) -> bytes:
-    """What stands before a qualifier."""
+def _encode_family_prefix(family: str) -> bytes:
+    """Return the bytes before a qualifier: the family's length and name."""
     name = family.encode(errors="surrogatepass")
-    if len(name) > FAMILY_BYTES_MOST:
-        raise Refused(
-            "", f"a family of {len(name):,} bytes", f"a family of up to {FAMILY_BYTES_MOST} bytes"
+    if len(name) > MAX_FAMILY_BYTES:
+        raise InvalidArgument(
+            "", f"a family of {len(name):,} bytes", f"a family of up to {MAX_FAMILY_BYTES} bytes"
         )
-    if len(_PREFIXES) >= _PREFIXES_MOST:
-        _PREFIXES.clear()
-    prefix = _PREFIXES[family] = bytes((len(name),)) + name
+    if len(_FAMILY_PREFIXES) >= _MAX_FAMILY_PREFIXES:
+        _FAMILY_PREFIXES.clear()
+    prefix = _FAMILY_PREFIXES[family] = bytes((len(name),)) + name
     return prefix
 
 
 def decode_cells(
-    block: bytes | memoryview, count: int | None = None, at: int = 0
+    block: bytes | memoryview, count: int | None = None, offset: int = 0
 ) -> tuple[list[tuple[bytes, Cell]], int]:
-    """The cells of a block with their rows, and the place behind them.
+    """Return the cells of a block with their rows, and the offset after them.
 
     Args:
         block: the cell block, not compressed.
-        count: how many; None: all to the end of the block.
-        at: where the first begins, from 0.
+        count: how many cells; None: all to the end of the block.
+        offset: the start of the first cell, from 0.
 
     Raises:
-        Malformed: the bytes are no cells, or fewer than `count`.
+        WireFormatError: the bytes are not cells, or fewer than `count`.
 
     >>> block = encode_cell(b"r1", Cell("d", b"q", 7, b"v"))
     >>> decode_cells(block)[0][0][0], decode_cells(block)[1] == len(block)
     (b'r1', True)
     """
-    rows, cells, stop = _decode(bytes(block), count, at, _Columns())
+    rows, cells, stop = _decode_block(bytes(block), count, offset, _ColumnCache())
     return list(zip(rows, cells, strict=True)), stop
 
 
 def decode_rows(block: bytes | memoryview, counts: Sequence[int]) -> list[RowCells]:
-    """The rows of a block whose answer tells how many cells each has; see `iter_rows`."""
+    """Return the rows of a block, whose answer says how many cells each has; see `iter_rows`."""
     return list(iter_rows(block, counts))
 
 
 def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowCells]:
-    """The rows of a block, some at a time, so that those that are done with make room for others.
+    """Yield the rows of a block, decoded in groups, so that memory stays small.
 
     Args:
         block: the cell block, not compressed.
-        counts: cells of each row, from 0; of none, the row is empty as well.
+        counts: how many cells each row has; a row without cells has an empty key.
 
     Yields:
         As many as there are counts, in their order.
 
     Raises:
-        Malformed: the block is not of exactly these cells; rows before that place were given.
+        WireFormatError: the block does not hold exactly these cells; the rows before the defect
+            have been yielded.
 
-    Cost: 0.5 µs a cell where cells are alike in length and column, else 0.8 to 1.0 (16-byte rows,
-    100-byte values, CPython 3.11); without `list`, as `decode_rows` has it, 0.1 µs less.
+    Cost: 0.5 µs a cell if cells have equal lengths and columns, else 0.8 to 1.0 (16-byte rows,
+    100-byte values, CPython 3.11), with the `list` of `decode_rows`; 0.1 µs less without it.
     """
-    block, at, columns = bytes(block), 0, _Columns()
+    block, at, columns = bytes(block), 0, _ColumnCache()
     ones = counts.count(1) == len(counts)
-    portion = max(1, _PORTION * len(counts) // max(1, sum(counts)))
+    portion = max(1, _PORTION_CELLS * len(counts) // max(1, sum(counts)))
     for first in range(0, len(counts), portion):
         some = counts[first : first + portion]
-        rows, at = _rows_alike(block, at, len(some), columns) if ones else ([], at)
+        rows, at = _decode_equal_rows(block, at, len(some), columns) if ones else ([], at)
         if rows:
             yield from rows
         else:
-            keys, cells, at = _decode(block, sum(some), at, columns)
-            yield from _grouped(keys, cells, some)
+            keys, cells, at = _decode_block(block, sum(some), at, columns)
+            yield from _group_cells(keys, cells, some)
     if at != len(block):
-        raise Malformed(f"{len(block) - at:,} bytes behind {sum(counts):,} cells", "none")
+        raise WireFormatError(f"{len(block) - at:,} bytes after {sum(counts):,} cells", "none")
 
 
-def _grouped(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Iterator[RowCells]:
+def _group_cells(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Iterator[RowCells]:
+    """Return rows with their cells, as many cells each as the counts say."""
     at, new = 0, _new_row
     for count in counts:
         yield new(RowCells, (rows[at] if count else b"", cells[at : at + count]))
         at += count
 
 
-def _decode(
-    block: bytes, count: int | None, at: int, columns: _Columns
+def _decode_block(
+    block: bytes, count: int | None, offset: int, columns: _ColumnCache
 ) -> tuple[list[bytes], list[Cell], int]:
-    """Rows and cells side by side, and the place behind the last.
+    """Return the rows and the cells of a block as two lists, and the offset after the last.
 
-    One loop with everything bound to locals: a call made for each cell would cost a tenth of it.
+    One loop with all functions bound to locals: a call for each cell would cost a tenth more.
     """
     rows: list[bytes] = []
     cells: list[Cell] = []
-    add_row, add_cell, new, kinds = rows.append, cells.append, _new_cell, _KINDS
+    add_row, add_cell, new, kinds = rows.append, cells.append, _new_cell, _CELL_TYPES
     unpack_head, unpack_tail = Struct(">IIIH").unpack_from, Struct(">qB").unpack_from
     left = len(block) if count is None else count
     last = -1
     try:
         while left > 0:
-            total, key_bytes, value_bytes, row_bytes = unpack_head(block, at)
+            total, key_bytes, value_bytes, row_bytes = unpack_head(block, offset)
             if (
                 total == last
-                and left > _RUN
-                and block.startswith(block[at : at + 14], at + _RUN * (total + 4))
+                and left > _MIN_RUN_CELLS
+                and block.startswith(
+                    block[offset : offset + 14], offset + _MIN_RUN_CELLS * (total + 4)
+                )
             ):
-                done = _decode_run(block, at, left, rows, cells, columns)
-                at += done * (total + 4)
+                done = _decode_run(block, offset, left, rows, cells, columns)
+                offset += done * (total + 4)
                 left -= done
                 last = -1
                 continue
             last = total
-            column_at, tail_at, stop = at + 14 + row_bytes, at + 3 + key_bytes, at + 4 + total
+            column_at, tail_at, stop = (
+                offset + 14 + row_bytes,
+                offset + 3 + key_bytes,
+                offset + 4 + total,
+            )
             value_stop = tail_at + 9 + value_bytes
             if column_at >= tail_at or value_stop > stop:
-                raise _unfit(total, key_bytes, value_bytes, row_bytes)
+                raise _build_lengths_error(total, key_bytes, value_bytes, row_bytes)
             timestamp, kind = unpack_tail(block, tail_at)
             family, qualifier = columns[block[column_at:tail_at]]
-            ttl_ms = _ttl_ms(block[value_stop:stop]) if value_stop < stop else None
+            ttl_ms = _parse_ttl_ms(block[value_stop:stop]) if value_stop < stop else None
             value = block[tail_at + 9 : value_stop]
-            add_row(block[at + 14 : column_at])
+            add_row(block[offset + 14 : column_at])
             add_cell(new(Cell, (family, qualifier, timestamp, value, kinds[kind], ttl_ms)))
-            at = stop
+            offset = stop
             left -= 1
     except struct.error:
-        if count is not None or at != len(block):
-            raise _cut(left, count, len(block) - at) from None
-    if at > len(block):
-        raise _cut(left, count, len(block) - at)
-    return rows, cells, at
+        if count is not None or offset != len(block):
+            raise _build_truncated_error(left, count, len(block) - offset) from None
+    if offset > len(block):
+        raise _build_truncated_error(left, count, len(block) - offset)
+    return rows, cells, offset
 
 
 def _decode_run(
-    block: bytes, at: int, left: int, rows: list[bytes], cells: list[Cell], columns: _Columns
+    block: bytes,
+    offset: int,
+    left: int,
+    rows: list[bytes],
+    cells: list[Cell],
+    columns: _ColumnCache,
 ) -> int:
-    """Adds the cells that begin with the same lengths as the one here; how many they are.
+    """Append the cells that begin with the same lengths as the first, and return how many.
 
-    None, if their lengths are not those of a cell without tags: the caller takes them singly.
+    It is 0 if their lengths are not those of a cell without tags: the caller decodes them singly.
     """
-    head = block[at : at + 14]
+    head = block[offset : offset + 14]
     total, key_bytes, value_bytes, row_bytes = struct.unpack(">IIIH", head)
     column_bytes = key_bytes - row_bytes - 11
     if column_bytes < 1 or total != 8 + key_bytes + value_bytes:
         return 0
     layout = Struct(f">14s{row_bytes}s{column_bytes}sqB{value_bytes}s")
-    most = min(left, (len(block) - at) // layout.size)
-    run = layout.iter_unpack(memoryview(block)[at : at + most * layout.size])
-    add_row, add_cell, new, kinds, before = rows.append, cells.append, _new_cell, _KINDS, len(rows)
+    most = min(left, (len(block) - offset) // layout.size)
+    run = layout.iter_unpack(memoryview(block)[offset : offset + most * layout.size])
+    add_row, add_cell, new, kinds, before = (
+        rows.append,
+        cells.append,
+        _new_cell,
+        _CELL_TYPES,
+        len(rows),
+    )
     for lengths, row, column, timestamp, kind, value in run:
         if lengths != head:
             break
@@ -280,67 +299,71 @@ def _decode_run(
     return len(rows) - before
 
 
-def _rows_alike(block: bytes, at: int, count: int, columns: _Columns) -> tuple[list[RowCells], int]:
-    """Rows of one cell each that differ in nothing but row key, timestamp and value.
+def _decode_equal_rows(
+    block: bytes, offset: int, count: int, columns: _ColumnCache
+) -> tuple[list[RowCells], int]:
+    """Return rows of one cell each that differ only in row key, timestamp and value.
 
-    What they must have in common, their lengths, column and kind, is compared byte by byte of a
-    cell for all of them at once: no object is made of it.
+    What must be equal, their lengths, column and type, is compared for all cells at once, one byte
+    of the cell at a time, without an object for each cell.
 
     Returns:
-        All of them, and the place behind them; none where they are not alike, or with tags.
+        All rows, and the offset after them; none if the cells differ, or have tags.
     """
-    if len(block) - at < 14:
-        return [], at
-    total, key_bytes, value_bytes, row_bytes = struct.unpack_from(">IIIH", block, at)
+    if len(block) - offset < 14:
+        return [], offset
+    total, key_bytes, value_bytes, row_bytes = struct.unpack_from(">IIIH", block, offset)
     column_at, tail_at = 14 + row_bytes, 3 + key_bytes
     size = 4 + total
-    stop = at + count * size
+    stop = offset + count * size
     if column_at >= tail_at or total != 8 + key_bytes + value_bytes or stop > len(block):
-        return [], at
-    for place in (*range(14), *range(column_at, tail_at), tail_at + 8):
-        same = block[at + place : stop : size]
-        if same.count(same[0]) < count:
-            return [], at
-    family, qualifier = columns[block[at + column_at : at + tail_at]]
-    kind, new, new_cell = _KINDS[block[at + tail_at + 8]], _new_row, _new_cell
+        return [], offset
+    for position in (*range(14), *range(column_at, tail_at), tail_at + 8):
+        column_bytes = block[offset + position : stop : size]
+        if column_bytes.count(column_bytes[0]) < count:
+            return [], offset
+    family, qualifier = columns[block[offset + column_at : offset + tail_at]]
+    kind, new, new_cell = _CELL_TYPES[block[offset + tail_at + 8]], _new_row, _new_cell
     layout = Struct(f">14x{row_bytes}s{tail_at - column_at}xqx{value_bytes}s")
     rows = [
         new(RowCells, (row, [new_cell(Cell, (family, qualifier, timestamp, value, kind, None))]))
-        for row, timestamp, value in layout.iter_unpack(memoryview(block)[at:stop])
+        for row, timestamp, value in layout.iter_unpack(memoryview(block)[offset:stop])
     ]
     return rows, stop
 
 
-def _unfit(total: int, key_bytes: int, value_bytes: int, row_bytes: int) -> Malformed:
-    """What is wrong with a cell whose parts are longer than itself."""
+def _build_lengths_error(
+    total: int, key_bytes: int, value_bytes: int, row_bytes: int
+) -> WireFormatError:
+    """Return the error for a cell whose parts are longer than itself."""
     parts = f"{key_bytes:,} of key, {value_bytes:,} of value, {row_bytes:,} of row"
-    return Malformed(f"a cell of {total:,} bytes with {parts}", "parts that fit in the whole")
+    return WireFormatError(f"a cell of {total:,} bytes with {parts}", "parts that fit in the whole")
 
 
-def _cut(left: int, count: int | None, bytes_left: int) -> Malformed:
-    """What is wrong with a block that ends too early."""
+def _build_truncated_error(left: int, count: int | None, bytes_left: int) -> WireFormatError:
+    """Return the error for a block that ends too early."""
     if bytes_left < 0:
-        return Malformed(f"a cell of {-bytes_left:,} bytes more than the block has")
+        return WireFormatError(f"a cell of {-bytes_left:,} bytes more than the block has")
     wanted = "a whole cell" if count is None else f"{left:,} more cells"
-    return Malformed(f"{bytes_left:,} bytes at the end of a cell block", wanted)
+    return WireFormatError(f"{bytes_left:,} bytes at the end of a cell block", wanted)
 
 
-def _ttl_ms(tags: bytes) -> int | None:
-    """The time to live among the tags behind a value, or None.
+def _parse_ttl_ms(tags: bytes) -> int | None:
+    """Return the time to live among the tags of a cell, or None.
 
     Source: KeyValueCodecWithTags, TagUtil: `u16 bytes of all | (u16 length | u8 type | value)*`.
     """
     if int.from_bytes(tags[:2], "big") != len(tags) - 2:
-        raise Malformed(f"{len(tags):,} bytes behind a value", "its tags and their length")
+        raise WireFormatError(f"{len(tags):,} bytes after a value", "its tags and their length")
     at, ttl_ms = 2, None
     while at < len(tags):
         size = int.from_bytes(tags[at : at + 2], "big")
         tag = tags[at + 2 : at + 2 + size]
         if not 0 < size == len(tag):
-            raise Malformed(f"a tag of {size} bytes in {len(tags) - at:,}")
+            raise WireFormatError(f"a tag of {size} bytes in {len(tags) - at:,}")
         if tag[0] == _TTL_TAG:
             if size != _TTL_TAG_BYTES:
-                raise Malformed(f"a time to live of {size - 1} bytes", "8 bytes")
+                raise WireFormatError(f"a time to live of {size - 1} bytes", "8 bytes")
             ttl_ms = int.from_bytes(tag[1:], "big", signed=True)
         at += 2 + size
     return ttl_ms

@@ -1,82 +1,56 @@
-"""How cell blocks are packed on a connection: one stream a block, as Hadoop's codecs write it.
+"""Compresses the cell blocks of a connection by zlib, one stream for each block.
 
-Source: tried on HBase 2.6.4: DefaultCodec is plain zlib, GzipCodec plain gzip.
+Source: tested on HBase 2.6.4: Hadoop's DefaultCodec is plain zlib.
 """
 
 from __future__ import annotations
 
 import zlib
 
-from rowkey.errors import Refused
-from rowkey.hbase.wire.frames import FRAME_BYTES_MOST
-from rowkey.hbase.wire.proto import Malformed
+from rowkey.hbase.wire.frames import MAX_FRAME_BYTES
+from rowkey.hbase.wire.proto import WireFormatError
 
-_CLASSES = {
-    "zlib": "org.apache.hadoop.io.compress.DefaultCodec",
-    "gzip": "org.apache.hadoop.io.compress.GzipCodec",
-}
-
-_WINDOW = {"zlib": zlib.MAX_WBITS, "gzip": zlib.MAX_WBITS + 16}
-"""What zlib takes to read and write each form. Source: zlib, deflateInit2."""
+CODEC_CLASS = "org.apache.hadoop.io.compress.DefaultCodec"
+"""The Java class of zlib, for the connection header. Codecs such as Snappy need a native library
+on both sides, and a server that lacks it never answers.
+"""
 
 _LEVEL = 1
-"""The fastest: what is packed is unpacked at once at the other end. Source: zlib, levels 1..9."""
+"""The fastest level, since each block is decompressed once. Source: zlib, levels 1..9."""
 
 
-def codec_class(name: str) -> str:
-    """The full name of the Java class that packs like this, for the connection header.
+def compress(block: bytes) -> bytes:
+    """Return a cell block as one stream; an empty one stays empty, as it is not sent.
 
-    Raises:
-        Refused: no such form; Snappy and the others need a native library on both sides, and a
-            server that lacks it never answers.
-
-    >>> codec_class("zlib")
-    'org.apache.hadoop.io.compress.DefaultCodec'
-    """
-    if name not in _CLASSES:
-        raise Refused("compress", f"{name!r} is unknown", " or ".join(_CLASSES))
-    return _CLASSES[name]
-
-
-def compress(name: str, block: bytes) -> bytes:
-    """A cell block as one stream; an empty one stays empty, for it is not sent.
-
-    Raises:
-        Refused: no such form.
-
-    >>> decompress("zlib", compress("zlib", b"cells" * 9)) == b"cells" * 9
+    >>> decompress(compress(b"cells" * 9)) == b"cells" * 9
     True
     """
-    codec_class(name)
-    if not block:
-        return b""
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW[name])
-    return packer.compress(block) + packer.flush()
+    return zlib.compress(block, _LEVEL) if block else b""
 
 
-def decompress(name: str, block: bytes | memoryview, most: int = FRAME_BYTES_MOST) -> bytes:
-    """The cell block of one stream.
+def decompress(block: bytes | memoryview, max_bytes: int = MAX_FRAME_BYTES) -> bytes:
+    """Return the cell block of one stream.
 
     Args:
-        name: the form.
-        block: the whole stream; of an empty one comes an empty block.
-        most: bytes that come of it at most, so that a small answer cannot fill the memory.
+        block: the complete stream; an empty one is an empty block.
+        max_bytes: the most bytes of the result, so that a small answer cannot fill the memory.
 
     Raises:
-        Refused: no such form.
-        Malformed: the bytes are not one whole stream, or hold more than `most`.
+        WireFormatError: the bytes are not one complete stream, or hold more than `max_bytes`.
     """
-    codec_class(name)
     if not block:
         return b""
-    unpacker = zlib.decompressobj(_WINDOW[name])
+    stream = zlib.decompressobj()
     try:
-        cells = unpacker.decompress(block, most + 1)
+        cells = stream.decompress(block, max_bytes + 1)
     except zlib.error as problem:
-        raise Malformed(f"a cell block that is not {name} ({problem})") from None
-    if len(cells) > most:
-        raise Malformed(f"a cell block of more than {most:,} bytes unpacked", f"up to {most:,}")
-    if not unpacker.eof or unpacker.unused_data:
-        end = "goes on behind" if unpacker.eof else "ends before"
-        raise Malformed(f"a cell block that {end} the end of its {name} stream")
+        raise WireFormatError(f"a cell block is not zlib ({problem})") from None
+    if len(cells) > max_bytes:
+        raise WireFormatError(
+            f"a cell block has more than {max_bytes:,} bytes decompressed", f"up to {max_bytes:,}"
+        )
+    if not stream.eof:
+        raise WireFormatError("a cell block ends before the end of its zlib stream")
+    if stream.unused_data:
+        raise WireFormatError("a cell block goes on after the end of its zlib stream")
     return cells

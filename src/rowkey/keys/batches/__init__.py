@@ -1,1 +1,1 @@
-"""Many rows at once: the values of a column, and the bytes of a part."""
+"""Encoding and decoding of many rows at once, on NumPy arrays."""

@@ -1,7 +1,7 @@
 """The values of many rows, column by column, ready to be encoded.
 
-A column of few different values, or one with nulls, is kept as codes into its values: everything
-that one field decides is then computed once per value, and gathered.
+A column with few different values, or with nulls, is stored as codes into its values: what depends
+on this field alone is then computed once per value.
 """
 
 from __future__ import annotations
@@ -13,130 +13,138 @@ import numpy as np
 import pyarrow as pa
 
 from rowkey.errors import RowError
-from rowkey.keys.batches.pieces import Ints, Pieces, joined
-from rowkey.keys.dictionary import IDS
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
+from rowkey.keys.dictionary import DICTIONARY_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rowkey.keys.contract import Part, Row
     from rowkey.keys.dictionary import Dictionary
+    from rowkey.keys.part_interface import Part, Row
     from rowkey.keys.parts.field import Field
 
-PROBE = 2_048
-"""Values looked at before a text column is coded; coding one that never repeats would cost more
-than it saves (150 ns a value against 15)."""
+PROBE_ROWS = 2_048
+"""Values in the sample that decides whether a text column gets codes; codes for a column without
+repeated values cost more than they save (150 ns a value against 15)."""
 
 
 @dataclass(slots=True)
-class Column:
+class FieldColumn:
     """One field's values.
 
     Args:
-        declared: the field.
-        values: the values as the type holds them (`FieldType.physical`): one per row, or one per
-            code.
+        declared_field: the field.
+        values: the internal forms (`FieldType.to_internal_batch`): one per row, or one per code.
         codes: for each row the index of its value, -1 for null; None if every row has its own.
-        made: what was computed from `values`, by what made it.
+        cache: results computed from `values`, by a key that identifies the computation.
         dictionary: the Arrow array that `values` were read from, if codes came with it.
     """
 
-    declared: Field
+    declared_field: Field
     values: Any
-    codes: Ints | None = None
-    made: dict[Any, Any] = field(default_factory=dict)
+    codes: IntArray | None = None
+    cache: dict[Any, Any] = field(default_factory=dict)
     dictionary: pa.Array | None = None
 
-    def slice(self, start: int, stop: int) -> Column:
+    def slice(self, start: int, stop: int) -> FieldColumn:
         """The rows from `start` up to `stop`."""
         if self.codes is not None:
             # A block's codes are widened to what NumPy gathers by while they are in the cache.
-            return self.with_codes(self.codes[start:stop].astype(np.intp, copy=False))
-        return Column(self.declared, self.values[start:stop])
+            return self.replace_codes(self.codes[start:stop].astype(np.intp, copy=False))
+        return FieldColumn(self.declared_field, self.values[start:stop])
 
-    def take(self, rows: Ints) -> Column:
+    def take(self, rows: IntArray) -> FieldColumn:
         """The given rows, in their order."""
         if self.codes is not None:
-            return self.with_codes(self.codes.take(rows))
-        return Column(self.declared, self.declared.type.taken(self.values, rows))
+            return self.replace_codes(self.codes.take(rows))
+        return FieldColumn(
+            self.declared_field, self.declared_field.type.take_rows(self.values, rows)
+        )
 
-    def with_codes(self, codes: Ints) -> Column:
-        """The same values under other codes; what was computed of them is shared."""
-        return Column(self.declared, self.values, codes, self.made, self.dictionary)
+    def replace_codes(self, codes: IntArray) -> FieldColumn:
+        """Return the same values with other codes; the cache is shared."""
+        return FieldColumn(self.declared_field, self.values, codes, self.cache, self.dictionary)
 
-    def listed(self) -> list[Any]:
-        """The rows' values as the field's normal Python values, None for null."""
-        values = self.declared.type.listed(self.values)
+    def to_list(self) -> list[Any]:
+        """Return the rows' values as normal Python values, None for null."""
+        values = self.declared_field.type.from_internal_batch(self.values)
         if self.codes is None:
             return values
         values.append(None)  # what code -1 gathers
         return [values[code] for code in self.codes.tolist()]
 
-    def distinct(self) -> Columns:
-        """The values alone, each as a row of its own."""
-        return Columns({self.declared.name: Column(self.declared, self.values)}, len(self.values))
+    def to_distinct_rows(self) -> ColumnBatch:
+        """Return a batch with one row for each of the values."""
+        return ColumnBatch(
+            {self.declared_field.name: FieldColumn(self.declared_field, self.values)},
+            len(self.values),
+        )
 
 
-class Columns:
-    """Some fields of `count` rows."""
+class ColumnBatch:
+    """The columns of some fields, for `row_count` rows."""
 
     def __init__(
         self,
-        columns: Mapping[str, Column],
-        count: int,
-        salts: Ints | None = None,
-        trial: Dictionary | None = None,
+        columns: Mapping[str, FieldColumn],
+        row_count: int,
+        salts: IntArray | None = None,
+        tentative_dictionary: Dictionary | None = None,
     ) -> None:
         self.columns = dict(columns)
-        self.count = count
+        self.row_count = row_count
         self.salts = salts
-        self.trial = trial
-        """The dictionary that the rows are tried with, if they are."""
+        self.tentative_dictionary = tentative_dictionary
+        """The dictionary for encoding the rows before their values get ids, if any."""
 
     def __len__(self) -> int:
-        return self.count
+        return self.row_count
 
     @classmethod
-    def of(
-        cls, batch: pa.RecordBatch, fields: Sequence[Field], before: Columns | None = None
-    ) -> Columns:
-        """The given fields of a batch.
+    def from_batch(
+        cls, batch: pa.RecordBatch, fields: Sequence[Field], previous: ColumnBatch | None = None
+    ) -> ColumnBatch:
+        """Return the columns of the given fields of an Arrow batch.
 
         Args:
             batch: the rows.
-            fields: the fields wanted.
-            before: the same fields of an earlier batch: what was computed of its coded values is
-                used again where this batch has the same.
+            fields: the fields.
+            previous: the same fields of an earlier batch; its cached results are used again where
+                this batch has the same values.
 
         Raises:
-            RowError: the batch lacks a column, or a value cannot be what its field declares.
+            RowError: the batch lacks a column, or a field has no such value.
         """
         columns = {}
-        for declared in fields:
-            index = batch.schema.get_field_index(declared.name)
+        for declared_field in fields:
+            index = batch.schema.get_field_index(declared_field.name)
             if index < 0:
                 raise RowError(
-                    declared.name, "the batch has no such column", str(batch.schema.names)
+                    declared_field.name, "the batch has no such column", str(batch.schema.names)
                 )
-            earlier = before.columns[declared.name] if before is not None else None
-            columns[declared.name] = batch_column(declared, batch.column(index), earlier)
+            previous_column = (
+                previous.columns[declared_field.name] if previous is not None else None
+            )
+            columns[declared_field.name] = build_field_column(
+                declared_field, batch.column(index), previous_column
+            )
         return cls(columns, batch.num_rows)
 
-    def slice(self, start: int, stop: int) -> Columns:
+    def slice(self, start: int, stop: int) -> ColumnBatch:
         """The rows from `start` up to `stop`."""
-        stop = min(stop, self.count)
-        sliced = {name: column.slice(start, stop) for name, column in self.columns.items()}
+        stop = min(stop, self.row_count)
+        columns = {name: column.slice(start, stop) for name, column in self.columns.items()}
         salts = None if self.salts is None else self.salts[start:stop]
-        return Columns(sliced, stop - start, salts, self.trial)
+        return ColumnBatch(columns, stop - start, salts, self.tentative_dictionary)
 
-    def take(self, rows: Ints) -> Columns:
+    def take(self, rows: IntArray) -> ColumnBatch:
         """The given rows, in their order."""
-        taken = {name: column.take(rows) for name, column in self.columns.items()}
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
         salts = None if self.salts is None else self.salts.take(rows)
-        return Columns(taken, len(rows), salts, self.trial)
+        return ColumnBatch(columns, len(rows), salts, self.tentative_dictionary)
 
-    def values(self, name: str) -> Any:
-        """The values of a field, one per row, as its type holds them.
+    def find_values(self, name: str) -> Any:
+        """Return the internal forms of a field, one per row.
 
         Raises:
             RowError: a value is null.
@@ -145,182 +153,204 @@ class Columns:
         if column.codes is None:
             return column.values
         self._refuse_nulls(column)
-        return column.declared.type.taken(column.values, column.codes)
+        return column.declared_field.type.take_rows(column.values, column.codes)
 
-    def chance(self, n: int) -> Ints:
-        """The random salts of the rows, each below n.
+    def find_salts(self, n: int) -> IntArray:
+        """Return the random salts of the rows, each below n.
 
         Raises:
-            RowError: salts were given that are not.
+            RowError: a salt is not from 0 to n-1.
         """
-        assert self.salts is not None, "a salted key draws its salts first"
-        for extreme in (self.salts.min(), self.salts.max()) if self.count else ():
+        assert self.salts is not None, "build_columns asks for them"
+        for extreme in (self.salts.min(), self.salts.max()) if self.row_count else ():
             if not 0 <= int(extreme) < n:
-                raise RowError("salt", f"{extreme} is no salt", f"0..{n - 1}")
+                raise RowError("salt", f"{extreme} is not a salt", f"0..{n - 1}")
         return self.salts
 
-    def nulls(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
-        """Where a field is null; None if it never is."""
+    def find_nulls(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+        """Return which rows have a null in a field; None if no row has one."""
         codes = self.columns[name].codes
         missing = codes < 0 if codes is not None else None
         return missing if missing is not None and missing.any() else None
 
-    def once(self, *parts: Part) -> Pieces:
-        """The joined pieces of parts of one field, computed once per different value."""
+    def encode_field_parts(self, *parts: Part) -> ByteColumn:
+        """Encode the field's parts once per distinct value and return the bytes of each row."""
         column = self.columns[parts[0].fields[0]]
         if column.codes is None:
-            return joined([part.batch(self) for part in parts])
+            return concatenate_columns([part.encode_batch(self) for part in parts])
         self._refuse_nulls(column)
-        return self.distinct_pieces(*parts).take(column.codes)
+        return self.encode_distinct_values(*parts).take(column.codes)
 
-    def distinct_pieces(self, *parts: Part) -> Pieces:
-        """The joined pieces of parts of one coded field, one for each of its values."""
-        pieces: Pieces = self.per_value(
+    def encode_distinct_values(self, *parts: Part) -> ByteColumn:
+        """Return the joined bytes of parts of one coded field, one for each of its values."""
+        pieces: ByteColumn = self.compute_per_value(
             parts[0].fields[0],
             tuple(map(id, parts)),
-            lambda distinct: joined([part.batch(distinct) for part in parts]),
+            lambda distinct: concatenate_columns([part.encode_batch(distinct) for part in parts]),
         )
         return pieces
 
-    def per_value(self, name: str, key: object, make: Callable[[Columns], Any]) -> Any:
-        """What `make` gives for the different values of a coded field, computed once.
+    def compute_per_value(self, name: str, key: object, make: Callable[[ColumnBatch], Any]) -> Any:
+        """Return the result of a function for the values of a coded field, computed only once.
 
         Args:
             name: the field.
-            key: what tells this from all else that is computed of the field.
-            make: computes it, from the values as rows of their own.
+            key: identifies the function in the cache of the field.
+            make: the function; its argument is a batch with one row for each value.
         """
         column = self.columns[name]
-        if key not in column.made:
-            column.made[key] = make(column.distinct())
-        return column.made[key]
+        if key not in column.cache:
+            column.cache[key] = make(column.to_distinct_rows())
+        return column.cache[key]
 
-    def is_coded(self, name: str) -> bool:
-        """Whether a field's values are kept as codes."""
+    def has_codes(self, name: str) -> bool:
+        """Return whether a field's values are stored as codes."""
         return self.columns[name].codes is not None
 
-    def rows(self, names: Sequence[str]) -> Iterator[Row]:
-        """The rows as mappings of Python values."""
-        lists = [self.columns[name].listed() for name in names]
-        if self.trial is not None:
-            names, lists = [*names, IDS], [*lists, [self.trial] * self.count]
-        for values in zip(*lists, strict=True) if lists else ((),) * self.count:
+    def iterate_rows(self, names: Sequence[str]) -> Iterator[Row]:
+        """Yield the rows as mappings of Python values."""
+        lists = [self.columns[name].to_list() for name in names]
+        if self.tentative_dictionary is not None:
+            names, lists = (
+                [*names, DICTIONARY_FIELD],
+                [*lists, [self.tentative_dictionary] * self.row_count],
+            )
+        for values in zip(*lists, strict=True) if lists else ((),) * self.row_count:
             yield dict(zip(names, values, strict=True))
 
-    def _refuse_nulls(self, column: Column) -> None:
+    def _refuse_nulls(self, column: FieldColumn) -> None:
+        """Raise RowError if a row of a coded column is null."""
         assert column.codes is not None
         if len(column.codes) and int(column.codes.min()) < 0:
             row = int(np.argmin(column.codes))
             raise RowError(
-                column.declared.name,
+                column.declared_field.name,
                 f"row {row} has no value",
                 remedy="Declare the field nullable, or leave the row out.",
             )
 
 
-def batch_column(declared: Field, array: pa.Array, before: Column | None = None) -> Column:
-    """A field's column from an Arrow array of any type its values can come in.
+def build_field_column(
+    declared_field: Field, array: pa.Array, previous: FieldColumn | None = None
+) -> FieldColumn:
+    """Return the column of a field from an Arrow array of any type with suitable values.
 
     Args:
-        declared: the field.
+        declared_field: the field.
         array: the values.
-        before: a column of an earlier batch; its values serve again if they are the same array.
+        previous: a column of an earlier batch; its values are used again if the array is the same.
 
     Raises:
-        RowError: a value cannot be what the field declares.
+        RowError: the field has no such value.
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    array = _without_views(array)
-    if _is_text(array.type) and _repeats(array):
+    if pa.types.is_null(array.type):
+        array = array.cast(declared_field.type.build_arrow_type())
+    array = _replace_views(array)
+    if _is_text_type(array.type) and _has_few_values(array):
         array = array.dictionary_encode()
     if isinstance(array.type, pa.DictionaryType):
-        if before is not None and _is_same(before.dictionary, array.dictionary):
-            return before.with_codes(_codes(array))
-        return _coded(declared, array)
+        if previous is not None and _is_same_array(previous.dictionary, array.dictionary):
+            return previous.replace_codes(_read_codes(array))
+        return _build_coded_column(declared_field, array)
     if array.null_count:
         valid = array.is_valid().to_numpy(zero_copy_only=False)
         codes = np.where(valid, np.cumsum(valid) - 1, -1)
-        return Column(declared, declared.physical(array.drop_null()), codes)
-    return Column(declared, declared.physical(array))
+        return FieldColumn(
+            declared_field, declared_field.to_internal_batch(array.drop_null()), codes
+        )
+    return FieldColumn(declared_field, declared_field.to_internal_batch(array))
 
 
-def _without_views(array: pa.Array) -> pa.Array:
-    """Return the same values without views, which few of Arrow's functions take."""
-    kind = array.type
-    if isinstance(kind, pa.DictionaryType):
-        values = _without_views(array.dictionary)
-        if values.type == kind.value_type:
+def _replace_views(array: pa.Array) -> pa.Array:
+    """Return the same values without string views, which few Arrow functions accept."""
+    arrow_type = array.type
+    if isinstance(arrow_type, pa.DictionaryType):
+        values = _replace_views(array.dictionary)
+        if values.type == arrow_type.value_type:
             return array
         return pa.DictionaryArray.from_arrays(array.indices, values)
-    if pa.types.is_string_view(kind):
+    if pa.types.is_string_view(arrow_type):
         return array.cast(pa.string())
-    return array.cast(pa.binary()) if pa.types.is_binary_view(kind) else array
+    return array.cast(pa.binary()) if pa.types.is_binary_view(arrow_type) else array
 
 
-def _coded(declared: Field, array: pa.DictionaryArray) -> Column:
-    codes, dictionary = _codes(array), array.dictionary
+def _build_coded_column(declared_field: Field, array: pa.DictionaryArray) -> FieldColumn:
+    """Return a column from codes and a dictionary; unused values need not be valid."""
+    codes, dictionary = _read_codes(array), array.dictionary
     if not dictionary.null_count:
         try:
-            return Column(declared, declared.physical(dictionary), codes, dictionary=dictionary)
-        except RowError:  # perhaps of a value that no row has, which is nobody's mistake
+            return FieldColumn(
+                declared_field,
+                declared_field.to_internal_batch(dictionary),
+                codes,
+                dictionary=dictionary,
+            )
+        except RowError:  # the value may be one that no row has
             pass
-    kept = _used(codes, len(dictionary)) & dictionary.is_valid().to_numpy(zero_copy_only=False)
-    renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-    codes, dictionary = renumbered.take(codes), dictionary.filter(pa.array(kept))
-    return Column(declared, declared.physical(dictionary), codes)
+    is_used = _mark_used_values(codes, len(dictionary)) & dictionary.is_valid().to_numpy(
+        zero_copy_only=False
+    )
+    new_codes = np.append(np.where(is_used, np.cumsum(is_used) - 1, -1), -1)
+    codes, dictionary = new_codes.take(codes), dictionary.filter(pa.array(is_used))
+    return FieldColumn(declared_field, declared_field.to_internal_batch(dictionary), codes)
 
 
-def _codes(array: pa.DictionaryArray) -> Ints:
-    """Each row's index into the dictionary, -1 for null."""
+def _read_codes(array: pa.DictionaryArray) -> IntArray:
+    """Return each row's index into the dictionary, -1 for null."""
     indices = array.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)  # Polars has unsigned ones
-    codes: Ints = indices.to_numpy()
+    codes: IntArray = indices.to_numpy()
     return codes
 
 
-def _is_same(one: pa.Array | None, other: pa.Array) -> bool:
-    """Whether two arrays are one: the same memory, seen the same way."""
-    if one is None or (one.type, one.offset, len(one)) != (other.type, other.offset, len(other)):
+def _is_same_array(first: pa.Array | None, second: pa.Array) -> bool:
+    """Return whether two arrays are the same memory with the same type, offset and length."""
+    if first is None or (first.type, first.offset, len(first)) != (
+        second.type,
+        second.offset,
+        len(second),
+    ):
         return False
-    return _addresses(one) == _addresses(other)
+    return _list_buffer_addresses(first) == _list_buffer_addresses(second)
 
 
-def _addresses(array: pa.Array) -> list[int | None]:
+def _list_buffer_addresses(array: pa.Array) -> list[int | None]:
     return [None if part is None else part.address for part in array.buffers()]
 
 
-def _used(codes: Ints, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which of `count` values some row has; what a filtered table lost is not looked at."""
+def _mark_used_values(codes: IntArray, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which of `count` values occur in a row; filtered tables keep unused values."""
     used = np.zeros(count + 1, np.bool_)
-    used[codes] = True  # -1, which stands for null, marks the one behind the last
+    used[codes] = True  # -1, which stands for null, marks the one after the last
     return used[:-1]
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def _is_text_type(arrow_type: pa.DataType) -> bool:
     return any(
         (
-            pa.types.is_string(kind),
-            pa.types.is_large_string(kind),
-            pa.types.is_binary(kind),
-            pa.types.is_large_binary(kind),
+            pa.types.is_string(arrow_type),
+            pa.types.is_large_string(arrow_type),
+            pa.types.is_binary(arrow_type),
+            pa.types.is_large_binary(arrow_type),
         )
     )
 
 
-def _repeats(array: pa.Array) -> bool:
-    """Whether a text column holds few values, judged by how often a spread sample repeats itself.
+def _has_few_values(array: pa.Array) -> bool:
+    """Return whether a text column has few values, judged by the repeats in a sample.
 
     Among m draws of D equally likely values about m²/2D repeat an earlier one.
     """
-    if len(array) < PROBE:
+    if len(array) < PROBE_ROWS:
         return False
-    probe = array.take(pa.array(np.linspace(0, len(array) - 1, PROBE).astype(np.int64)))
-    repeats = PROBE - len(probe.unique())
-    return repeats * len(array) > 8 * PROBE * PROBE // 2
+    probe = array.take(pa.array(np.linspace(0, len(array) - 1, PROBE_ROWS).astype(np.int64)))
+    repeats = PROBE_ROWS - len(probe.unique())
+    return repeats * len(array) > 8 * PROBE_ROWS * PROBE_ROWS // 2
 
 
-def own_pieces(declared: Field, values: Any) -> Pieces:
-    """The own bytes of held values, such as `digest` takes."""
-    return declared.type.own().pack_batch(values)
+def encode_plain_values(declared_field: Field, values: Any) -> ByteColumn:
+    """Return the own bytes of internal forms, as `digest` hashes them."""
+    return declared_field.type.build_plain_codec().pack_batch(values)

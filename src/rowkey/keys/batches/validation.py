@@ -15,12 +15,12 @@ from rowkey.errors import RowError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TEXT_AS_BYTES = {
+BYTES_TYPE_BY_TEXT_TYPE = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
-REBUILD = "Read or build the column again; its writer or its copy is faulty."
+REBUILD_REMEDY = "Read or build the column again; its writer or its copy is faulty."
 
 
 def validate_batch(batch: pa.RecordBatch | pa.Table) -> None:
@@ -52,15 +52,15 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray) -> None:
         column.validate(full=True)
     except pa.ArrowException as problem:
         first_row = 0
-        for chunk in _chunks(column):
+        for chunk in _iterate_chunks(column):
             _require_utf8(name, chunk, first_row)
             first_row += len(chunk)
         reason = " ".join(str(problem).split()).rstrip(".")
         what = f"the Arrow column is damaged: {reason}"
-        raise RowError(name, what, remedy=REBUILD) from None
+        raise RowError(name, what, remedy=REBUILD_REMEDY) from None
 
 
-def _chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
+def _iterate_chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
     yield from column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
@@ -77,7 +77,7 @@ def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
         if isinstance(column.type, pa.DictionaryType):
             texts, rows = column.dictionary, column.indices
             rows.validate(full=True)
-        raw = TEXT_AS_BYTES.get(texts.type)
+        raw = BYTES_TYPE_BY_TEXT_TYPE.get(texts.type)
         if raw is None:
             return
         values = texts.view(raw)
@@ -85,7 +85,7 @@ def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
     except pa.ArrowException:
         return
     for place, value in enumerate(values.to_pylist()):
-        byte = None if value is None else _find_strange_byte(value)
+        byte = None if value is None else _find_non_utf8_byte(value)
         if byte is not None:
             row = place if rows is None else rows.index(place).as_py()
             where = f"row {first_row + row}" if row >= 0 else "the dictionary of the column"
@@ -94,7 +94,7 @@ def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
             raise RowError(name, what, remedy=remedy)
 
 
-def _find_strange_byte(text: bytes) -> int | None:
+def _find_non_utf8_byte(text: bytes) -> int | None:
     """Return the first byte of a text that is not UTF-8; None if all are."""
     try:
         text.decode()

@@ -1,1 +1,1 @@
-"""How held values of a field become bytes, and back."""
+"""Codecs: how the internal forms of a field become bytes, and back."""

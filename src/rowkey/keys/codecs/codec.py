@@ -1,7 +1,7 @@
-"""What every encoding of a field answers.
+"""The base class of all encodings of a field.
 
-A codec knows no field and no row: it turns one *held* value (see `FieldType.hold`) into bytes and
-back, alone or in an array.
+A codec knows no field and no row: it turns internal forms (see `FieldType.to_internal`) into bytes
+and back, one at a time or in an array.
 """
 
 from __future__ import annotations
@@ -10,159 +10,167 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused
-from rowkey.keys.traits import ALL_BYTES, NOTHING, Alphabet, Framing, Order, Residue, complement
+from rowkey.errors import InvalidArgument
+from rowkey.keys.traits import (
+    ALL_BYTES,
+    NO_RESIDUE,
+    Alphabet,
+    Framing,
+    Order,
+    Residue,
+    complement_bytes,
+)
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.pieces import Pieces
-    from rowkey.keys.types.domains import Domain
+    from rowkey.keys.base_types.domains import Domain
+    from rowkey.keys.batches.byte_columns import ByteColumn
 
 Packer = Callable[[Any], bytes]
-Writer = Callable[[Mapping[str, Any]], bytes]
+RowEncoder = Callable[[Mapping[str, Any]], bytes]
 
 
 class Codec(ABC):
-    """One encoding; `order` compares bytes with held values."""
+    """One encoding; `order` says how the order of the bytes follows that of internal forms."""
 
     framing: Framing
     order: Order = Order.STRICT
     alphabet: Alphabet = ALL_BYTES
-    residue: Residue = NOTHING
+    residue: Residue = NO_RESIDUE
     cardinality: int | None = None
-    mark: bytes | None = None
-    """What ends the encoding, where that is always the same bytes."""
-    turned: str = "every bit inverted, the end included,"
-    """What descending does to the bytes, in words."""
-    per: int = 1
-    """Neighbouring numbers that share their bytes."""
+    terminator: bytes | None = None
+    """The bytes that end every encoded value, if they are always the same."""
+    inversion_text: str = "every bit inverted, the end included,"
+    """How `desc` changes the bytes, in words."""
+    divisor: int = 1
+    """The count of consecutive numbers that share their bytes."""
 
     @property
-    def opens(self) -> Alphabet:
+    def first_byte_alphabet(self) -> Alphabet:
         """The byte values that the encoding can begin with."""
         return self.alphabet
 
     @abstractmethod
-    def pack(self, held: Any) -> bytes:
-        """The bytes of a held value.
+    def pack(self, internal: Any) -> bytes:
+        """Return the bytes of an internal form.
 
         Raises:
-            Refused: the encoding has no room for it.
+            InvalidArgument: the encoding has no room for it.
         """
 
     @abstractmethod
     def unpack(self, piece: bytes) -> Any:
-        """The held value of the bytes.
+        """Return the internal form that the bytes stand for.
 
         Raises:
-            Refused: no value has these bytes.
+            InvalidArgument: no value has these bytes.
         """
 
-    def packer(self, hold: Callable[[Any], Any]) -> Packer:
-        """`pack(hold(value))`, compiled for many values."""
+    def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        """Return a function that computes `pack(to_internal(value))`, compiled for speed."""
         pack = self.pack
-        return lambda value: pack(hold(value))
+        return lambda value: pack(to_internal(value))
 
-    def row_packer(self, name: str, checked: Writer) -> Writer:
-        """The bytes of a row's value, compiled for a type that holds whole numbers as they are.
+    def compile_row_packer(self, name: str, fallback: RowEncoder) -> RowEncoder:
+        """Return a function from a row to the bytes of a field, compiled for plain integers.
 
         Args:
             name: the field.
-            checked: the bytes of any row, however its value must be checked.
+            fallback: the function for any value, with all checks.
         """
-        return checked
+        return fallback
 
-    def measure(self, data: bytes, at: int) -> int:
-        """Where the encoding that begins at `at` ends.
+    def find_end(self, data: bytes, at: int) -> int:
+        """Return the end of the encoded value that begins at `at`.
 
         Raises:
-            Refused: the bytes end before it does.
+            InvalidArgument: the bytes end before it does.
         """
         width = self.framing.width
         end = len(data) if width is None else at + width
         if end > len(data):
-            raise Refused("", f"ends after {len(data) - at} bytes", str(self.framing))
+            raise InvalidArgument("", f"only {len(data) - at} bytes are left", str(self.framing))
         return end
 
-    def room(self, domain: Domain) -> Domain:
-        """The values of a domain that the encoding has room for."""
+    def restrict_domain(self, domain: Domain) -> Domain:
+        """Return the values of a domain that the encoding has room for."""
         return domain
 
-    def beginning(self, prefix: Any) -> bytes | None:
-        """What the bytes of every value that starts with a held prefix begin with, if anything."""
+    def pack_prefix(self, prefix: Any) -> bytes | None:
+        """Return the common prefix of the bytes of all values with a prefix; None if unknown."""
         return None
 
-    def pack_batch(self, held: Any) -> Pieces:
-        """The bytes of an array of held values."""
-        from rowkey.keys.batches.pieces import Spans
+    def pack_batch(self, internal: Any) -> ByteColumn:
+        """Return the bytes of an array of internal forms."""
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
-        return Spans.of([self.pack(value) for value in held])
+        return SlicedByteColumn.from_list([self.pack(value) for value in internal])
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
-        """The held values of many pieces."""
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return the internal forms of many byte strings."""
         return [self.unpack(piece) for piece in pieces.tolist()]
 
-    def descending(self) -> Codec:
-        """The encoding whose bytes sort the other way round."""
-        return Complemented(self)
+    def to_descending(self) -> Codec:
+        """Return the encoding that sorts in descending order."""
+        return ComplementedCodec(self)
 
     @property
-    def layout(self) -> object:
-        """What decides the bytes of a value, whichever other values there are."""
+    def byte_layout(self) -> object:
+        """A value that is equal for two codecs if they give the same bytes to the same value."""
         return repr(self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
-        return f"{type(self).__name__}({shown})"
+        attributes = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
+        return f"{type(self).__name__}({attributes})"
 
 
-class Complemented(Codec):
-    """Every bit of another encoding inverted, its end included."""
+class ComplementedCodec(Codec):
+    """Every bit of another encoding inverted, including its terminator."""
 
     def __init__(self, base: Codec) -> None:
         self.base = base
         self.framing = base.framing
-        self.order = base.order.reversed() if base.framing.closed else Order.NONE
+        self.order = base.order.reverse() if base.framing.is_self_delimiting else Order.NONE
         self.alphabet = base.alphabet.complement()
         self.residue = base.residue
         self.cardinality = base.cardinality
-        self.per = base.per
-        self.mark = None if base.mark is None else complement(base.mark)
+        self.divisor = base.divisor
+        self.terminator = None if base.terminator is None else complement_bytes(base.terminator)
 
     @property
-    def opens(self) -> Alphabet:
-        return self.base.opens.complement()
+    def first_byte_alphabet(self) -> Alphabet:
+        return self.base.first_byte_alphabet.complement()
 
-    def pack(self, held: Any) -> bytes:
-        return complement(self.base.pack(held))
+    def pack(self, internal: Any) -> bytes:
+        return complement_bytes(self.base.pack(internal))
 
     def unpack(self, piece: bytes) -> Any:
-        return self.base.unpack(complement(piece))
+        return self.base.unpack(complement_bytes(piece))
 
-    def packer(self, hold: Callable[[Any], Any]) -> Packer:
-        packed = self.base.packer(hold)
-        return lambda value: complement(packed(value))
+    def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        pack = self.base.compile_packer(to_internal)
+        return lambda value: complement_bytes(pack(value))
 
-    def room(self, domain: Domain) -> Domain:
-        return self.base.room(domain)
+    def restrict_domain(self, domain: Domain) -> Domain:
+        return self.base.restrict_domain(domain)
 
-    def measure(self, data: bytes, at: int) -> int:
-        if self.framing.width is not None or not self.framing.closed:
-            return super().measure(data, at)
-        return at + self.base.measure(complement(data[at:]), 0)
+    def find_end(self, data: bytes, at: int) -> int:
+        if self.framing.width is not None or not self.framing.is_self_delimiting:
+            return super().find_end(data, at)
+        return at + self.base.find_end(complement_bytes(data[at:]), 0)
 
-    def beginning(self, prefix: Any) -> bytes | None:
-        base = self.base.beginning(prefix)
-        return None if base is None else complement(base)
+    def pack_prefix(self, prefix: Any) -> bytes | None:
+        base = self.base.pack_prefix(prefix)
+        return None if base is None else complement_bytes(base)
 
-    def pack_batch(self, held: Any) -> Pieces:
-        return self.base.pack_batch(held).complement()
+    def pack_batch(self, internal: Any) -> ByteColumn:
+        return self.base.pack_batch(internal).complement()
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
         return self.base.unpack_batch(pieces.complement())
 
     @property
-    def layout(self) -> object:
-        return (type(self), self.base.layout)
+    def byte_layout(self) -> object:
+        return (type(self), self.base.byte_layout)
 
-    def descending(self) -> Codec:
+    def to_descending(self) -> Codec:
         return self.base

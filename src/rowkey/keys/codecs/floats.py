@@ -9,53 +9,53 @@ from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.traits import Framing, Order
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn
 
-_FLOATS = {4: Struct(">f"), 8: Struct(">d")}
+_FLOAT_STRUCTS = {4: Struct(">f"), 8: Struct(">d")}
 
 
-class OrderedFloat(Codec):
+class OrderedFloatCodec(Codec):
     """IEEE 754, big-endian; all bits of negative numbers inverted, the sign bit of others set.
 
     Args:
         width: 4 or 8 bytes.
 
-    Source: `OrderedBytes.encodeFloat32` and `encodeFloat64` of hbase-common, less the header byte.
+    Source: `OrderedBytes.encodeFloat32` and `encodeFloat64` of hbase-common, without the header.
     """
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.framing = Framing.fixed(width)
-        self.top = 1 << 8 * width - 1
+        self.framing = Framing.from_width(width)
+        self.sign_bit = 1 << 8 * width - 1
 
-    def pack(self, held: float) -> bytes:
-        bits = int.from_bytes(_FLOATS[self.width].pack(held), "big")
-        bits = (2 * self.top - 1) ^ bits if bits & self.top else bits | self.top
+    def pack(self, internal: float) -> bytes:
+        bits = int.from_bytes(_FLOAT_STRUCTS[self.width].pack(internal), "big")
+        bits = (2 * self.sign_bit - 1) ^ bits if bits & self.sign_bit else bits | self.sign_bit
         return bits.to_bytes(self.width, "big")
 
     def unpack(self, piece: bytes) -> float:
         bits = int.from_bytes(piece, "big")
-        bits = bits ^ self.top if bits & self.top else (2 * self.top - 1) ^ bits
-        return float(_FLOATS[self.width].unpack(bits.to_bytes(self.width, "big"))[0])
+        bits = bits ^ self.sign_bit if bits & self.sign_bit else (2 * self.sign_bit - 1) ^ bits
+        return float(_FLOAT_STRUCTS[self.width].unpack(bits.to_bytes(self.width, "big"))[0])
 
-    def pack_batch(self, held: Any) -> Pieces:
+    def pack_batch(self, internal: Any) -> ByteColumn:
         import numpy as np
 
-        from rowkey.keys.batches.pieces import Fixed
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        bits = held.astype(f">f{self.width}").view(f">u{self.width}").astype(f"u{self.width}")
-        top = bits.dtype.type(self.top)
-        return Fixed(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
+        bits = internal.astype(f">f{self.width}").view(f">u{self.width}").astype(f"u{self.width}")
+        top = bits.dtype.type(self.sign_bit)
+        return FixedByteColumn(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
         import numpy as np
 
-        bits = _items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")
-        top = bits.dtype.type(self.top)
+        bits = _to_items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")
+        top = bits.dtype.type(self.sign_bit)
         return np.where(bits & top, bits ^ top, ~bits).view(f"f{self.width}")
 
 
-class PlainFloat(Codec):
+class PlainFloatCodec(Codec):
     """IEEE 754, big-endian, as Java's `Bytes.toBytes` writes it; negative numbers sort last.
 
     Args:
@@ -66,25 +66,27 @@ class PlainFloat(Codec):
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.framing = Framing.fixed(width)
+        self.framing = Framing.from_width(width)
 
-    def pack(self, held: float) -> bytes:
-        return _FLOATS[self.width].pack(held)
+    def pack(self, internal: float) -> bytes:
+        return _FLOAT_STRUCTS[self.width].pack(internal)
 
     def unpack(self, piece: bytes) -> float:
-        return float(_FLOATS[self.width].unpack(piece)[0])
+        return float(_FLOAT_STRUCTS[self.width].unpack(piece)[0])
 
-    def pack_batch(self, held: Any) -> Pieces:
-        from rowkey.keys.batches.pieces import Fixed
+    def pack_batch(self, internal: Any) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        return Fixed(held.astype(f">f{self.width}"))
+        return FixedByteColumn(internal.astype(f">f{self.width}"))
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
-        return _items(pieces, self.width).view(f">f{self.width}").astype(f"f{self.width}")
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
+        return _to_items(pieces, self.width).view(f">f{self.width}").astype(f"f{self.width}")
 
 
-def _items(pieces: Pieces, width: int) -> Any:
-    """The pieces as one array, an item each."""
-    from rowkey.keys.batches.pieces import Fixed
+def _to_items(pieces: ByteColumn, width: int) -> Any:
+    """Return pieces of one width as an array with one item each."""
+    from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-    return (pieces if isinstance(pieces, Fixed) else pieces.spans().gathered(width)).items
+    return (
+        pieces if isinstance(pieces, FixedByteColumn) else pieces.to_sliced().to_fixed(width)
+    ).items

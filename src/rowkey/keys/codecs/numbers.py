@@ -5,34 +5,34 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.codec import Codec, Writer
-from rowkey.keys.traits import NOTHING, Framing, Order, Residue
+from rowkey.errors import InvalidArgument
+from rowkey.keys.codecs.codec import Codec, RowEncoder
+from rowkey.keys.traits import NO_RESIDUE, Framing, Order, Residue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.keys.batches.pieces import Ints, Pieces
-    from rowkey.keys.types.domains import Domain
+    from rowkey.keys.base_types.domains import Domain
+    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
-_STRUCTS = {1: Struct(">B"), 2: Struct(">H"), 4: Struct(">I"), 8: Struct(">Q")}
+_INTEGER_STRUCTS = {1: Struct(">B"), 2: Struct(">H"), 4: Struct(">I"), 8: Struct(">Q")}
 
 
-class BigEndian(Codec):
+class BigEndianCodec(Codec):
     """A whole number, most significant byte first.
 
-    What is stored is `number // per + bias`, or `top` less that, so that unsigned bytes sort as the
-    numbers do, or the other way round.
+    The stored number is `number // divisor + bias`, or `top` minus that, so that unsigned bytes
+    sort as the numbers do, or in descending order.
 
     Args:
         width: bytes: 1, 2, 4, 8 or 16.
         low: smallest number that may be stored, after dividing.
         high: largest.
         bias: added before storing; 2^(bits-1) flips the sign bit.
-        per: units of the type in one unit stored; above 1 the rest is lost.
-        lost: what the rest is called.
-        top: what descending numbers are counted down from; the width's largest if None.
-        mirrored: whether the numbers are counted down.
+        divisor: units of the type in one unit stored; above 1 the rest is lost.
+        lost_detail: the name of the rest, for messages.
+        top: descending numbers are subtracted from it; the width's largest number if None.
+        is_mirrored: whether the order is descending.
     """
 
     def __init__(
@@ -42,124 +42,138 @@ class BigEndian(Codec):
         high: int,
         *,
         bias: int = 0,
-        per: int = 1,
-        lost: str = "",
+        divisor: int = 1,
+        lost_detail: str = "",
         top: int | None = None,
-        mirrored: bool = False,
+        is_mirrored: bool = False,
     ) -> None:
         self.width, self.low, self.high = width, low, high
-        self.bias, self.per, self.lost, self.mirrored = bias, per, lost, mirrored
-        self._given_top = top
+        self.bias, self.divisor, self.lost_detail, self.is_mirrored = (
+            bias,
+            divisor,
+            lost_detail,
+            is_mirrored,
+        )
+        self._declared_top = top
         self.top = (1 << 8 * width) - 1 if top is None else top
-        self.framing = Framing.fixed(width)
+        self.framing = Framing.from_width(width)
         self.cardinality = high - low + 1
         if top is not None:
-            self.turned = f"{top:,} less the number"
-        self.residue = Residue(lost) if per > 1 else NOTHING
-        self.order = self._order()
+            self.inversion_text = f"{top:,} less the number"
+        self.residue = Residue(lost_detail) if divisor > 1 else NO_RESIDUE
+        self.order = self._find_order()
 
-    def _order(self) -> Order:
+    def _find_order(self) -> Order:
+        """Return the order of the bytes; none where negative numbers keep their sign bit."""
         if self.low + self.bias < 0:
             return Order.NONE
-        order = Order.WEAK if self.per > 1 else Order.STRICT
-        return order.reversed() if self.mirrored else order
+        order = Order.WEAK if self.divisor > 1 else Order.STRICT
+        return order.reverse() if self.is_mirrored else order
 
     @property
-    def layout(self) -> object:
-        return (type(self), self.width, self.bias, self.per, self.top, self.mirrored)
+    def byte_layout(self) -> object:
+        return (type(self), self.width, self.bias, self.divisor, self.top, self.is_mirrored)
 
-    def pack(self, held: int) -> bytes:
-        number = held // self.per
+    def pack(self, internal: int) -> bytes:
+        number = internal // self.divisor
         if not self.low <= number <= self.high:
-            raise Refused("", f"{number} does not fit", f"{self.low}..{self.high}")
+            raise InvalidArgument("", f"{number} does not fit", f"{self.low}..{self.high}")
         stored = number + self.bias
-        if self.mirrored:
+        if self.is_mirrored:
             stored = self.top - stored
         return (stored % (1 << 8 * self.width)).to_bytes(self.width, "big")
 
-    def room(self, domain: Domain) -> Domain:
-        return domain.between(self.low * self.per, self.high * self.per + self.per - 1)
+    def restrict_domain(self, domain: Domain) -> Domain:
+        return domain.limit_range(
+            self.low * self.divisor, self.high * self.divisor + self.divisor - 1
+        )
 
     def unpack(self, piece: bytes) -> int:
         stored = int.from_bytes(piece, "big")
-        number = (self.top - stored if self.mirrored else stored) - self.bias
+        number = (self.top - stored if self.is_mirrored else stored) - self.bias
         if self.low < 0 and not self.bias and number > self.high:
             number -= 1 << 8 * self.width
         if not self.low <= number <= self.high:
-            raise Refused("", f"{piece.hex()} is {number}", f"{self.low}..{self.high}")
-        return number * self.per
+            raise InvalidArgument("", f"{piece.hex()} is {number}", f"{self.low}..{self.high}")
+        return number * self.divisor
 
-    def row_packer(self, name: str, checked: Writer) -> Writer:
-        """One comparison and one call for the plain integer, which nearly every value is."""
-        if self.width not in _STRUCTS or self.per != 1 or self.low + self.bias < 0:
-            return checked
-        write = _STRUCTS[self.width].pack
+    def compile_row_packer(self, name: str, fallback: RowEncoder) -> RowEncoder:
+        """Return a function that encodes a plain integer with one comparison and one call."""
+        if self.width not in _INTEGER_STRUCTS or self.divisor != 1 or self.low + self.bias < 0:
+            return fallback
+        write = _INTEGER_STRUCTS[self.width].pack
         low, high, bias, mirror = self.low, self.high, self.bias, self.top - self.bias
 
         def unbiased(row: Mapping[str, Any]) -> bytes:
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value)
-            return checked(row)
+            return fallback(row)
 
         def biased(row: Mapping[str, Any]) -> bytes:
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value + bias)
-            return checked(row)
+            return fallback(row)
 
         def mirrored(row: Mapping[str, Any]) -> bytes:
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(mirror - value)
-            return checked(row)
+            return fallback(row)
 
-        return mirrored if self.mirrored else biased if bias else unbiased
+        return mirrored if self.is_mirrored else biased if bias else unbiased
 
-    def pack_batch(self, held: Any) -> Pieces:
-        from rowkey.keys.batches.pieces import Fixed
+    def pack_batch(self, internal: Any) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        if self.width not in _STRUCTS:
-            return super().pack_batch(held)
-        return Fixed(self._stored(held).astype(f">u{self.width}"))
+        if self.width not in _INTEGER_STRUCTS:
+            return super().pack_batch(internal)
+        return FixedByteColumn(self._to_stored(internal).astype(f">u{self.width}"))
 
-    def _stored(self, held: Ints) -> Ints:
-        """The stored numbers; arithmetic modulo 2^64 gives the low bytes of any of them."""
+    def _to_stored(self, internal: IntArray) -> IntArray:
+        """Return the stored numbers modulo 2^64, which gives their low bytes."""
         import numpy as np
 
-        numbers = held // held.dtype.type(self.per) if self.per > 1 else held
-        self._check(numbers)
+        numbers = internal // internal.dtype.type(self.divisor) if self.divisor > 1 else internal
+        self._check_range(numbers)
         stored = numbers.astype(np.uint64, copy=False)
         if self.bias:
             stored = stored + np.uint64(self.bias % (1 << 64))
-        if self.mirrored:
+        if self.is_mirrored:
             stored = np.uint64(self.top) - stored
         return stored
 
-    def _check(self, numbers: Ints) -> None:
+    def _check_range(self, numbers: IntArray) -> None:
+        """Raise InvalidArgument if a number is below `low` or above `high`."""
         if not len(numbers):
             return
         for extreme in (int(numbers.min()), int(numbers.max())):
             if not self.low <= extreme <= self.high:
-                raise Refused("", f"{extreme} does not fit", f"{self.low}..{self.high}")
+                raise InvalidArgument("", f"{extreme} does not fit", f"{self.low}..{self.high}")
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
         import numpy as np
 
-        from rowkey.keys.batches.pieces import Fixed
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        if self.width not in _STRUCTS:
+        if self.width not in _INTEGER_STRUCTS:
             return super().unpack_batch(pieces)
-        fixed = pieces if isinstance(pieces, Fixed) else pieces.spans().gathered(self.width)
+        fixed = (
+            pieces
+            if isinstance(pieces, FixedByteColumn)
+            else pieces.to_sliced().to_fixed(self.width)
+        )
         stored = fixed.items.view(f">u{self.width}").astype(np.uint64)
-        if self.mirrored:
+        if self.is_mirrored:
             stored = np.uint64(self.top) - stored
         numbers = stored - np.uint64(self.bias % (1 << 64))
-        signed = self._signed(numbers)
-        self._check(signed)
-        return signed * signed.dtype.type(self.per)
+        signed = self._to_signed(numbers)
+        self._check_range(signed)
+        return signed * signed.dtype.type(self.divisor)
 
-    def _signed(self, numbers: Ints) -> Ints:
+    def _to_signed(self, numbers: IntArray) -> IntArray:
+        """Return numbers modulo 2^64 as numbers from `low` to `high`."""
         import numpy as np
 
         if self.low >= 0:
@@ -168,32 +182,32 @@ class BigEndian(Codec):
             return numbers.view(np.int64)
         return numbers.astype(f"u{self.width}").view(f"i{self.width}").astype(np.int64)
 
-    def descending(self) -> Codec:
+    def to_descending(self) -> Codec:
         if self.low + self.bias < 0:
-            return super().descending()
-        return BigEndian(
+            return super().to_descending()
+        return BigEndianCodec(
             self.width,
             self.low,
             self.high,
             bias=self.bias,
-            per=self.per,
-            lost=self.lost,
-            top=self._given_top,
-            mirrored=not self.mirrored,
+            divisor=self.divisor,
+            lost_detail=self.lost_detail,
+            top=self._declared_top,
+            is_mirrored=not self.is_mirrored,
         )
 
 
-def unsigned(width: int) -> BigEndian:
-    """Every number of 0 .. 2^(8 width) - 1."""
-    return BigEndian(width, 0, (1 << 8 * width) - 1)
+def build_unsigned_codec(width: int) -> BigEndianCodec:
+    """Return the codec of the numbers 0 .. 2^(8 width) - 1."""
+    return BigEndianCodec(width, 0, (1 << 8 * width) - 1)
 
 
-def signed(width: int) -> BigEndian:
-    """Two's complement with the sign bit flipped, so that negative numbers sort first."""
+def build_signed_codec(width: int) -> BigEndianCodec:
+    """Return the codec of two's complement with the sign bit flipped: negatives sort first."""
     half = 1 << 8 * width - 1
-    return BigEndian(width, -half, half - 1, bias=half)
+    return BigEndianCodec(width, -half, half - 1, bias=half)
 
 
-def twos_complement(width: int, low: int, high: int) -> BigEndian:
-    """The number's own bytes, as Java's `Bytes.toBytes` writes them."""
-    return BigEndian(width, low, high)
+def build_twos_complement_codec(width: int, low: int, high: int) -> BigEndianCodec:
+    """Return the codec of two's complement, as Java's `Bytes.toBytes` writes numbers."""
+    return BigEndianCodec(width, low, high)

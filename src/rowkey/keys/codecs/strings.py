@@ -1,7 +1,6 @@
-"""Text and bytes as parts of a key: with an end, padded, exact, or as they are.
+"""Encodings of text and bytes: terminated, padded, of fixed length, or as they are.
 
-A held text and a held byte string differ only in how they become raw bytes; each codec here is
-given that as its `raw`.
+Text and bytes differ only in how they become raw bytes; the `RawFormat` of each codec says how.
 """
 
 from __future__ import annotations
@@ -9,202 +8,209 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.codec import Codec, Complemented, Packer
+from rowkey.errors import InvalidArgument
+from rowkey.keys.codecs.codec import Codec, ComplementedCodec, Packer
 from rowkey.keys.traits import ALL_BYTES, Alphabet, Framing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rowkey.keys.batches.pieces import Pieces, Spans
-    from rowkey.keys.types.domains import Domain
+    from rowkey.keys.base_types.domains import Domain
+    from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 
 
-_ENDS = Alphabet(b"\0")
-_UTF8_OPENS = Alphabet(bytes([*range(0x01, 0x80), *range(0xC2, 0xF5)]))
-"""What a character of UTF-8 but U+0000 begins with. Source: RFC 3629, section 4."""
+_NUL_ALPHABET = Alphabet(b"\0")
+_UTF8_FIRST_BYTES = Alphabet(bytes([*range(0x01, 0x80), *range(0xC2, 0xF5)]))
+"""The first bytes of all characters in UTF-8 except U+0000. Source: RFC 3629, section 4."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """How a held value becomes raw bytes, and back.
+class RawFormat:
+    """How an internal form becomes raw bytes, and back.
 
     Args:
-        least: fewest raw bytes.
-        most: most raw bytes, or None.
-        text: whether the held value is text, in UTF-8, rather than bytes.
+        min_bytes: fewest raw bytes.
+        max_bytes: most raw bytes, or None.
+        is_text: whether the internal form is text, stored in UTF-8, rather than bytes.
         alphabet: the byte values that occur.
     """
 
-    least: int
-    most: int | None
-    text: bool
+    min_bytes: int
+    max_bytes: int | None
+    is_text: bool
     alphabet: Alphabet = ALL_BYTES
 
     @property
-    def opens(self) -> Alphabet:
-        """The byte values that can stand first."""
-        is_plain = self.text and self.alphabet == ALL_BYTES
-        return _UTF8_OPENS if is_plain else self.alphabet
+    def first_byte_alphabet(self) -> Alphabet:
+        """The byte values that can come first."""
+        is_plain = self.is_text and self.alphabet == ALL_BYTES
+        return _UTF8_FIRST_BYTES if is_plain else self.alphabet
 
-    def pack(self, held: Any) -> bytes:
-        """The raw bytes of a held value."""
-        return bytes(held.encode()) if self.text else bytes(held)
+    def pack(self, internal: Any) -> bytes:
+        """Return the raw bytes of an internal form."""
+        return bytes(internal.encode()) if self.is_text else bytes(internal)
 
     def unpack(self, piece: bytes) -> Any:
-        """The held value of raw bytes.
+        """Return the internal form of raw bytes.
 
         Raises:
-            Refused: they are not UTF-8.
+            InvalidArgument: they are not UTF-8.
         """
-        if not self.text:
+        if not self.is_text:
             return piece
         try:
             return piece.decode()
         except UnicodeDecodeError as problem:
-            raise Refused("", f"{piece.hex()} is not UTF-8") from problem
+            raise InvalidArgument("", f"{piece.hex()} is not UTF-8") from problem
 
 
-class _Strings(Codec):
-    """What all encodings of raw bytes share."""
+class _StringCodec(Codec):
+    """The base class of the encodings of raw bytes."""
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: RawFormat) -> None:
         self.raw = raw
         self.alphabet = raw.alphabet
 
     @property
-    def layout(self) -> object:
-        return (type(self), self.raw.text, self.framing.width)
+    def byte_layout(self) -> object:
+        return (type(self), self.raw.is_text, self.framing.width)
 
-    def pack(self, held: Any) -> bytes:
-        return self.raw.pack(held)
+    def pack(self, internal: Any) -> bytes:
+        return self.raw.pack(internal)
 
     def unpack(self, piece: bytes) -> Any:
         return self.raw.unpack(piece)
 
-    def beginning(self, prefix: Any) -> bytes | None:
+    def pack_prefix(self, prefix: Any) -> bytes | None:
         return self.raw.pack(prefix)
 
-    def pack_batch(self, held: Spans) -> Pieces:
-        return held
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        return internal
 
 
-class Terminated(_Strings):
+class TerminatedCodec(_StringCodec):
     """Raw bytes without 00, ended by 00.
 
-    Source: what Phoenix VARCHAR and Kiji STRING write; `OrderedBytes` text less its header byte.
+    Source: Phoenix VARCHAR and Kiji STRING; `OrderedBytes` text without its header byte.
     """
 
-    mark = b"\0"
+    terminator = b"\0"
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: RawFormat) -> None:
         super().__init__(raw)
-        self.alphabet = raw.alphabet.union(_ENDS)
-        self.framing = Framing.delimited(raw.least + 1, None if raw.most is None else raw.most + 1)
+        self.alphabet = raw.alphabet.union(_NUL_ALPHABET)
+        self.framing = Framing.build_delimited(
+            raw.min_bytes + 1, None if raw.max_bytes is None else raw.max_bytes + 1
+        )
 
     @property
-    def opens(self) -> Alphabet:
-        return self.raw.opens.union(_ENDS)
+    def first_byte_alphabet(self) -> Alphabet:
+        return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
-    def pack(self, held: Any) -> bytes:
-        return self.raw.pack(held) + b"\0"
+    def pack(self, internal: Any) -> bytes:
+        return self.raw.pack(internal) + b"\0"
 
-    def packer(self, hold: Callable[[Any], Any]) -> Packer:
-        if not self.raw.text:
-            return super().packer(hold)
-        return lambda value: hold(value).encode() + b"\0"
+    def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        if not self.raw.is_text:
+            return super().compile_packer(to_internal)
+        return lambda value: to_internal(value).encode() + b"\0"
 
     def unpack(self, piece: bytes) -> Any:
         return self.raw.unpack(piece[:-1])
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
-        from rowkey.keys.batches.pieces import Spans
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
-        spans = pieces.spans()
-        return Spans(spans.data, spans.starts, spans.inner - 1)
+        spans = pieces.to_sliced()
+        return SlicedByteColumn(spans.data, spans.starts, spans.inner_lengths - 1)
 
-    def measure(self, data: bytes, at: int) -> int:
+    def find_end(self, data: bytes, at: int) -> int:
         end = data.find(b"\0", at)
         if end < 0:
-            raise Refused("", f"{data[at:].hex()} has no end", "text ended by 00")
+            raise InvalidArgument("", f"{data[at:].hex()} has no end", "text ended by 00")
         return end + 1
 
-    def pack_batch(self, held: Spans) -> Pieces:
-        from rowkey.keys.batches.pieces import Spans
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
-        return Spans(held.data, held.starts, held.inner, b"\0")
+        return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0")
 
-    def descending(self) -> Codec:
-        return Complemented(self)
+    def to_descending(self) -> Codec:
+        return ComplementedCodec(self)
 
 
-class Escaped(_Strings):
+class EscapedCodec(_StringCodec):
     """Raw bytes in which 00 is written 00 ff, ended by 00 01.
 
     Source: the escaping of Google's orderedcode, which Bigtable's row-key schemas use.
     """
 
-    mark = b"\0\1"
+    terminator = b"\0\1"
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: RawFormat) -> None:
         super().__init__(raw)
-        self.framing = Framing.delimited(
-            raw.least + 2, None if raw.most is None else 2 * raw.most + 2
+        self.framing = Framing.build_delimited(
+            raw.min_bytes + 2, None if raw.max_bytes is None else 2 * raw.max_bytes + 2
         )
 
-    def pack(self, held: Any) -> bytes:
-        return self.raw.pack(held).replace(b"\0", b"\0\xff") + b"\0\1"
+    def pack(self, internal: Any) -> bytes:
+        return self.raw.pack(internal).replace(b"\0", b"\0\xff") + b"\0\1"
 
     def unpack(self, piece: bytes) -> Any:
         escaped = piece[:-2]
         if escaped.count(b"\0") != escaped.count(b"\0\xff"):
-            raise Refused("", f"{piece.hex()} holds 00 without ff behind it")
+            raise InvalidArgument("", f"{piece.hex()} holds 00 without ff after it")
         return self.raw.unpack(escaped.replace(b"\0\xff", b"\0"))
 
-    def measure(self, data: bytes, at: int) -> int:
+    def find_end(self, data: bytes, at: int) -> int:
         end = data.find(b"\0\1", at)
         if end < 0:
-            raise Refused("", f"{data[at:].hex()} has no end", "bytes ended by 00 01")
+            raise InvalidArgument("", f"{data[at:].hex()} has no end", "bytes ended by 00 01")
         return end + 2
 
-    def beginning(self, prefix: Any) -> bytes | None:
+    def pack_prefix(self, prefix: Any) -> bytes | None:
         return self.raw.pack(prefix).replace(b"\0", b"\0\xff")
 
-    def pack_batch(self, held: Spans) -> Pieces:
-        from rowkey.keys.batches.pieces import Spans
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
-        if bool((held.data == 0).any()):
-            return Spans.of([self.pack(value) for value in held.tolist()])
-        return Spans(held.data, held.starts, held.inner, b"\0\1")
+        if bool((internal.data == 0).any()):
+            return SlicedByteColumn.from_list([self.pack(value) for value in internal.tolist()])
+        return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0\1")
 
 
-class Unended(_Strings):
+class UnterminatedCodec(_StringCodec):
     """Raw bytes as they are: only the end of the key ends them.
 
     Args:
         raw: how values become raw bytes.
-        ended: the encoding that takes its place under `desc`, where order would break without an
-            end; None where none was asked for.
+        terminated_codec: the encoding used under `desc`, which needs an end to keep the order; None
+            for the encoding `raw`.
     """
 
-    def __init__(self, raw: Raw, ended: Codec | None = None) -> None:
+    def __init__(self, raw: RawFormat, terminated_codec: Codec | None = None) -> None:
         super().__init__(raw)
-        self.ended = ended
-        self.framing = Framing.open(raw.least, raw.most)
+        self.terminated_codec = terminated_codec
+        self.framing = Framing.build_open(raw.min_bytes, raw.max_bytes)
 
     @property
-    def opens(self) -> Alphabet:
-        # Behind an empty value that another part follows stand that part's bytes.
-        return self.raw.opens if self.ended is not None else self.alphabet
+    def first_byte_alphabet(self) -> Alphabet:
+        # After an empty value, the bytes of the next part come first.
+        return self.raw.first_byte_alphabet if self.terminated_codec is not None else self.alphabet
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
-        return pieces.spans()
+    def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        if not self.raw.is_text:
+            return super().compile_packer(to_internal)
+        return lambda value: to_internal(value).encode()
 
-    def descending(self) -> Codec:
-        return Complemented(self.ended or self)
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
+        return pieces.to_sliced()
+
+    def to_descending(self) -> Codec:
+        return ComplementedCodec(self.terminated_codec or self)
 
 
-class Padded(_Strings):
+class PaddedCodec(_StringCodec):
     """Text padded with 00 to a fixed width; longer text is refused.
 
     Args:
@@ -212,42 +218,52 @@ class Padded(_Strings):
         width: bytes.
     """
 
-    def __init__(self, raw: Raw, width: int) -> None:
+    def __init__(self, raw: RawFormat, width: int) -> None:
         super().__init__(raw)
         self.width = width
-        self.alphabet = raw.alphabet.union(_ENDS)
-        self.framing = Framing.fixed(width)
+        self.alphabet = raw.alphabet.union(_NUL_ALPHABET)
+        self.framing = Framing.from_width(width)
 
     @property
-    def opens(self) -> Alphabet:
-        return self.raw.opens.union(_ENDS)
+    def first_byte_alphabet(self) -> Alphabet:
+        return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
-    def pack(self, held: Any) -> bytes:
-        piece = self.raw.pack(held)
+    def pack(self, internal: Any) -> bytes:
+        piece = self.raw.pack(internal)
         if len(piece) > self.width:
-            raise Refused("", f"{held!r} is {len(piece)} bytes", f"at most {self.width}")
+            raise InvalidArgument(
+                "", f"{internal!r} is {len(piece)} bytes", f"at most {self.width}"
+            )
         return piece.ljust(self.width, b"\0")
 
-    def room(self, domain: Domain) -> Domain:
-        return domain.of_length(0, self.width)
+    def restrict_domain(self, domain: Domain) -> Domain:
+        return domain.limit_length(0, self.width)
 
     def unpack(self, piece: bytes) -> Any:
         return self.raw.unpack(piece.rstrip(b"\0"))
 
-    def pack_batch(self, held: Spans) -> Pieces:
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         import numpy as np
 
-        from rowkey.keys.batches.pieces import Fixed, copy_spans
+        from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
 
-        if len(held) and int(held.inner.max()) > self.width:
-            row = int(held.inner.argmax())
-            raise Refused("", f"a value is {int(held.inner[row])} bytes", f"at most {self.width}")
-        out = np.zeros(len(held) * self.width, np.uint8)
-        copy_spans(out, np.arange(len(held)) * self.width, held.data, held.starts, held.inner)
-        return Fixed(out.view(f"V{self.width}"))
+        if len(internal) and int(internal.inner_lengths.max()) > self.width:
+            row = int(internal.inner_lengths.argmax())
+            raise InvalidArgument(
+                "", f"a value is {int(internal.inner_lengths[row])} bytes", f"at most {self.width}"
+            )
+        out = np.zeros(len(internal) * self.width, np.uint8)
+        copy_slices(
+            out,
+            np.arange(len(internal)) * self.width,
+            internal.data,
+            internal.starts,
+            internal.inner_lengths,
+        )
+        return FixedByteColumn(out.view(f"V{self.width}"))
 
 
-class Exact(_Strings):
+class FixedLengthCodec(_StringCodec):
     """Raw bytes of one length; any other is refused.
 
     Args:
@@ -256,32 +272,36 @@ class Exact(_Strings):
         cardinality: how many values there are, where the type sets a bound.
     """
 
-    def __init__(self, raw: Raw, width: int, cardinality: int | None = None) -> None:
+    def __init__(self, raw: RawFormat, width: int, cardinality: int | None = None) -> None:
         super().__init__(raw)
         self.width = width
-        self.framing = Framing.fixed(width)
+        self.framing = Framing.from_width(width)
         self.cardinality = cardinality
 
-    def pack(self, held: Any) -> bytes:
-        piece = self.raw.pack(held)
+    def pack(self, internal: Any) -> bytes:
+        piece = self.raw.pack(internal)
         if len(piece) != self.width:
-            raise Refused("", f"{held!r} is {len(piece)} bytes", f"exactly {self.width}")
+            raise InvalidArgument(
+                "", f"{internal!r} is {len(piece)} bytes", f"exactly {self.width}"
+            )
         return piece
 
-    def room(self, domain: Domain) -> Domain:
-        return domain.of_length(self.width, self.width)
+    def restrict_domain(self, domain: Domain) -> Domain:
+        return domain.limit_length(self.width, self.width)
 
-    def unpack_batch(self, pieces: Pieces) -> Any:
-        return pieces.spans()
+    def unpack_batch(self, pieces: ByteColumn) -> Any:
+        return pieces.to_sliced()
 
-    def pack_batch(self, held: Spans) -> Pieces:
-        if bool((held.inner != self.width).any()):
-            row = int((held.inner != self.width).argmax())
-            raise Refused("", f"a value is {int(held.inner[row])} bytes", f"exactly {self.width}")
-        return held.gathered(self.width)
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        if bool((internal.inner_lengths != self.width).any()):
+            row = int((internal.inner_lengths != self.width).argmax())
+            raise InvalidArgument(
+                "", f"a value is {int(internal.inner_lengths[row])} bytes", f"exactly {self.width}"
+            )
+        return internal.to_fixed(self.width)
 
 
-class HexBytes(_Strings):
+class HexCodec(_StringCodec):
     """Hexadecimal digits as raw bytes, two digits a byte.
 
     Args:
@@ -289,30 +309,30 @@ class HexBytes(_Strings):
     """
 
     def __init__(self, width: int) -> None:
-        super().__init__(Raw(2 * width, 2 * width, text=True))
+        super().__init__(RawFormat(2 * width, 2 * width, is_text=True))
         self.width = width
         self.alphabet = ALL_BYTES
-        self.framing = Framing.fixed(width)
+        self.framing = Framing.from_width(width)
         self.cardinality = 256**width
 
     @property
-    def opens(self) -> Alphabet:
+    def first_byte_alphabet(self) -> Alphabet:
         return self.alphabet
 
-    def pack(self, held: str) -> bytes:
-        return bytes.fromhex(held)
+    def pack(self, internal: str) -> bytes:
+        return bytes.fromhex(internal)
 
     def unpack(self, piece: bytes) -> str:
         return piece.hex()
 
-    def beginning(self, prefix: Any) -> bytes | None:
+    def pack_prefix(self, prefix: Any) -> bytes | None:
         return None
 
-    def pack_batch(self, held: Spans) -> Pieces:
-        from rowkey.keys.batches.pieces import Fixed
+    def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        digits = held.gathered(2 * self.width).matrix()
+        digits = internal.to_fixed(2 * self.width).to_matrix()
         letters = (digits > 57).astype(digits.dtype)
         nibbles = digits - 48 - 39 * letters
         whole = nibbles[:, ::2] << 4 | nibbles[:, 1::2]
-        return Fixed(whole.view(f"V{self.width}").reshape(len(held)))
+        return FixedByteColumn(whole.view(f"V{self.width}").reshape(len(internal)))

@@ -1,6 +1,6 @@
-"""The types a field may have: one file each."""
+"""The types that a field can have, one per file."""
 
-from rowkey.keys.types.field_type import FieldType
-from rowkey.kinds import gather
+from rowkey.keys.base_types.field_type import FieldType
+from rowkey.plugins import find_plugins
 
-KINDS = gather(FieldType, __name__, __path__)
+FIELD_TYPES = find_plugins(FieldType, __name__, __path__)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.strings import Escaped, Exact, Raw, Unended
-from rowkey.keys.contract import Vector
-from rowkey.keys.types.domains import Blobs
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard, must_be
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import BytesDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import BytesBasedField, check_type, convert_value
+from rowkey.keys.codecs.strings import EscapedCodec, FixedLengthCodec, RawFormat, UnterminatedCodec
+from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rowkey.keys.batches.pieces import Spans
+    from rowkey.keys.batches.byte_columns import SlicedByteColumn
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldWords, Value
+    from rowkey.schema import FieldDeclaration, Value
 
 
-class Bytes(BytesType):
-    """Any bytes; they sort as they are. In text they are written as hexadecimal digits."""
+class BytesField(BytesBasedField):
+    """Any bytes, sorted byte by byte; text input writes them as hexadecimal digits."""
 
     name = "bytes"
     is_sequence = True
@@ -29,66 +29,70 @@ class Bytes(BytesType):
         "": Encoding("00 written as 00 ff, ended by 00 01"),
         "tail": Encoding("as they are, without an end; last in the key only"),
         "fixed": Encoding("exactly n bytes; any other length is refused", ("n",)),
-        "raw": Encoding("as they are, without an end anywhere: declared ambiguous"),
+        "raw": Encoding("as they are, without an end, in any place: keys can be ambiguous"),
     }
     vectors: ClassVar = (
-        Vector("[b]", {"b": "bytes"}, {"b": b"a\0b"}, "6100ff620001"),
-        Vector("[b]", {"b": "bytes"}, {"b": b""}, "0001"),
-        Vector("[b:tail]", {"b": "bytes"}, {"b": b"\0\1"}, "0001"),
-        Vector("[b:fixed(2)]", {"b": "bytes"}, {"b": b"\0\1"}, "0001"),
-        Vector("[desc(b:tail)]", {"b": "bytes"}, {"b": b"a"}, "9efffe"),
+        GoldenVector("[b]", {"b": "bytes"}, {"b": b"a\0b"}, "6100ff620001"),
+        GoldenVector("[b]", {"b": "bytes"}, {"b": b""}, "0001"),
+        GoldenVector("[b:tail]", {"b": "bytes"}, {"b": b"\0\1"}, "0001"),
+        GoldenVector("[b:fixed(2)]", {"b": "bytes"}, {"b": b"\0\1"}, "0001"),
+        GoldenVector("[desc(b:tail)]", {"b": "bytes"}, {"b": b"a"}, "9efffe"),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.most = words.max_bytes
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.max_bytes = declaration.max_bytes
 
     @property
-    def domain(self) -> Blobs:
-        return Blobs(self.most or 64)
+    def domain(self) -> BytesDomain:
+        return BytesDomain(self.max_bytes or 64)
 
-    def hold(self, value: Value) -> bytes:
+    def to_internal(self, value: Value) -> bytes:
         if isinstance(value, bytearray | memoryview):
             value = bytes(value)
-        must_be(value, bytes, "bytes")
-        if self.most is not None and len(value) > self.most:
-            raise Refused("", f"{len(value)} bytes are too long", f"at most {self.most}")
+        check_type(value, bytes, "bytes")
+        if self.max_bytes is not None and len(value) > self.max_bytes:
+            raise InvalidArgument(
+                "", f"{len(value)} bytes are too long", f"at most {self.max_bytes}"
+            )
         return bytes(value)
 
     def parse(self, text: str) -> bytes:
-        return self.hold(from_standard(bytes.fromhex, text, "a string of hexadecimal digits"))
+        return self.to_internal(
+            convert_value(bytes.fromhex, text, "a string of hexadecimal digits")
+        )
 
-    def show(self, value: Value) -> str:
+    def format_value(self, value: Value) -> str:
         return bytes(value).hex()
 
-    def raw(self) -> Raw:
-        """Bytes are raw already."""
-        return Raw(0, self.most, text=False)
+    def build_raw_format(self) -> RawFormat:
+        """Return the format of values that are raw bytes already."""
+        return RawFormat(0, self.max_bytes, is_text=False)
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        raw = self.raw()
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        raw = self.build_raw_format()
         if encoding == "fixed":
-            return Exact(raw, *arguments)
+            return FixedLengthCodec(raw, *arguments)
         if encoding == "tail":
-            return Unended(raw, Escaped(raw))
-        return Unended(raw) if encoding == "raw" else Escaped(raw)
+            return UnterminatedCodec(raw, EscapedCodec(raw))
+        return UnterminatedCodec(raw) if encoding == "raw" else EscapedCodec(raw)
 
-    def own(self) -> Codec:
-        return Unended(self.raw())
+    def build_plain_codec(self) -> Codec:
+        return UnterminatedCodec(self.build_raw_format())
 
-    def arrow(self) -> pa.DataType:
+    def build_arrow_type(self) -> pa.DataType:
         import pyarrow as pa
 
         return pa.binary()
 
-    def physical(self, array: pa.Array) -> Spans:
+    def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
         import pyarrow as pa
 
-        from rowkey.keys.types.spans import spans_of
+        from rowkey.keys.base_types.arrow_strings import to_byte_column
 
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = pa.array([self.parse(text) for text in array.to_pylist()], pa.binary())
-        spans = spans_of(array)
-        if self.most is not None and int(spans.inner.max(initial=0)) > self.most:
-            return super().physical(array)
+        spans = to_byte_column(array)
+        if self.max_bytes is not None and int(spans.inner_lengths.max(initial=0)) > self.max_bytes:
+            return super().to_internal_batch(array)
         return spans

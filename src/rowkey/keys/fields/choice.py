@@ -4,133 +4,142 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused, did_you_mean
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_values import list_values
+from rowkey.keys.base_types.domains import ChoiceDomain
+from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.base_types.strings import format_short_value
 from rowkey.keys.codecs.codec import Codec
-from rowkey.keys.codecs.numbers import BigEndian
-from rowkey.keys.codecs.strings import Raw, Terminated, Unended
-from rowkey.keys.contract import Vector
-from rowkey.keys.traits import Change, Framing, Order
-from rowkey.keys.types.domains import Choices
-from rowkey.keys.types.field_type import Encoding, FieldType
-from rowkey.keys.types.strings import shortened
-from rowkey.keys.types.values import list_values
+from rowkey.keys.codecs.numbers import BigEndianCodec
+from rowkey.keys.codecs.strings import RawFormat, TerminatedCodec, UnterminatedCodec
+from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.traits import Compatibility, Framing, Order
+from rowkey.messages import suggest_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rowkey.keys.batches.pieces import Pieces
-    from rowkey.schema import FieldWords, Value
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.schema import FieldDeclaration, Value
 
 
-class Choice(FieldType):
-    """One of a declared list of texts; they sort in the order of the list, which only grows."""
+class ChoiceField(FieldType):
+    """One text of a declared list; values sort in the order of the list, which only grows."""
 
     name = "choice"
     options = frozenset({"of"})
-    required = frozenset({"of"})
+    required_options = frozenset({"of"})
     encodings: ClassVar = {
         "": Encoding("its place in the list, one byte; two bytes for a list above 256"),
         "u16": Encoding("its place in the list, two bytes"),
         "text": Encoding("its text in UTF-8, ended by 00"),
     }
     vectors: ClassVar = (
-        Vector("[c]", {"c": {"type": "choice", "of": ["INFO", "WARN"]}}, {"c": "WARN"}, "01"),
-        Vector("[c:u16]", {"c": {"type": "choice", "of": ["INFO", "WARN"]}}, {"c": "WARN"}, "0001"),
-        Vector("[c:text]", {"c": {"type": "choice", "of": ["b", "a"]}}, {"c": "b"}, "6200"),
+        GoldenVector("[c]", {"c": {"type": "choice", "of": ["INFO", "WARN"]}}, {"c": "WARN"}, "01"),
+        GoldenVector(
+            "[c:u16]", {"c": {"type": "choice", "of": ["INFO", "WARN"]}}, {"c": "WARN"}, "0001"
+        ),
+        GoldenVector("[c:text]", {"c": {"type": "choice", "of": ["b", "a"]}}, {"c": "b"}, "6200"),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.of = words.of or ()
-        self.indexes = {text: index for index, text in enumerate(self.of)}
-        if not self.of:
-            raise Refused("of", "the list is empty", "one text or more")
-        if len(self.indexes) < len(self.of):
-            twice = next(text for n, text in enumerate(self.of) if self.indexes[text] != n)
-            raise Refused("of", f"{twice!r} stands twice", "each text once")
-        if any("\0" in text for text in self.of):
-            raise Refused("of", "a text holds U+0000", "text without it")
-        self.listed_values = self.of
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.choices = declaration.of or ()
+        self.indexes = {text: index for index, text in enumerate(self.choices)}
+        if not self.choices:
+            raise InvalidArgument("of", "the list is empty", "one text or more")
+        if len(self.indexes) < len(self.choices):
+            duplicate = next(text for n, text in enumerate(self.choices) if self.indexes[text] != n)
+            raise InvalidArgument("of", f"{duplicate!r} is listed twice", "each text once")
+        if any("\0" in text for text in self.choices):
+            raise InvalidArgument("of", "a text holds U+0000", "text without it")
+        self.possible_values = self.choices
 
     @property
-    def domain(self) -> Choices:
-        return Choices(self.of)
+    def domain(self) -> ChoiceDomain:
+        return ChoiceDomain(self.choices)
 
-    def hold(self, value: Value) -> int:
+    def to_internal(self, value: Value) -> int:
         index = self.indexes.get(value) if isinstance(value, str) else None
         if index is None:
-            listed = ", ".join(self.of[:12]) + (" …" if len(self.of) > 12 else "")
-            near = did_you_mean(value, self.of) if isinstance(value, str) else ""
-            raise Refused("", f"{shortened(value)} is not listed", listed, near)
+            allowed = ", ".join(self.choices[:12]) + (" …" if len(self.choices) > 12 else "")
+            remedy = suggest_name(value, self.choices) if isinstance(value, str) else ""
+            raise InvalidArgument("", f"{format_short_value(value)} is not listed", allowed, remedy)
         return index
 
-    def release(self, held: Any) -> str:
-        return self.of[int(held)]
+    def from_internal(self, internal: Any) -> str:
+        return self.choices[int(internal)]
 
     def parse(self, text: str) -> str:
-        return self.of[self.hold(text)]
+        return self.choices[self.to_internal(text)]
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         if encoding == "text":
-            return Listed(self.of, Terminated(self._raw()))
-        width = 2 if encoding == "u16" or len(self.of) > 256 else 1
-        return BigEndian(width, 0, len(self.of) - 1)
+            return ChoiceTextCodec(self.choices, TerminatedCodec(self._build_raw_format()))
+        width = 2 if encoding == "u16" or len(self.choices) > 256 else 1
+        return BigEndianCodec(width, 0, len(self.choices) - 1)
 
-    def own(self) -> Codec:
-        return Listed(self.of, Unended(self._raw()))
+    def build_plain_codec(self) -> Codec:
+        return ChoiceTextCodec(self.choices, UnterminatedCodec(self._build_raw_format()))
 
-    def _raw(self) -> Raw:
-        lengths = [len(text.encode()) for text in self.of]
-        return Raw(min(lengths), max(lengths), text=True)
+    def _build_raw_format(self) -> RawFormat:
+        lengths = [len(text.encode()) for text in self.choices]
+        return RawFormat(min(lengths), max(lengths), is_text=True)
 
-    def physical(self, array: pa.Array) -> Any:
+    def to_internal_batch(self, array: pa.Array) -> Any:
         import numpy as np
 
-        return np.array([self.hold(value) for value in list_values(array)], np.int64)
+        return np.array([self.to_internal(value) for value in list_values(array)], np.int64)
 
-    def evolves(self, new: FieldType) -> Change:
-        """A list may grow at its end."""
-        if not isinstance(new, Choice) or new.of[: len(self.of)] != self.of:
-            return Change.BREAKS
-        return Change.SAME if new.of == self.of else Change.WIDER
+    def check_compatibility(self, new: FieldType) -> Compatibility:
+        """Return what happens to stored values: the list may only grow at its end."""
+        if not isinstance(new, ChoiceField) or new.choices[: len(self.choices)] != self.choices:
+            return Compatibility.BREAKS
+        return Compatibility.SAME if new.choices == self.choices else Compatibility.WIDER
 
 
-class Listed(Codec):
-    """The text of an index, in an encoding of texts.
+class ChoiceTextCodec(Codec):
+    """Encodes the index of a choice as the bytes of its text.
 
     Args:
-        of: the texts by index.
-        base: their encoding.
+        choices: the texts by index.
+        base: the encoding of the texts.
     """
 
     order = Order.NONE
 
-    def __init__(self, of: tuple[str, ...], base: Codec) -> None:
-        self.of = of
+    def __init__(self, choices: tuple[str, ...], base: Codec) -> None:
+        self.choices = choices
         self.base = base
-        # A list may grow by longer texts: one length today is no fixed width.
-        least, most = base.framing.least, base.framing.most
-        self.framing = Framing(least, (most or 0) + (least == most), base.framing.closed)
+        # A list may grow by longer texts, so texts of equal length have no fixed width.
+        min_bytes, max_bytes = base.framing.min_bytes, base.framing.max_bytes
+        self.framing = Framing(
+            min_bytes,
+            (max_bytes or 0) + (min_bytes == max_bytes),
+            base.framing.is_self_delimiting,
+        )
         self.alphabet = base.alphabet
-        self.cardinality = len(of)
+        self.cardinality = len(choices)
 
     @property
-    def layout(self) -> object:
-        return (type(self), self.base.layout)
+    def byte_layout(self) -> object:
+        return (type(self), self.base.byte_layout)
 
-    def pack(self, held: int) -> bytes:
-        return self.base.pack(self.of[held])
+    def pack(self, internal: int) -> bytes:
+        return self.base.pack(self.choices[internal])
 
     def unpack(self, piece: bytes) -> int:
         text = self.base.unpack(piece)
-        if text not in self.of:
-            raise Refused("", f"{text!r} is not listed", ", ".join(self.of[:12]))
-        return self.of.index(text)
+        if text not in self.choices:
+            raise InvalidArgument("", f"{text!r} is not listed", ", ".join(self.choices[:12]))
+        return self.choices.index(text)
 
-    def measure(self, data: bytes, at: int) -> int:
-        return self.base.measure(data, at)
+    def find_end(self, data: bytes, at: int) -> int:
+        return self.base.find_end(data, at)
 
-    def pack_batch(self, held: Any) -> Pieces:
-        from rowkey.keys.batches.pieces import Spans
+    def pack_batch(self, internal: Any) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
-        return Spans.of([self.base.pack(text) for text in self.of]).take(held)
+        return SlicedByteColumn.from_list([self.base.pack(text) for text in self.choices]).take(
+            internal
+        )

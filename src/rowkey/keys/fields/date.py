@@ -5,118 +5,141 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.calendar import FIRST_DAY, LAST_DAY, CalendarDate
-from rowkey.keys.codecs.numbers import signed, twos_complement
-from rowkey.keys.contract import Vector
-from rowkey.keys.types.domains import Integers, Through
-from rowkey.keys.types.field_type import Encoding, FieldType
-from rowkey.keys.types.strings import from_standard, of_another_sort
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import IntegerDomain, MappedDomain
+from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.base_types.strings import build_type_error, convert_value
+from rowkey.keys.codecs.calendar import FIRST_DAY, LAST_DAY, CalendarDateCodec
+from rowkey.keys.codecs.numbers import build_signed_codec, build_twos_complement_codec
+from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rowkey.keys.batches.pieces import Ints
+    from rowkey.keys.batches.byte_columns import IntArray
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
 _EPOCH = date(1970, 1, 1)
-_DAY_2024 = 19_723
-_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_GENERATED_START_DAY = 19_723
+_UNIT_NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
-class Date(FieldType):
-    """Days of the calendar from 0001-01-01 to 9999-12-31."""
+class DateField(FieldType):
+    """Calendar dates from 0001-01-01 to 9999-12-31."""
 
     name = "date"
-    tick = 86_400_000_000_000
-    counts = True
-    numbers = (FIRST_DAY, LAST_DAY)
+    unit_ns = 86_400_000_000_000
+    has_integer_form = True
+    number_range = (FIRST_DAY, LAST_DAY)
     encodings: ClassVar = {
         "": Encoding("days since 1970 in four bytes, the sign bit flipped"),
         "calendar": Encoding("digits yyyyMMdd"),
     }
     vectors: ClassVar = (
-        Vector("[d]", {"d": "date"}, {"d": date(1970, 1, 1)}, "80000000"),
-        Vector("[d]", {"d": "date"}, {"d": date(1969, 12, 31)}, "7fffffff"),
-        Vector("[d:calendar]", {"d": "date"}, {"d": date(2021, 2, 3)}, "3230323130323033"),
-        Vector("[reverse(d:calendar)]", {"d": "date"}, {"d": date(2021, 2, 3)}, "3330323031323032"),
+        GoldenVector("[d]", {"d": "date"}, {"d": date(1970, 1, 1)}, "80000000"),
+        GoldenVector("[d]", {"d": "date"}, {"d": date(1969, 12, 31)}, "7fffffff"),
+        GoldenVector("[d:calendar]", {"d": "date"}, {"d": date(2021, 2, 3)}, "3230323130323033"),
+        GoldenVector(
+            "[reverse(d:calendar)]", {"d": "date"}, {"d": date(2021, 2, 3)}, "3330323031323032"
+        ),
     )
 
     @property
-    def domain(self) -> Through:
-        return Through(Integers(FIRST_DAY, LAST_DAY, _DAY_2024), self.release)
+    def domain(self) -> MappedDomain:
+        return MappedDomain(
+            IntegerDomain(FIRST_DAY, LAST_DAY, _GENERATED_START_DAY), self.from_internal
+        )
 
-    def hold(self, value: Value) -> int:
+    def to_internal(self, value: Value) -> int:
         if isinstance(value, datetime) or not isinstance(value, date):
-            raise of_another_sort(value, "a date")
+            raise build_type_error(value, "a date")
         return (value - _EPOCH).days
 
-    def release(self, held: Any) -> date:
+    def from_internal(self, internal: Any) -> date:
         try:
-            return _EPOCH + timedelta(days=int(held))
+            return _EPOCH + timedelta(days=int(internal))
         except OverflowError:
-            raise Refused(
-                "", f"{held} days since 1970 are no date", "the years 1 to 9999"
+            raise InvalidArgument(
+                "", f"{internal} days since 1970 are no date", "the years 1 to 9999"
             ) from None
 
     def parse(self, text: str) -> date:
-        """ISO 8601, `2024-01-31` or `20240131`; what follows a T or a space is left out."""
+        """Return the date of a text in ISO 8601; a time of day after a T or a space is ignored.
+
+        Both `2024-01-31` and `20240131` are accepted.
+        """
         day = text.strip().replace("T", " ").split(" ")[0]
-        value: date = from_standard(date.fromisoformat, day, "a date")
+        value: date = convert_value(date.fromisoformat, day, "a date")
         return value
 
-    def show(self, value: Value) -> str:
+    def format_value(self, value: Value) -> str:
         return str(value.isoformat())
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         if encoding == "calendar":
-            return CalendarDate()
-        # Wider than the calendar: a stretch of time may begin before its first day.
-        return signed(4)
+            return CalendarDateCodec()
+        # Wider than the calendar: a time interval may begin before its first day.
+        return build_signed_codec(4)
 
-    def own(self) -> Codec:
-        return twos_complement(4, -(1 << 31), (1 << 31) - 1)
+    def build_plain_codec(self) -> Codec:
+        return build_twos_complement_codec(4, -(1 << 31), (1 << 31) - 1)
 
-    def arrow(self) -> pa.DataType:
+    def build_arrow_type(self) -> pa.DataType:
         import pyarrow as pa
 
         return pa.date32()
 
-    def from_numbers(self, numbers: Ints) -> pa.Array:
+    def build_number_column(self, numbers: IntArray) -> pa.Array:
         import pyarrow as pa
 
         return pa.array(numbers).cast(pa.int32()).cast(pa.date32())
 
-    def physical(self, array: pa.Array) -> Any:
+    def to_internal_batch(self, array: pa.Array) -> Any:
         import numpy as np
         import pyarrow as pa
 
-        kind = array.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            values = [self.hold(self.parse(text)) for text in array.to_pylist()]
+        arrow_type = array.type
+        if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+            values = [self.to_internal(self.parse(text)) for text in array.to_pylist()]
             return np.array(values, np.int64)
-        if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-            raise Refused("", f"a column of {kind}", "dates or text")
-        if not pa.types.is_date32(kind):
-            # Arrow's own cast wraps around where a day has no number of 32 bits.
-            per_day = self.tick // _NANOSECONDS["ms" if pa.types.is_date64(kind) else kind.unit]
-            _require_days(array.cast(pa.int64()).to_numpy() // per_day)
-        try:
-            days = array.cast(pa.date32())
-        except pa.ArrowInvalid as problem:  # of a time zone that the system does not know
-            raise Refused("", f"a column of {kind}: {problem}", "a known time zone") from None
-        numbers: Ints = days.cast(pa.int32()).to_numpy().astype(np.int64)
-        _require_days(numbers)
+        if not (pa.types.is_date(arrow_type) or pa.types.is_timestamp(arrow_type)):
+            raise InvalidArgument("", f"a column of {arrow_type}", "dates or text")
+        if pa.types.is_date32(arrow_type):
+            numbers: IntArray = array.cast(pa.int32()).to_numpy().astype(np.int64)
+        else:
+            numbers = self._count_whole_days(array)
+        _check_days(numbers)
         return numbers
 
+    def _count_whole_days(self, array: pa.Array) -> IntArray:
+        """Return the days of instants at midnight, in no time zone.
 
-def _require_days(days: Ints) -> None:
+        Raises:
+            InvalidArgument: the column has a time zone, or an instant is not at midnight.
+        """
+        import pyarrow as pa
+
+        arrow_type = array.type
+        remedy = "Cast it to date32 in the time zone that you mean."
+        if pa.types.is_timestamp(arrow_type) and arrow_type.tz is not None:
+            raise InvalidArgument("", f"a column of {arrow_type} has a time zone", "dates", remedy)
+        units_per_day = (
+            self.unit_ns // _UNIT_NS["ms" if pa.types.is_date64(arrow_type) else arrow_type.unit]
+        )
+        counts: IntArray = array.cast(pa.int64()).to_numpy()
+        _check_days(counts // units_per_day)
+        if (counts % units_per_day).any():
+            raise InvalidArgument("", f"a column of {arrow_type} has times of day", "dates", remedy)
+        return counts // units_per_day
+
+
+def _check_days(days: IntArray) -> None:
     """Raise an error unless all numbers of days are in the calendar.
 
     Raises:
-        Refused: one is not.
+        InvalidArgument: one is not.
     """
     for day in (days.min(), days.max()) if len(days) else ():
         if not FIRST_DAY <= day <= LAST_DAY:
-            raise Refused("", f"{day} days since 1970 are no date", "the years 1 to 9999")
+            raise InvalidArgument("", f"{day} days since 1970 are no date", "the years 1 to 9999")

@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Inexact, InvalidOperation, localcontext
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused, shown
-from rowkey.keys.codecs.numbers import BigEndian, twos_complement
-from rowkey.keys.contract import Vector
-from rowkey.keys.traits import Change
-from rowkey.keys.types.domains import Decimals
-from rowkey.keys.types.field_type import Encoding, FieldType
-from rowkey.keys.types.strings import of_another_sort
-from rowkey.keys.types.values import list_values
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_values import list_values
+from rowkey.keys.base_types.domains import DecimalDomain
+from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.base_types.strings import build_type_error
+from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
+from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.traits import Compatibility
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldWords, Value
+    from rowkey.schema import FieldDeclaration, Value
 
-_EXACT = Context(prec=120)
+_EXACT_CONTEXT = Context(prec=120)
 """Keeps all digits of any value up to 10^61; the default context rounds at 28."""
+MAX_TEXT_LENGTH = 1_000
+"""Characters of a decimal number written as text; longer texts are refused."""
+_NUMBER_PATTERN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-class Decimal(FieldType):
+class DecimalField(FieldType):
     """Decimal numbers of `precision` digits, `scale` of them after the point; never rounded."""
 
     name = "decimal"
     options = frozenset({"precision", "scale"})
-    required = frozenset({"precision"})
+    required_options = frozenset({"precision"})
     encodings: ClassVar = {
         "": Encoding("the scaled integer in 4, 8 or 16 bytes, the sign bit flipped"),
     }
     vectors: ClassVar = (
-        Vector(
+        GoldenVector(
             "[d]",
             {"d": {"type": "decimal", "precision": 9, "scale": 2}},
             {"d": Number("1.50")},
             "80000096",
         ),
-        Vector(
+        GoldenVector(
             "[d]",
             {"d": {"type": "decimal", "precision": 18, "scale": 2}},
             {"d": Number("-0.01")},
             "7fffffffffffffff",
         ),
-        Vector(
+        GoldenVector(
             "[d]",
             {"d": {"type": "decimal", "precision": 38, "scale": 0}},
             {"d": 1},
@@ -55,76 +60,90 @@ class Decimal(FieldType):
         ),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.precision = words.precision or 1
-        self.scale = words.scale or 0
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.precision = declaration.precision or 1
+        self.scale = declaration.scale or 0
         if self.scale > self.precision:
-            raise Refused("scale", f"{self.scale} is above the precision", f"0..{self.precision}")
+            raise InvalidArgument(
+                "scale", f"{self.scale} is above the precision", f"0..{self.precision}"
+            )
         self.width = 4 if self.precision <= 9 else 8 if self.precision <= 18 else 16
-        self.top = 10**self.precision - 1
+        self.max_unscaled = 10**self.precision - 1
 
     @property
-    def domain(self) -> Decimals:
-        return Decimals(self.precision, self.scale)
+    def domain(self) -> DecimalDomain:
+        return DecimalDomain(self.precision, self.scale)
 
-    def hold(self, value: Value) -> int:
+    def to_internal(self, value: Value) -> int:
         if isinstance(value, bool) or not isinstance(value, Number | int):
-            raise of_another_sort(value, "a decimal or a whole number")
-        if isinstance(value, int) and abs(value) > self.top:
-            raise Refused("", f"{shown(value)} has too many digits", f"{self.precision} at most")
-        scaled = self._scaled(Number(value))
-        if abs(scaled) > self.top:
-            raise Refused("", f"{value} has too many digits", f"{self.precision} at most")
+            raise build_type_error(value, "a decimal or a whole number")
+        if isinstance(value, int) and abs(value) > self.max_unscaled:
+            raise InvalidArgument(
+                "", f"{format_value(value)} has too many digits", f"{self.precision} at most"
+            )
+        scaled = self._to_unscaled(Number(value))
+        if abs(scaled) > self.max_unscaled:
+            raise InvalidArgument("", f"{value} has too many digits", f"{self.precision} at most")
         return scaled
 
-    def _scaled(self, value: Number) -> int:
-        """The value in units of its last digit; an integer, for decimals round at 28 digits."""
+    def _to_unscaled(self, value: Number) -> int:
+        """Return the value times 10^scale, as an integer because decimals round at 28 digits."""
         if not value.is_finite() or value.adjusted() > 60:
-            raise Refused("", f"{value} is out of range", f"{self.precision} digits at most")
-        with localcontext(_EXACT) as exact:
+            raise InvalidArgument(
+                "", f"{value} is out of range", f"{self.precision} digits at most"
+            )
+        with localcontext(_EXACT_CONTEXT) as exact:
             scaled = value.scaleb(self.scale)
             if exact.flags[Inexact] or scaled != scaled.to_integral_value():
-                raise Refused(
+                raise InvalidArgument(
                     "", f"{value} has more digits after the point", f"{self.scale} at most"
                 )
         return int(scaled)
 
-    def release(self, held: Any) -> Number:
-        return Number(int(held)).scaleb(-self.scale, _EXACT)
+    def from_internal(self, internal: Any) -> Number:
+        return Number(int(internal)).scaleb(-self.scale, _EXACT_CONTEXT)
 
     def parse(self, text: str) -> Number:
+        digits = text.strip()
+        if len(digits) > MAX_TEXT_LENGTH:
+            what = f"{text[:60]!r}… has {len(digits):,} characters"
+            raise InvalidArgument("", what, f"at most {MAX_TEXT_LENGTH:,}")
+        if not _NUMBER_PATTERN.fullmatch(digits):
+            raise InvalidArgument("", f"{text[:60]!r} is not a decimal number")
         try:
-            number = Number(text.strip()[:100])
-        except InvalidOperation:
-            raise Refused("", f"{text[:60]!r} is not a decimal number") from None
-        return self.release(self.hold(number))
+            number = Number(digits)
+        except InvalidOperation:  # the exponent has too many digits
+            raise InvalidArgument("", f"{text[:60]!r} is not a decimal number") from None
+        return self.from_internal(self.to_internal(number))
 
-    def evolves(self, new: FieldType) -> Change:
-        """More digits before the point are more values; digits after it are other bytes."""
-        if not isinstance(new, Decimal) or new.scale != self.scale:
-            return Change.BREAKS
+    def check_compatibility(self, new: FieldType) -> Compatibility:
+        """Return what happens to stored values: precision may grow, another scale changes bytes."""
+        if not isinstance(new, DecimalField) or new.scale != self.scale:
+            return Compatibility.BREAKS
         if new.precision == self.precision:
-            return Change.SAME
-        return Change.WIDER if self.precision < new.precision else Change.BREAKS
+            return Compatibility.SAME
+        return Compatibility.WIDER if self.precision < new.precision else Compatibility.BREAKS
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        return BigEndian(self.width, -self.top, self.top, bias=1 << 8 * self.width - 1)
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        return BigEndianCodec(
+            self.width, -self.max_unscaled, self.max_unscaled, bias=1 << 8 * self.width - 1
+        )
 
-    def own(self) -> Codec:
-        return twos_complement(self.width, -self.top, self.top)
+    def build_plain_codec(self) -> Codec:
+        return build_twos_complement_codec(self.width, -self.max_unscaled, self.max_unscaled)
 
-    def arrow(self) -> pa.DataType:
+    def build_arrow_type(self) -> pa.DataType:
         import pyarrow as pa
 
         return pa.decimal128(self.precision, self.scale)
 
-    def physical(self, array: pa.Array) -> Any:
+    def to_internal_batch(self, array: pa.Array) -> Any:
         import numpy as np
         import pyarrow as pa
 
         values = list_values(array)
-        if pa.types.is_string(array.type):
+        if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             values = list(map(self.parse, values))
-        held = [self.hold(value) for value in values]
-        return np.array(held, np.int64 if self.width <= 8 else object)
+        unscaled = [self.to_internal(value) for value in values]
+        return np.array(unscaled, np.int64 if self.width <= 8 else object)

@@ -4,60 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.strings import Exact, Raw
-from rowkey.keys.contract import Vector
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import TextDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import TextBasedField, format_short_value
+from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
+from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import DIGITS
-from rowkey.keys.types.domains import Texts
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import TextType, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldWords, Value
+    from rowkey.schema import FieldDeclaration, Value
 
 
-class Digits(TextType):
-    """Text of exactly `width` decimal digits; whole numbers are taken and padded with zeros."""
+class DigitsField(TextBasedField):
+    """Text of exactly `width` decimal digits; whole numbers are accepted and padded with zeros."""
 
     name = "digits"
     options = frozenset({"width"})
-    required = frozenset({"width"})
+    required_options = frozenset({"width"})
     encodings: ClassVar = {"": Encoding("the digits in ASCII")}
     vectors: ClassVar = (
-        Vector("[n]", {"n": {"type": "digits", "width": 4}}, {"n": "0042"}, "30303432"),
-        Vector("[n]", {"n": {"type": "digits", "width": 4}}, {"n": 42}, "30303432"),
-        Vector("[reverse(n)]", {"n": {"type": "digits", "width": 4}}, {"n": "1234"}, "34333231"),
+        GoldenVector("[n]", {"n": {"type": "digits", "width": 4}}, {"n": "0042"}, "30303432"),
+        GoldenVector("[n]", {"n": {"type": "digits", "width": 4}}, {"n": 42}, "30303432"),
+        GoldenVector(
+            "[reverse(n)]", {"n": {"type": "digits", "width": 4}}, {"n": "1234"}, "34333231"
+        ),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.width = words.width or 1
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.width = declaration.width or 1
 
     @property
-    def domain(self) -> Texts:
-        return Texts(self.width, "0123456789", self.width)
+    def domain(self) -> TextDomain:
+        return TextDomain(self.width, "0123456789", self.width)
 
-    def hold(self, value: Value) -> str:
+    def to_internal(self, value: Value) -> str:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             value = str(value).rjust(self.width, "0") if value < 10**self.width else "too long"
         right = isinstance(value, str) and value.isascii() and value.isdigit()
         if not right or len(value) != self.width:
-            raise Refused("", f"{shortened(value)} does not fit", f"exactly {self.width} digits")
+            raise InvalidArgument(
+                "", f"{format_short_value(value)} does not fit", f"exactly {self.width} digits"
+            )
         return str(value)
 
     def parse(self, text: str) -> str:
-        return self.hold(text.strip())
+        return self.to_internal(text.strip())
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        return Exact(Raw(self.width, self.width, text=True, alphabet=DIGITS), self.width)
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        return FixedLengthCodec(
+            RawFormat(self.width, self.width, is_text=True, alphabet=DIGITS), self.width
+        )
 
-    def own(self) -> Codec:
-        return self.codec("", ())
+    def build_plain_codec(self) -> Codec:
+        return self.build_codec("", ())
 
-    def is_held_plainly(self, array: pa.Array) -> bool:
+    def is_internal_form(self, array: pa.Array) -> bool:
         import pyarrow.compute as pc
 
         if not str(array.type).endswith("string"):

@@ -4,66 +4,68 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.strings import Exact, HexBytes, Raw
-from rowkey.keys.contract import Vector
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import HexDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import TextBasedField, format_short_value
+from rowkey.keys.codecs.strings import FixedLengthCodec, HexCodec, RawFormat
+from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import HEX_DIGITS
-from rowkey.keys.types.domains import HexTexts
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import TextType, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldWords, Value
+    from rowkey.schema import FieldDeclaration, Value
 
-_DIGITS = frozenset("0123456789abcdef")
+_HEX_CHARACTERS = frozenset("0123456789abcdef")
 
 
-class Hex(TextType):
-    """Text of exactly `width` hexadecimal digits; upper case is taken and made lower."""
+class HexField(TextBasedField):
+    """Text of exactly `width` hexadecimal digits; upper case is accepted and made lower case."""
 
     name = "hex"
     options = frozenset({"width"})
-    required = frozenset({"width"})
+    required_options = frozenset({"width"})
     encodings: ClassVar = {
         "": Encoding("the digits in lower case, ASCII"),
         "bytes": Encoding("two digits a byte; even widths only"),
     }
     vectors: ClassVar = (
-        Vector("[h]", {"h": {"type": "hex", "width": 4}}, {"h": "0aFF"}, "30616666"),
-        Vector("[h:bytes]", {"h": {"type": "hex", "width": 4}}, {"h": "0aff"}, "0aff"),
+        GoldenVector("[h]", {"h": {"type": "hex", "width": 4}}, {"h": "0aFF"}, "30616666"),
+        GoldenVector("[h:bytes]", {"h": {"type": "hex", "width": 4}}, {"h": "0aff"}, "0aff"),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.width = words.width or 1
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.width = declaration.width or 1
 
     @property
-    def domain(self) -> HexTexts:
-        return HexTexts(self.width)
+    def domain(self) -> HexDomain:
+        return HexDomain(self.width)
 
-    def hold(self, value: Value) -> str:
+    def to_internal(self, value: Value) -> str:
         lower = value.lower() if isinstance(value, str) else ""
-        if len(lower) != self.width or not _DIGITS.issuperset(lower):
+        if len(lower) != self.width or not _HEX_CHARACTERS.issuperset(lower):
             allowed = f"exactly {self.width} hexadecimal digits"
-            raise Refused("", f"{shortened(value)} does not fit", allowed)
+            raise InvalidArgument("", f"{format_short_value(value)} does not fit", allowed)
         return lower
 
     def parse(self, text: str) -> str:
-        return self.hold(text.strip())
+        return self.to_internal(text.strip())
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         if encoding == "bytes":
             if self.width % 2:
-                raise Refused("", f"a width of {self.width} is odd", "an even width for :bytes")
-            return HexBytes(self.width // 2)
-        raw = Raw(self.width, self.width, text=True, alphabet=HEX_DIGITS)
-        return Exact(raw, self.width)
+                raise InvalidArgument(
+                    "", f"a width of {self.width} is odd", "an even width for :bytes"
+                )
+            return HexCodec(self.width // 2)
+        raw = RawFormat(self.width, self.width, is_text=True, alphabet=HEX_DIGITS)
+        return FixedLengthCodec(raw, self.width)
 
-    def own(self) -> Codec:
-        return self.codec("", ())
+    def build_plain_codec(self) -> Codec:
+        return self.build_codec("", ())
 
-    def is_held_plainly(self, array: pa.Array) -> bool:
+    def is_internal_form(self, array: pa.Array) -> bool:
         return False

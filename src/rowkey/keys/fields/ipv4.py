@@ -5,44 +5,44 @@ from __future__ import annotations
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.keys.codecs.strings import Exact, Raw
-from rowkey.keys.contract import Vector
-from rowkey.keys.types.domains import Blobs, Through
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard, of_another_sort
+from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
+from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
 
-class Ipv4(BytesType):
-    """An IPv4 address; in rows it is text, `IPv4Address` objects are taken too."""
+class Ipv4Field(BytesBasedField):
+    """An IPv4 address; rows hold it as text, and `IPv4Address` objects are accepted too."""
 
     name = "ipv4"
     encodings: ClassVar = {"": Encoding("4 bytes in network order")}
-    vectors: ClassVar = (Vector("[ip]", {"ip": "ipv4"}, {"ip": "10.0.0.255"}, "0a0000ff"),)
+    vectors: ClassVar = (GoldenVector("[ip]", {"ip": "ipv4"}, {"ip": "10.0.0.255"}, "0a0000ff"),)
 
     @property
-    def domain(self) -> Through:
-        return Through(Blobs(4, 4), self.release)
+    def domain(self) -> MappedDomain:
+        return MappedDomain(BytesDomain(4, 4), self.from_internal)
 
-    def hold(self, value: Value) -> bytes:
+    def to_internal(self, value: Value) -> bytes:
         if isinstance(value, IPv4Address):
             return value.packed
         if not isinstance(value, str):
-            raise of_another_sort(value, "an IPv4 address as text")
-        held: bytes = from_standard(IPv4Address, value, "an IPv4 address").packed
-        return held
+            raise build_type_error(value, "an IPv4 address as text")
+        packed: bytes = convert_value(IPv4Address, value, "an IPv4 address").packed
+        return packed
 
-    def release(self, held: Any) -> str:
-        return str(IPv4Address(held))
+    def from_internal(self, internal: Any) -> str:
+        return str(IPv4Address(internal))
 
     def parse(self, text: str) -> str:
-        return self.release(self.hold(text.strip()))
+        return self.from_internal(self.to_internal(text.strip()))
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        return Exact(Raw(4, 4, text=False), 4)
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        return FixedLengthCodec(RawFormat(4, 4, is_text=False), 4)
 
-    def own(self) -> Codec:
-        return self.codec("", ())
+    def build_plain_codec(self) -> Codec:
+        return self.build_codec("", ())

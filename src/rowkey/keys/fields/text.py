@@ -5,24 +5,24 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.codecs.strings import Padded, Raw, Terminated, Unended
-from rowkey.keys.contract import Vector
-from rowkey.keys.types.domains import Texts
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import TextType, must_be
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import TextDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import TextBasedField, check_type
+from rowkey.keys.codecs.strings import PaddedCodec, RawFormat, TerminatedCodec, UnterminatedCodec
+from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldWords, Value
+    from rowkey.schema import FieldDeclaration, Value
 
 
-class Text(TextType):
+class TextField(TextBasedField):
     """Unicode text without U+0000, in UTF-8; it sorts by code point.
 
-    `max_bytes` limits it; `normalize = "nfc"` makes equal what looks equal.
+    `max_bytes` limits its length; `normalize = "nfc"` makes texts equal that look the same.
     """
 
     name = "text"
@@ -31,82 +31,87 @@ class Text(TextType):
         "": Encoding("UTF-8, ended by 00"),
         "tail": Encoding("UTF-8 without an end; last in the key only"),
         "fixed": Encoding("UTF-8 padded with 00 to n bytes; longer text is refused", ("n",)),
-        "raw": Encoding("UTF-8 without an end anywhere: declared ambiguous"),
+        "raw": Encoding("UTF-8 without an end, in any place: keys can be ambiguous"),
     }
     vectors: ClassVar = (
-        Vector("[host]", {"host": "text"}, {"host": "web-1"}, "7765622d3100"),
-        Vector("[host]", {"host": "text"}, {"host": ""}, "00"),
-        Vector("[host:tail]", {"host": "text"}, {"host": "é"}, "c3a9"),
-        Vector("[host:fixed(4)]", {"host": "text"}, {"host": "ab"}, "61620000"),
-        Vector("[desc(host)]", {"host": "text"}, {"host": "foo"}, "999090ff"),
-        Vector("[desc(host:tail)]", {"host": "text"}, {"host": "foo"}, "999090ff"),
-        Vector(
+        GoldenVector("[host]", {"host": "text"}, {"host": "web-1"}, "7765622d3100"),
+        GoldenVector("[host]", {"host": "text"}, {"host": ""}, "00"),
+        GoldenVector("[host:tail]", {"host": "text"}, {"host": "é"}, "c3a9"),
+        GoldenVector("[host:fixed(4)]", {"host": "text"}, {"host": "ab"}, "61620000"),
+        GoldenVector("[desc(host)]", {"host": "text"}, {"host": "foo"}, "999090ff"),
+        GoldenVector("[desc(host:tail)]", {"host": "text"}, {"host": "foo"}, "999090ff"),
+        GoldenVector(
             "[host]", {"host": {"type": "text", "normalize": "nfc"}}, {"host": "e\u0301"}, "c3a900"
         ),
     )
 
-    def __init__(self, words: FieldWords) -> None:
-        super().__init__(words)
-        self.most = words.max_bytes
-        self.normalizes = words.normalize == "nfc"
+    def __init__(self, declaration: FieldDeclaration) -> None:
+        super().__init__(declaration)
+        self.max_bytes = declaration.max_bytes
+        self.is_nfc = declaration.normalize == "nfc"
 
     @property
-    def domain(self) -> Texts:
-        return Texts(self.most or 64)
+    def domain(self) -> TextDomain:
+        return TextDomain(self.max_bytes or 64)
 
-    def hold(self, value: Value) -> str:
+    def to_internal(self, value: Value) -> str:
         if type(value) is str and value.isascii() and "\0" not in value:
-            if self.most is None or len(value) <= self.most:
+            if self.max_bytes is None or len(value) <= self.max_bytes:
                 return value
         else:
-            must_be(value, str, "text")
-            if self.normalizes:
+            check_type(value, str, "text")
+            if self.is_nfc:
                 value = unicodedata.normalize("NFC", value)
-        self._check(value)
+        self._check_text(value)
         return str(value)
 
-    def _check(self, value: str) -> None:
+    def _check_text(self, value: str) -> None:
         if "\0" in value:
-            raise Refused("", f"{value!r} holds U+0000", "text without it", "Declare it as bytes.")
+            raise InvalidArgument(
+                "", f"{value!r} holds U+0000", "text without it", "Declare it as bytes."
+            )
         try:
             length = len(value.encode())
         except UnicodeEncodeError:
-            raise Refused("", f"{value!r} holds a lone surrogate", "Unicode text") from None
-        if self.most is not None and length > self.most:
-            raise Refused(
-                "", f"{value[:40]!r} is {length} bytes", f"at most {self.most}", "Raise max_bytes."
+            raise InvalidArgument("", f"{value!r} holds a lone surrogate", "Unicode text") from None
+        if self.max_bytes is not None and length > self.max_bytes:
+            raise InvalidArgument(
+                "",
+                f"{value[:40]!r} is {length} bytes",
+                f"at most {self.max_bytes}",
+                "Raise max_bytes.",
             )
 
     def parse(self, text: str) -> str:
-        return self.hold(text)
+        return self.to_internal(text)
 
-    def raw(self) -> Raw:
-        """How text becomes raw bytes."""
-        return Raw(0, self.most, text=True)
+    def build_raw_format(self) -> RawFormat:
+        """Return the format that turns text into UTF-8."""
+        return RawFormat(0, self.max_bytes, is_text=True)
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        raw = self.raw()
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        raw = self.build_raw_format()
         if encoding == "fixed":
-            return Padded(raw, *arguments)
+            return PaddedCodec(raw, *arguments)
         if encoding == "tail":
-            return Unended(raw, Terminated(raw))
-        return Unended(raw) if encoding == "raw" else Terminated(raw)
+            return UnterminatedCodec(raw, TerminatedCodec(raw))
+        return UnterminatedCodec(raw) if encoding == "raw" else TerminatedCodec(raw)
 
-    def own(self) -> Codec:
-        return Unended(self.raw())
+    def build_plain_codec(self) -> Codec:
+        return UnterminatedCodec(self.build_raw_format())
 
-    def is_held_plainly(self, array: pa.Array) -> bool:
+    def is_internal_form(self, array: pa.Array) -> bool:
         import pyarrow as pa
 
-        from rowkey.keys.types.spans import spans_of
+        from rowkey.keys.base_types.arrow_strings import to_byte_column
 
-        if self.normalizes or not (
+        if self.is_nfc or not (
             pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         ):
             return False
-        spans = spans_of(array)
+        spans = to_byte_column(array)
         if not len(spans):
             return True
         used = spans.data[spans.starts[0] :]
-        fits = self.most is None or int(spans.inner.max()) <= self.most
+        fits = self.max_bytes is None or int(spans.inner_lengths.max()) <= self.max_bytes
         return fits and (not len(used) or int(used.min()) > 0)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from rowkey.keys.codecs.strings import Exact, Raw
-from rowkey.keys.contract import Vector
-from rowkey.keys.types.domains import Blobs, Through
-from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard, of_another_sort
+from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
+from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
+from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
 
-class Uuid(BytesType):
-    """A UUID; in rows it is text, `UUID` objects are taken too."""
+class UuidField(BytesBasedField):
+    """A UUID; rows hold it as text, and `UUID` objects are accepted too."""
 
     name = "uuid"
     encodings: ClassVar = {"": Encoding("16 bytes in the order of RFC 9562")}
     vectors: ClassVar = (
-        Vector(
+        GoldenVector(
             "[id]",
             {"id": "uuid"},
             {"id": "00112233-4455-6677-8899-aabbccddeeff"},
@@ -31,27 +31,27 @@ class Uuid(BytesType):
     )
 
     @property
-    def domain(self) -> Through:
-        return Through(Blobs(16, 16), self.release)
+    def domain(self) -> MappedDomain:
+        return MappedDomain(BytesDomain(16, 16), self.from_internal)
 
-    def hold(self, value: Value) -> bytes:
+    def to_internal(self, value: Value) -> bytes:
         if isinstance(value, UUID):
             return value.bytes
         if isinstance(value, bytes) and len(value) == 16:
             return value
         if not isinstance(value, str):
-            raise of_another_sort(value, "a UUID as text")
-        held: bytes = from_standard(UUID, value, "a UUID").bytes
-        return held
+            raise build_type_error(value, "a UUID as text")
+        uuid_bytes: bytes = convert_value(UUID, value, "a UUID").bytes
+        return uuid_bytes
 
-    def release(self, held: Any) -> str:
-        return str(UUID(bytes=held))
+    def from_internal(self, internal: Any) -> str:
+        return str(UUID(bytes=internal))
 
     def parse(self, text: str) -> str:
-        return self.release(self.hold(text.strip()))
+        return self.from_internal(self.to_internal(text.strip()))
 
-    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        return Exact(Raw(16, 16, text=False), 16, cardinality=256**16)
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16, cardinality=256**16)
 
-    def own(self) -> Codec:
-        return self.codec("", ())
+    def build_plain_codec(self) -> Codec:
+        return self.build_codec("", ())

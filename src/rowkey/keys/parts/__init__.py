@@ -1,1 +1,1 @@
-"""Parts of a key that are not transforms: fields, constants, and what the others are made of."""
+"""Parts of a key that are not transforms: fields, constants, and the bases of transforms."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
-from rowkey.keys.contract import Part, Row, Writer
+from rowkey.errors import InvalidArgument
+from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import Alphabet, Framing, Images
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds
 
 
@@ -26,36 +26,36 @@ class ConstantPart(Part):
 
     @property
     def framing(self) -> Framing:
-        return Framing.fixed(len(self.value))
+        return Framing.from_width(len(self.value))
 
     def encode(self, row: Row) -> bytes:
         return self.value
 
-    def writer(self) -> Writer:
+    def compile_encoder(self) -> RowEncoder:
         value = self.value
         return lambda _: value
 
     def images(self, bounds: Bounds) -> Images:
-        return Images.listed((self.value,), exact=True)
+        return Images.from_points((self.value,), exact=True)
 
-    def measure(self, data: bytes, at: int) -> int:
-        end = super().measure(data, at)
+    def find_end(self, data: bytes, at: int) -> int:
+        end = super().find_end(data, at)
         if data[at:end] != self.value:
-            raise Refused(
-                "", f"{data[at:end].hex()} stands where a constant should", self.value.hex()
+            raise InvalidArgument(
+                "", f"{data[at:end].hex()} is not the constant of the key", self.value.hex()
             )
         return end
 
-    def words(self) -> str:
+    def describe_encoding(self) -> str:
         return f"the bytes {self.value.hex()}"
 
-    def show(self, piece: bytes) -> str:
+    def format_piece(self, piece: bytes) -> str:
         return piece.decode("ascii", "backslashreplace")
 
-    def batch(self, columns: Columns) -> Pieces:
-        from rowkey.keys.batches.pieces import Fixed
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        return Fixed.repeated(self.value, len(columns))
+        return FixedByteColumn.from_repeated(self.value, len(columns))
 
     def __repr__(self) -> str:
         return f"constant({self.value!r})"

@@ -7,85 +7,93 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused, RowError
-from rowkey.keys.contract import Part, Row, Writer
-from rowkey.keys.traits import Alphabet, Change, Framing, Images, Residue, pinned_values
-from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, OneOf, Range, StartsWith, Value
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.part_interface import Part, Row, RowEncoder
+from rowkey.keys.traits import (
+    Alphabet,
+    Compatibility,
+    Framing,
+    Images,
+    Order,
+    Residue,
+    find_pinned_values,
+)
+from rowkey.schema import Bounds, Equal, FieldDeclaration, FieldRef, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.decoding import Encoded
-    from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.keys.base_types.domains import Domain
+    from rowkey.keys.base_types.field_type import FieldType
+    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
+    from rowkey.keys.batches.columns import ColumnBatch
+    from rowkey.keys.batches.key_decoding import EncodedKeys
     from rowkey.keys.codecs.codec import Codec
-    from rowkey.keys.types.domains import Domain
-    from rowkey.keys.types.field_type import FieldType
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A declared field, its type bound.
+    """A declared field with its bound type.
 
     Args:
         name: its name.
         type: its type.
-        words: what was declared of it.
+        declaration: the field's options as declared.
         nullable: whether a row may lack it.
-        heavy: values that a bounded bucket spreads, as they were declared.
+        heavy_values: values that a bounded bucket spreads, as they were declared.
     """
 
     name: str
     type: FieldType
-    words: FieldWords
+    declaration: FieldDeclaration
     nullable: bool = False
-    heavy: tuple[Any, ...] = ()
+    heavy_values: tuple[Any, ...] = ()
 
-    def hold(self, value: Value) -> Any:
-        """The held form of a value.
+    def to_internal(self, value: Value) -> Any:
+        """Return the internal form of a value.
 
         Raises:
             RowError: the field has no such value.
         """
         try:
-            return self.type.hold(value)
-        except Refused as refusal:
-            raise self.refused(refusal) from None
+            return self.type.to_internal(value)
+        except InvalidArgument as refusal:
+            raise self.to_row_error(refusal) from None
 
-    def normal(self, value: Value) -> Value:
-        """The value as reading it back gives it.
+    def normalize(self, value: Value) -> Value:
+        """Return a value in the form in which it is read back.
 
         Raises:
             RowError: the field has no such value.
         """
-        return self.type.release(self.hold(value))
+        return self.type.from_internal(self.to_internal(value))
 
     def parse(self, text: str) -> Value:
-        """The value written as text.
+        """Return the value of a text.
 
         Raises:
             RowError: the text is no value of the field.
         """
         try:
             return self.type.parse(text)
-        except Refused as refusal:
-            raise self.refused(refusal) from None
+        except InvalidArgument as refusal:
+            raise self.to_row_error(refusal) from None
 
-    def physical(self, array: pa.Array) -> Any:
-        """The held forms of an Arrow array without nulls.
+    def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow array without nulls.
 
         Raises:
-            RowError: a value is not one of the field's.
+            RowError: the field has no such value.
         """
         try:
-            return self.type.physical(array)
-        except Refused as refusal:
-            raise self.refused(refusal) from None
+            return self.type.to_internal_batch(array)
+        except InvalidArgument as refusal:
+            raise self.to_row_error(refusal) from None
 
-    def refused(self, refusal: Refused) -> RowError:
-        """The refusal as an error that names the field."""
+    def to_row_error(self, refusal: InvalidArgument) -> RowError:
+        """Return the error of a refused value as a RowError that names the field."""
         mistake = refusal.mistake
-        return RowError(self.name, mistake.what, mistake.allowed, mistake.remedy)
+        return RowError(self.name, mistake.problem, mistake.expected, mistake.remedy)
 
 
 class FieldPart(Part):
@@ -93,17 +101,17 @@ class FieldPart(Part):
 
     name = "field"
 
-    def __init__(self, field: Field, codec: Codec, encoding: FieldRef) -> None:
+    def __init__(self, field: Field, codec: Codec, reference: FieldRef) -> None:
         self.field = field
         self.codec = codec
-        self.reference = encoding
+        self.reference = reference
         self.fields = (field.name,)
         self.order = codec.order
         self.alphabet = codec.alphabet
         self.cardinality = codec.cardinality
-        self.turned = codec.turned
-        tick = field.type.tick
-        self.resolution = None if tick is None else tick * codec.per
+        self.inversion_text = codec.inversion_text
+        unit_ns = field.type.unit_ns
+        self.resolution_ns = None if unit_ns is None else unit_ns * codec.divisor
 
     @property
     def title(self) -> str:
@@ -114,54 +122,58 @@ class FieldPart(Part):
         return self.codec.framing
 
     @property
-    def opens(self) -> Alphabet:
-        return self.codec.opens
+    def first_byte_alphabet(self) -> Alphabet:
+        return self.codec.first_byte_alphabet
 
     @property
-    def narrower(self) -> FieldRef | None:
-        """The field in fewer bytes, where its values and their order stay; None if in no fewer."""
-        word = self.field.type.narrower(self.codec)
-        return None if word is None else FieldRef(self.field.name, word)
+    def narrower_reference(self) -> FieldRef | None:
+        """The field in a shorter encoding with the same order and values; None if there is none."""
+        encoding = self.field.type.find_narrower_encoding(self.codec)
+        return None if encoding is None else FieldRef(self.field.name, encoding)
 
     def encode(self, row: Row) -> bytes:
-        return self.packed(self.field.hold(row[self.field.name]))
+        return self.pack_internal(self.field.to_internal(row[self.field.name]))
 
-    def room(self, name: str, domain: Domain) -> Domain:
-        return self.codec.room(domain) if name == self.field.name else domain
+    def restrict_domain(self, name: str, domain: Domain) -> Domain:
+        return self.codec.restrict_domain(domain) if name == self.field.name else domain
 
-    def packed(self, held: Any) -> bytes:
-        """The bytes of a held value.
+    def pack_internal(self, internal: Any) -> bytes:
+        """Return the bytes of an internal form.
 
         Raises:
             RowError: the encoding has no room for it.
         """
         try:
-            return self.codec.pack(held)
-        except Refused as refusal:
-            raise self.field.refused(refusal) from None
+            return self.codec.pack(internal)
+        except InvalidArgument as refusal:
+            raise self.field.to_row_error(refusal) from None
 
-    def packed_batch(self, held: Any) -> Pieces:
-        """The bytes of many held values.
+    def pack_internal_batch(self, internal: Any) -> ByteColumn:
+        """Return the bytes of many internal forms.
 
         Raises:
             RowError: the encoding has no room for one.
         """
         try:
-            return self.codec.pack_batch(held)
-        except Refused as refusal:
-            raise self.field.refused(refusal) from None
+            return self.codec.pack_batch(internal)
+        except InvalidArgument as refusal:
+            raise self.field.to_row_error(refusal) from None
 
-    def writer(self) -> Writer:
+    def compile_encoder(self) -> RowEncoder:
         field, name = self.field, self.field.name
-        pack = self.codec.packer(field.type.hold)
+        pack = self.codec.compile_packer(field.type.to_internal)
 
-        def checked(row: Row) -> bytes:
+        def encode_checked(row: Row) -> bytes:
             try:
                 return pack(row[name])
-            except Refused as refusal:
-                raise field.refused(refusal) from None
+            except InvalidArgument as refusal:
+                raise field.to_row_error(refusal) from None
 
-        return self.codec.row_packer(name, checked) if field.type.plain else checked
+        return (
+            self.codec.compile_row_packer(name, encode_checked)
+            if field.type.is_plain_integer
+            else encode_checked
+        )
 
     def residue(self, name: str) -> Residue:
         return self.codec.residue if name == self.field.name else super().residue(name)
@@ -169,216 +181,252 @@ class FieldPart(Part):
     def images(self, bounds: Bounds) -> Images:
         match bounds.get(self.field.name):
             case None:
-                return self._every
+                return self._unbounded_images
             case Equal(None):
-                return Images.nowhere()
-            case Range() as asked:
-                return self._between(asked)
+                return Images.build_empty()
+            case Range() as bound:
+                return self._find_range_images(bound)
             case StartsWith(prefix):
-                return self._starting(prefix)
+                return self._find_prefix_images(prefix)
             case _:
-                values = pinned_values(bounds, self.field.name) or ()
-                kept = tuple(value for value in values if value is not None)
-                pinned = self.pinned({self.field.name: OneOf(kept)})
-                return pinned or Images.anything(exact=False)
+                values = find_pinned_values(bounds, self.field.name) or ()
+                present_values = tuple(value for value in values if value is not None)
+                pinned = self.find_pinned_images({self.field.name: OneOf(present_values)})
+                return pinned or Images.build_unbounded(exact=False)
 
     @cached_property
-    def _every(self) -> Images:
-        """All values, where the declaration lists them."""
-        listed = self.field.type.listed_values
+    def _unbounded_images(self) -> Images:
+        """All encodings where the declaration lists the values; else unbounded images."""
+        listed = self.field.type.possible_values
         if listed is None:
-            return Images.anything(exact=True)
-        return Images.listed((self.encode({self.field.name: v}) for v in listed), exact=True)
+            return Images.build_unbounded(exact=True)
+        return Images.from_points((self.encode({self.field.name: v}) for v in listed), exact=True)
 
-    def _between(self, asked: Range) -> Images:
-        """The interval from the lowest to the highest encoding.
+    def _find_range_images(self, bound: Range) -> Images:
+        """Return the interval from the encoding of the lower end to that of the upper end.
 
-        An end that no stored row can have leaves its side open.
+        An end that cannot be encoded leaves its side open.
         """
-        low, high = self._edge(asked.low), self._edge(asked.high)
-        lost = (low is None) != (asked.low is None) or (high is None) != (asked.high is None)
-        strict = self.order.is_strict and self.framing.closed
-        without_low, without_high = not asked.with_low, not asked.with_high
-        if self.order.descends:
-            low, high, without_low, without_high = high, low, without_high, without_low
-        elif not self.order.ascends:
-            return Images.anything(exact=False)
-        if strict and low is not None and without_low and not (low := _after(low)):
-            return Images.nowhere()
-        if strict and high is not None and without_high and not (high := _before(high)):
-            return Images.nowhere()
-        return Images.between(low or b"", high or b"", exact=strict and not lost)
+        low, high = self._encode_edge(bound.low), self._encode_edge(bound.high)
+        is_widened = (low is None) != (bound.low is None) or (high is None) != (bound.high is None)
+        is_strict = self.order.is_strict and self.framing.is_self_delimiting
+        excludes_low, excludes_high = not bound.includes_low, not bound.includes_high
+        if self.order is Order.STRICT and not is_strict:
+            return _find_open_images(low, high, bound, is_exact=not is_widened)
+        if self.order.is_descending:
+            low, high, excludes_low, excludes_high = high, low, excludes_high, excludes_low
+        elif not self.order.is_ascending:
+            return Images.build_unbounded(exact=False)
+        if is_strict and low is not None and excludes_low and not (low := _find_next_prefix(low)):
+            return Images.build_empty()
+        if (
+            is_strict
+            and high is not None
+            and excludes_high
+            and not (high := _find_previous_string(high))
+        ):
+            return Images.build_empty()
+        return Images.from_prefixes(low or b"", high or b"", exact=is_strict and not is_widened)
 
-    def _edge(self, value: Value) -> bytes | None:
-        return None if value is None else self.image({self.field.name: value})
+    def _encode_edge(self, value: Value) -> bytes | None:
+        """Return the bytes of one end of a range; None if it is open or cannot be encoded."""
+        return None if value is None else self.try_encode({self.field.name: value})
 
-    def _starting(self, prefix: Value) -> Images:
+    def _find_prefix_images(self, prefix: Value) -> Images:
+        """Return the interval of all encodings of values that start with a prefix."""
         try:
-            beginning = self.codec.beginning(prefix)
+            encoded_prefix = self.codec.pack_prefix(prefix)
         except (AttributeError, TypeError):
-            beginning = None
-        if beginning is None:
-            return Images.anything(exact=False)
-        return Images.between(beginning, beginning, exact=True)
+            encoded_prefix = None
+        if encoded_prefix is None:
+            return Images.build_unbounded(exact=False)
+        return Images.from_prefixes(encoded_prefix, encoded_prefix, exact=True)
 
-    def measure(self, data: bytes, at: int) -> int:
-        return self.codec.measure(data, at)
+    def find_end(self, data: bytes, at: int) -> int:
+        return self.codec.find_end(data, at)
 
-    def read(self, piece: bytes) -> dict[str, Value]:
-        held = self.codec.unpack(piece)
-        if not self.codec.residue.nothing:
+    def decode(self, piece: bytes) -> dict[str, Value]:
+        internal = self.codec.unpack(piece)
+        if not self.codec.residue.is_empty:
             return {}
-        return {self.field.name: self.field.type.release(held)}
+        return {self.field.name: self.field.type.from_internal(internal)}
 
     def check(self, piece: bytes) -> None:
         self.codec.unpack(piece)
 
-    def check_batch(self, pieces: Pieces) -> None:
+    def check_batch(self, pieces: ByteColumn) -> None:
         self.codec.unpack_batch(pieces)
 
-    def words(self) -> str:
+    def describe_encoding(self) -> str:
         encoding = self.field.type.encodings[self.reference.encoding]
-        given = zip(encoding.arguments, self.reference.arguments, strict=True)
-        shown = ", ".join(f"{name} = {value}" for name, value in given)
-        text = f"{self.field.name} as {self.field.type.name}: {encoding.meaning}"
-        return f"{text} ({shown})" if shown else text
+        arguments = zip(encoding.arguments, self.reference.arguments, strict=True)
+        argument_text = ", ".join(f"{name} = {value}" for name, value in arguments)
+        text = f"{self.field.name} as {self.field.type.name}: {encoding.description}"
+        return f"{text} ({argument_text})" if argument_text else text
 
-    def show(self, piece: bytes) -> str:
-        value = self.field.type.release(self.codec.unpack(piece))
-        return self.field.type.show(value)
+    def format_piece(self, piece: bytes) -> str:
+        value = self.field.type.from_internal(self.codec.unpack(piece))
+        return self.field.type.format_value(value)
 
-    def batch(self, columns: Columns) -> Pieces:
-        return self.packed_batch(columns.values(self.field.name))
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        return self.pack_internal_batch(columns.find_values(self.field.name))
 
-    def measure_batch(self, keys: Encoded, at: Ints) -> Ints:
-        mark = self.codec.mark
-        return keys.behind(mark, at) if mark is not None else super().measure_batch(keys, at)
+    def find_ends(self, keys: EncodedKeys, at: IntArray) -> IntArray:
+        terminator = self.codec.terminator
+        return (
+            keys.find_after(terminator, at)
+            if terminator is not None
+            else super().find_ends(keys, at)
+        )
 
-    def read_batch(self, pieces: Pieces) -> dict[str, Any]:
-        if not self.codec.residue.nothing:
+    def decode_batch(self, pieces: ByteColumn) -> dict[str, Any]:
+        if not self.codec.residue.is_empty:
             return {}
-        held = self.codec.unpack_batch(pieces)
-        if isinstance(held, list):
-            held = [self.field.type.release(one) for one in held]
-        return {self.field.name: held}
+        values = self.codec.unpack_batch(pieces)
+        if isinstance(values, list):
+            values = [self.field.type.from_internal(internal) for internal in values]
+        return {self.field.name: values}
 
-    def evolves(self, new: Part) -> Change:
-        """The type tells whether its values remain, the encoding whether their bytes do."""
+    def check_compatibility(self, new: Part) -> Compatibility:
+        """Return what happens to stored rows: new bytes break keys, else the type decides."""
         if not isinstance(new, FieldPart) or self.reference != new.reference:
-            return Change.BREAKS
-        if self.codec.layout != new.codec.layout:
-            return Change.BREAKS
-        return self.field.type.evolves(new.field.type)
+            return Compatibility.BREAKS
+        if self.codec.byte_layout != new.codec.byte_layout:
+            return Compatibility.BREAKS
+        return self.field.type.check_compatibility(new.field.type)
 
-    def with_codec(self, codec: Codec) -> FieldPart:
-        """The same field in another encoding."""
+    def replace_codec(self, codec: Codec) -> FieldPart:
+        """Return the same field in another encoding."""
         return type(self)(self.field, codec, self.reference)
 
-    def descending(self) -> FieldPart:
-        return self.with_codec(self.codec.descending())
+    def to_descending(self) -> FieldPart:
+        return self.replace_codec(self.codec.to_descending())
 
-    def own(self) -> FieldPart:
+    def to_plain(self) -> FieldPart:
         if self.reference.encoding:
-            raise Refused(
+            raise InvalidArgument(
                 "",
                 f"the encoding of {self.reference} would have no effect",
                 self.reference.name,
                 "The value's own bytes are taken, whatever its encoding.",
             )
-        return self.with_codec(self.field.type.own())
+        return self.replace_codec(self.field.type.build_plain_codec())
 
     def __repr__(self) -> str:
         return f"{self.reference}={self.field.type!r}/{self.codec!r}"
 
 
 class NumberPart(Part):
-    """A part whose value is a whole number: an integer, a date, or a time in its own unit.
+    """A part that has a whole number as its value: an integer, a date, or a time in its own unit.
 
-    Transforms over numbers take such parts and may be such parts, so that they nest.
+    Transforms over numbers take such parts, and may be such parts themselves, so that they nest.
     """
 
     low: int
     high: int
-    tick: int | None
+    unit_ns: int | None
     """Nanoseconds of one unit, for times."""
-    stands_still: int | None
+    number_resolution_ns: int | None
     """Nanoseconds within which the number does not change, for times."""
 
     @abstractmethod
-    def number(self, row: Row) -> int:
-        """The number of one row."""
+    def compute_number(self, row: Row) -> int:
+        """Return the number of one row."""
 
     @abstractmethod
-    def numbers(self, columns: Columns) -> Ints:
-        """The numbers of many rows."""
+    def compute_numbers(self, columns: ColumnBatch) -> IntArray:
+        """Return the part's value as a number for each row."""
 
     @abstractmethod
     def pack(self, number: int) -> bytes:
-        """The part's bytes for a number."""
+        """Return the part's bytes for a number."""
 
     @abstractmethod
-    def pack_batch(self, numbers: Ints) -> Pieces:
-        """The part's bytes for many numbers."""
+    def pack_batch(self, numbers: IntArray) -> ByteColumn:
+        """Return the part's bytes for many numbers."""
 
     @abstractmethod
     def unpack(self, piece: bytes) -> int:
-        """The number of the bytes."""
+        """Return the number that the part's bytes stand for."""
 
     @abstractmethod
-    def value(self, number: int) -> Value:
-        """The value of the field that a number stands for."""
+    def to_field_value(self, number: int) -> Value:
+        """Return the value of the field that a number stands for."""
 
 
 class NumberFieldPart(FieldPart, NumberPart):
-    """A field whose values are held as whole numbers."""
+    """A field with whole numbers as internal forms."""
 
-    def __init__(self, field: Field, codec: Codec, encoding: FieldRef) -> None:
-        super().__init__(field, codec, encoding)
-        self.low, self.high = field.type.numbers
-        self.tick = self.stands_still = field.type.tick
+    def __init__(self, field: Field, codec: Codec, reference: FieldRef) -> None:
+        super().__init__(field, codec, reference)
+        self.low, self.high = field.type.number_range
+        self.unit_ns = self.number_resolution_ns = field.type.unit_ns
 
-    def number(self, row: Row) -> int:
-        return int(self.field.hold(row[self.field.name]))
+    def compute_number(self, row: Row) -> int:
+        return int(self.field.to_internal(row[self.field.name]))
 
-    def numbers(self, columns: Columns) -> Ints:
-        numbers: Ints = columns.values(self.field.name)
+    def compute_numbers(self, columns: ColumnBatch) -> IntArray:
+        numbers: IntArray = columns.find_values(self.field.name)
         return numbers
 
     def pack(self, number: int) -> bytes:
-        return self.packed(number)
+        return self.pack_internal(number)
 
-    def pack_batch(self, numbers: Ints) -> Pieces:
-        return self.packed_batch(numbers)
+    def pack_batch(self, numbers: IntArray) -> ByteColumn:
+        return self.pack_internal_batch(numbers)
 
     def unpack(self, piece: bytes) -> int:
         return int(self.codec.unpack(piece))
 
-    def value(self, number: int) -> Value:
-        return self.field.type.release(number)
+    def to_field_value(self, number: int) -> Value:
+        return self.field.type.from_internal(number)
 
 
-def field_part(field: Field, codec: Codec, encoding: FieldRef) -> FieldPart:
-    """The part of a field, one with numbers where its type has them."""
-    kind = NumberFieldPart if field.type.counts else FieldPart
-    return kind(field, codec, encoding)
+def build_field_part(field: Field, codec: Codec, reference: FieldRef) -> FieldPart:
+    """Return the part of a field; a NumberFieldPart where the type has whole numbers."""
+    part_class = NumberFieldPart if field.type.has_integer_form else FieldPart
+    return part_class(field, codec, reference)
 
 
-def _after(piece: bytes) -> bytes:
-    """The least prefix above all that begin with this one; empty if there is none.
+def _find_open_images(
+    low: bytes | None, high: bytes | None, bound: Range, *, is_exact: bool
+) -> Images:
+    """Return the interval between two encodings without an end, as they stand last in a key.
 
-    >>> _after(b"a\\xff"), _after(b"\\xff")
+    All strings below one that does not end in 00 begin with at most the string before it; strings
+    above one begin where 00 is added to it.
+
+    Args:
+        low: the encoding of the lower end; None leaves the side open.
+        high: the encoding of the upper end.
+        bound: says whether the ends are included.
+        is_exact: whether both ends have an encoding.
+    """
+    if low is not None and not bound.includes_low:
+        low += b"\0"
+    if high and not bound.includes_high and high[-1]:
+        high = _find_previous_string(high)
+    else:
+        is_exact &= high is None
+    return Images.from_prefixes(low or b"", high or b"", exact=is_exact)
+
+
+def _find_next_prefix(piece: bytes) -> bytes:
+    """Return the smallest prefix above all strings with this one; empty if there is none.
+
+    >>> _find_next_prefix(b"a\\xff"), _find_next_prefix(b"\\xff")
     (b'b', b'')
     """
-    kept = piece.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""
+    stem = piece.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b""
 
 
-def _before(piece: bytes) -> bytes:
-    """The greatest string of the same length below this one; empty if there is none.
+def _find_previous_string(piece: bytes) -> bytes:
+    """Return the greatest string of the same length below this one; empty if there is none.
 
-    >>> _before(b"b\\x00"), _before(b"\\x00")
+    >>> _find_previous_string(b"b\\x00"), _find_previous_string(b"\\x00")
     (b'a\\xff', b'')
     """
-    kept = piece.rstrip(b"\0")
-    zeros = len(piece) - len(kept)
-    return kept[:-1] + bytes([kept[-1] - 1]) + b"\xff" * zeros if kept else b""
+    stem = piece.rstrip(b"\0")
+    zeros = len(piece) - len(stem)
+    return stem[:-1] + bytes([stem[-1] - 1]) + b"\xff" * zeros if stem else b""

@@ -4,149 +4,181 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
-from rowkey.keys.contract import Part, Row, Writer
+from rowkey.errors import InvalidArgument
+from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
     Alphabet,
-    Change,
+    Compatibility,
+    Determinant,
     Framing,
     Images,
-    Interval,
+    PrefixInterval,
     Residue,
-    Source,
-    pinned_values,
+    find_pinned_values,
 )
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Value
 
-NULL, PRESENT = b"\x00", b"\x01"
+NULL_MARKER, PRESENT_MARKER = b"\x00", b"\x01"
 
 
-class Nullable(Part):
+class NullablePart(Part):
     """00 for null, 01 and the value otherwise: nulls come first, ascending and descending."""
 
     name = "nullable"
-    takes_nulls = True
+    has_null_encoding = True
 
     def __init__(self, inner: Part) -> None:
         assert len(inner.fields) == 1, "a null is the null of one field"
         self.inner = inner
         self.fields = inner.fields
-        self.field = inner.fields[0]
+        self.field_name = inner.fields[0]
         self.order = inner.order
-        self.source = inner.source
-        self.alphabet = inner.alphabet.union(Alphabet(NULL + PRESENT))
+        self.determined_by = inner.determined_by
+        self.alphabet = inner.alphabet.union(Alphabet(NULL_MARKER + PRESENT_MARKER))
         self.cardinality = None if inner.cardinality is None else inner.cardinality + 1
-        self.resolution = inner.resolution
-        self.rest = inner.rest
+        self.resolution_ns = inner.resolution_ns
+        self.time_remainder = inner.time_remainder
 
     @property
     def framing(self) -> Framing:
-        most = None if self.inner.framing.most is None else self.inner.framing.most + 1
-        return Framing(1, most, self.inner.framing.closed)
+        max_bytes = (
+            None if self.inner.framing.max_bytes is None else self.inner.framing.max_bytes + 1
+        )
+        return Framing(1, max_bytes, self.inner.framing.is_self_delimiting)
 
     @property
-    def opens(self) -> Alphabet:
-        return Alphabet(NULL + PRESENT)
+    def first_byte_alphabet(self) -> Alphabet:
+        return Alphabet(NULL_MARKER + PRESENT_MARKER)
 
     def encode(self, row: Row) -> bytes:
-        return NULL if row.get(self.field) is None else PRESENT + self.inner.encode(row)
+        return (
+            NULL_MARKER
+            if row.get(self.field_name) is None
+            else PRESENT_MARKER + self.inner.encode(row)
+        )
 
-    def writer(self) -> Writer:
-        name, inner = self.field, self.inner.writer()
-        return lambda row: NULL if row.get(name) is None else PRESENT + inner(row)
+    def compile_encoder(self) -> RowEncoder:
+        name, inner = self.field_name, self.inner.compile_encoder()
+        return lambda row: NULL_MARKER if row.get(name) is None else PRESENT_MARKER + inner(row)
 
     def residue(self, name: str) -> Residue:
         return self.inner.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """The images behind the marker; a null may also be left out at the end of a key.
+        """Return the images after the marker; a null may also be left out at the end of a key.
 
-        Beside a null, bytes without an end stand for all that begin with them: they are not exact.
+        Where nulls are read too, an encoding without an end becomes an interval of all strings that
+        begin with it, which is not exact.
         """
-        if self.field not in bounds:
-            return Images.anything(exact=True)
-        values = pinned_values(bounds, self.field)
+        if self.field_name not in bounds:
+            return Images.build_unbounded(exact=True)
+        values = find_pinned_values(bounds, self.field_name)
         if values is None or None not in values:
-            return self.inner.images(bounds).within(PRESENT)
-        others = tuple(value for value in values if value is not None)
-        if not others:
-            return Images(None, (Interval(b"", NULL),), exact=True)
-        present = self.inner.images({**bounds, self.field: OneOf(others)}).within(PRESENT)
+            return self.inner.images(bounds).add_prefix(PRESENT_MARKER)
+        present_values = tuple(value for value in values if value is not None)
+        if not present_values:
+            return Images(None, (PrefixInterval(b"", NULL_MARKER),), exact=True)
+        present = self.inner.images({**bounds, self.field_name: OneOf(present_values)}).add_prefix(
+            PRESENT_MARKER
+        )
         if present.points is None:
-            return Images(None, (Interval(b"", NULL), *present.intervals), present.exact)
-        spots = tuple(Interval(point, point) for point in present.points)
-        exact = present.exact and self.inner.framing.closed
-        return Images(None, (Interval(b"", NULL), *spots), exact)
+            return Images(
+                None, (PrefixInterval(b"", NULL_MARKER), *present.intervals), present.exact
+            )
+        intervals = tuple(PrefixInterval(point, point) for point in present.points)
+        exact = present.exact and self.inner.framing.is_self_delimiting
+        return Images(None, (PrefixInterval(b"", NULL_MARKER), *intervals), exact)
 
-    def measure(self, data: bytes, at: int) -> int:
+    def find_end(self, data: bytes, at: int) -> int:
         marker = data[at : at + 1]
-        if marker == NULL:
+        if marker == NULL_MARKER:
             return at + 1
-        if marker != PRESENT:
-            raise Refused("", f"the marker is {marker.hex() or 'missing'}", "00 or 01")
-        return self.inner.measure(data, at + 1)
+        if marker != PRESENT_MARKER:
+            raise InvalidArgument("", f"the marker is {marker.hex() or 'missing'}", "00 or 01")
+        return self.inner.find_end(data, at + 1)
 
-    def read(self, piece: bytes) -> dict[str, Value]:
-        if piece[:1] == PRESENT:
-            return self.inner.read(piece[1:])
-        return {self.field: None} if self.inner.residue(self.field).nothing else {}
+    def decode(self, piece: bytes) -> dict[str, Value]:
+        if piece[:1] == PRESENT_MARKER:
+            return self.inner.decode(piece[1:])
+        return {self.field_name: None} if self.inner.residue(self.field_name).is_empty else {}
 
     def check(self, piece: bytes) -> None:
-        if piece[:1] == PRESENT:
+        if piece[:1] == PRESENT_MARKER:
             self.inner.check(piece[1:])
 
-    def words(self) -> str:
-        return f"00 for null, nothing at the end of a key; otherwise 01, then {self.inner.words()}"
+    def describe_encoding(self) -> str:
+        return (
+            "00 for null, nothing at the end of a key; otherwise 01, then "
+            f"{self.inner.describe_encoding()}"
+        )
 
-    def show(self, piece: bytes) -> str:
-        return self.inner.show(piece[1:]) if piece[:1] == PRESENT else "null"
+    def format_piece(self, piece: bytes) -> str:
+        return self.inner.format_piece(piece[1:]) if piece[:1] == PRESENT_MARKER else "null"
 
-    def evolves(self, new: Part) -> Change:
-        return self.inner.evolves(new.inner) if isinstance(new, Nullable) else Change.BREAKS
+    def check_compatibility(self, new: Part) -> Compatibility:
+        return (
+            self.inner.check_compatibility(new.inner)
+            if isinstance(new, NullablePart)
+            else Compatibility.BREAKS
+        )
 
     @property
-    def made_of(self) -> tuple[Part, ...]:
+    def children(self) -> tuple[Part, ...]:
         return (self.inner,)
 
-    def descending(self) -> Part:
-        return Nullable(self.inner.descending())
+    def to_descending(self) -> Part:
+        return NullablePart(self.inner.to_descending())
 
-    def absent(self, columns: Columns) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Where the field is null."""
+    def find_nulls(self, columns: ColumnBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return which rows have a null."""
         import numpy as np
 
-        nulls = columns.nulls(self.field)
+        nulls = columns.find_nulls(self.field_name)
         return np.zeros(len(columns), np.bool_) if nulls is None else nulls
 
-    def batch(self, columns: Columns) -> Pieces:
-        from rowkey.keys.batches.pieces import Fixed, Spans, joined
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import (
+            FixedByteColumn,
+            SlicedByteColumn,
+            concatenate_columns,
+        )
 
-        column = columns.columns[self.field]
+        column = columns.columns[self.field_name]
         if column.codes is None:
-            return joined([Fixed.repeated(PRESENT, len(columns)), self.inner.batch(columns)])
-        if self.source is Source.DICTIONARY:
-            # Ids go by the first rows, not by where a value stands in the column's own list.
-            return super().batch(columns)
-        if (key := (id(self),)) not in column.made:
-            values = column.distinct()
-            marked = joined([Fixed.repeated(PRESENT, len(values)), self.inner.batch(values)])
-            column.made[key] = Spans.of([*marked.tolist(), NULL])
-        pieces: Pieces = column.made[key].take(column.codes)
+            return concatenate_columns(
+                [
+                    FixedByteColumn.from_repeated(PRESENT_MARKER, len(columns)),
+                    self.inner.encode_batch(columns),
+                ]
+            )
+        if self.determined_by is Determinant.DICTIONARY:
+            # Ids are assigned in row order, not in the order of the column's dictionary.
+            return super().encode_batch(columns)
+        if (key := (id(self),)) not in column.cache:
+            values = column.to_distinct_rows()
+            encoded = concatenate_columns(
+                [
+                    FixedByteColumn.from_repeated(PRESENT_MARKER, len(values)),
+                    self.inner.encode_batch(values),
+                ]
+            )
+            column.cache[key] = SlicedByteColumn.from_list([*encoded.tolist(), NULL_MARKER])
+        pieces: ByteColumn = column.cache[key].take(column.codes)
         return pieces
 
     def __repr__(self) -> str:
         return f"nullable({self.inner!r})"
 
 
-def asks_for_null(bounds: Bounds, name: str) -> bool:
-    """Whether a read asks for rows that lack the field."""
+def is_null_requested(bounds: Bounds, name: str) -> bool:
+    """Return whether a read selects rows in which a field is null."""
     match bounds.get(name):
         case Equal(None):
             return True

@@ -1,7 +1,7 @@
-"""Parts one after the other: the body of a key, and what `over=rest` hashes.
+"""Several parts one after the other: a whole key, or the parts that `over=rest` hashes.
 
-A null is left out where every later part is left out too, so that optional fields at the end of a
-key cost nothing and may be added to a table that has rows.
+Nulls at the end of a key are left out, so that optional fields there cost nothing and can be added
+to a table that has rows.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
-from rowkey.keys.contract import Part, Row, Transform, Writer
-from rowkey.keys.parts.nullable import NULL, Nullable
-from rowkey.keys.traits import Change, Framing, Residue, Source
+from rowkey.errors import InvalidArgument
+from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform
+from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
+from rowkey.keys.traits import Compatibility, Determinant, Framing, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Listed
+    from collections.abc import Sequence
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Value
 
 
-SUPERFLUOUS = "a null is left out at the end of a key, 00 stands there"
-"""What is said of a key that would be a second one of its row."""
+TRAILING_NULL_MESSAGE = "the key ends with 00, but nulls at the end of a key are left out"
+"""The message for a key that spells out a trailing null, and so is a second key of its row."""
 
 
-class Sequence(Part):
+class SequencePart(Part):
     """Several parts, encoded one after the other."""
 
     name = "sequence"
@@ -34,170 +34,192 @@ class Sequence(Part):
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
         self.fields = tuple(dict.fromkeys(name for part in parts for name in part.fields))
-        self.takes_nulls = any(part.takes_nulls for part in parts)
-        self.omittable = _omittable(parts)
-        if any(part.source is Source.CHANCE for part in parts):
-            self.source = Source.CHANCE
-        elif any(part.source is Source.DICTIONARY for part in parts):
-            self.source = Source.DICTIONARY
+        self.has_null_encoding = any(part.has_null_encoding for part in parts)
+        self.omittable_count = _count_omittable(parts)
+        if any(part.determined_by is Determinant.CHANCE for part in parts):
+            self.determined_by = Determinant.CHANCE
+        elif any(part.determined_by is Determinant.DICTIONARY for part in parts):
+            self.determined_by = Determinant.DICTIONARY
 
     @property
     def framing(self) -> Framing:
-        kept = self.parts[: len(self.parts) - self.omittable]
-        least = sum(part.framing.least for part in kept)
-        tops = [part.framing.most for part in self.parts]
-        most = None if None in tops else sum(top for top in tops if top is not None)
-        fixed = not self.omittable and all(part.framing.closed for part in self.parts)
-        return Framing(least, most, closed=fixed)
+        required_parts = self.parts[: len(self.parts) - self.omittable_count]
+        min_bytes = sum(part.framing.min_bytes for part in required_parts)
+        part_limits = [part.framing.max_bytes for part in self.parts]
+        max_bytes = (
+            None
+            if None in part_limits
+            else sum(limit for limit in part_limits if limit is not None)
+        )
+        is_self_delimiting = not self.omittable_count and all(
+            part.framing.is_self_delimiting for part in self.parts
+        )
+        return Framing(min_bytes, max_bytes, is_self_delimiting=is_self_delimiting)
 
     def encode(self, row: Row) -> bytes:
-        return self.joined([part.encode(row) for part in self.parts])
+        return self.join_pieces([part.encode(row) for part in self.parts])
 
-    def writer(self) -> Writer:
-        if self.omittable:
-            writers = [part.writer() for part in self.parts]
-            return lambda row: self.joined([write(row) for write in writers])
+    def compile_encoder(self) -> RowEncoder:
+        if self.omittable_count:
+            encoders = [part.compile_encoder() for part in self.parts]
+            return lambda row: self.join_pieces([encode_part(row) for encode_part in encoders])
         first = self.parts[0]
-        derive = first.derived() if _is_prefix(_inputs(first), self.parts[1:]) else None
+        derive = (
+            first.compile_input_encoder()
+            if _is_computed_from_following(_list_inputs(first), self.parts[1:])
+            else None
+        )
         if derive is None:
-            return _concatenated([part.writer() for part in self.parts])
-        split = 1 + len(_inputs(first))
-        shared = _concatenated([part.writer() for part in self.parts[1:split]])
+            return _concatenate_encoders([part.compile_encoder() for part in self.parts])
+        split = 1 + len(_list_inputs(first))
+        shared = _concatenate_encoders([part.compile_encoder() for part in self.parts[1:split]])
         if split == len(self.parts):
             return lambda row: derive(piece := shared(row)) + piece
-        rest = _concatenated([part.writer() for part in self.parts[split:]])
+        rest = _concatenate_encoders([part.compile_encoder() for part in self.parts[split:]])
         return lambda row: derive(piece := shared(row)) + piece + rest(row)
 
-    def joined(self, pieces: list[bytes]) -> bytes:
-        """The pieces one after the other, nulls at the end left out."""
-        for _ in range(self.omittable):
-            if pieces[-1] != NULL:
+    def join_pieces(self, pieces: list[bytes]) -> bytes:
+        """Return the joined pieces without the nulls at their end."""
+        for _ in range(self.omittable_count):
+            if pieces[-1] != NULL_MARKER:
                 break
             pieces.pop()
         return b"".join(pieces)
 
     def residue(self, name: str) -> Residue:
         residues = [part.residue(name) for part in self.parts if name in part.fields]
-        return next((r for r in residues if r.nothing), residues[0] if residues else Residue())
+        return next((r for r in residues if r.is_empty), residues[0] if residues else Residue())
 
-    def cut(self, data: bytes) -> list[bytes]:
-        """The bytes of each part; b"" for a null that was left out.
+    def split_pieces(self, data: bytes) -> list[bytes]:
+        """Return the bytes of each part; b"" for a null that was left out.
 
         Raises:
-            Refused: the bytes do not follow the parts.
+            InvalidArgument: the bytes do not follow the parts.
         """
         at, pieces = 0, []
         for index, part in enumerate(self.parts):
-            if at == len(data) and index >= len(self.parts) - self.omittable:
+            if at == len(data) and index >= len(self.parts) - self.omittable_count:
                 pieces.append(b"")
                 continue
-            end = part.measure(data, at)
+            end = part.find_end(data, at)
             pieces.append(data[at:end])
             at = end
         if at < len(data):
-            raise Refused("", f"{len(data) - at} bytes are left over: {data[at:].hex()}")
-        if self.omittable and self._last_of(pieces) == NULL:
-            raise Refused("", SUPERFLUOUS)
+            raise InvalidArgument("", f"{len(data) - at} bytes are left over: {data[at:].hex()}")
+        if self.omittable_count and self._find_last_omittable(pieces) == NULL_MARKER:
+            raise InvalidArgument("", TRAILING_NULL_MESSAGE)
         return pieces
 
-    def _last_of(self, pieces: list[bytes]) -> bytes:
-        """The last piece that may be left out and is there."""
-        return next(filter(None, reversed(pieces[-self.omittable :])), b"")
+    def _find_last_omittable(self, pieces: list[bytes]) -> bytes:
+        """Return the last piece that is present and may be left out; b"" if there is none."""
+        return next(filter(None, reversed(pieces[-self.omittable_count :])), b"")
 
-    def read(self, piece: bytes) -> dict[str, Value]:
+    def decode(self, piece: bytes) -> dict[str, Value]:
         values: dict[str, Value] = {}
-        for part, cut in zip(self.parts, self.cut(piece), strict=True):
-            values |= part.read(cut or NULL) if part.takes_nulls else part.read(cut)
+        for part, part_piece in zip(self.parts, self.split_pieces(piece), strict=True):
+            values |= (
+                part.decode(part_piece or NULL_MARKER)
+                if part.has_null_encoding
+                else part.decode(part_piece)
+            )
         return values
 
-    def batch(self, columns: Columns) -> Pieces:
-        from rowkey.keys.batches.pieces import joined
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        from rowkey.keys.batches.byte_columns import concatenate_columns
 
-        return joined(self.part_pieces(columns))
+        return concatenate_columns(self.encode_parts(columns))
 
-    def part_pieces(self, columns: Columns) -> list[Pieces]:
-        """The bytes of the parts, nulls at the end left out.
+    def encode_parts(self, columns: ColumnBatch) -> list[ByteColumn]:
+        """Return the bytes of the parts for many rows, without the nulls at the end.
 
-        Neighbours that one coded field decides are one piece.
+        Neighbouring parts of one coded field become one piece.
         """
-        pieces: list[Pieces] = []
-        for group in _groups(self.parts, columns):
-            together = columns.once(*group) if group[0].is_of_one_field else group[0].batch(columns)
-            pieces.append(together)
-        return self._shortened(pieces, columns) if self.omittable else pieces
+        pieces: list[ByteColumn] = []
+        for group in _group_by_field(self.parts, columns):
+            piece = (
+                columns.encode_field_parts(*group)
+                if group[0].is_single_field
+                else group[0].encode_batch(columns)
+            )
+            pieces.append(piece)
+        return self._drop_trailing_nulls(pieces, columns) if self.omittable_count else pieces
 
-    def _shortened(self, pieces: list[Pieces], columns: Columns) -> list[Pieces]:
-        """The same pieces, those of nulls at the end emptied."""
+    def _drop_trailing_nulls(
+        self, pieces: list[ByteColumn], columns: ColumnBatch
+    ) -> list[ByteColumn]:
+        """Return the pieces with those of nulls at the end of a row emptied."""
         import numpy as np
 
-        from rowkey.keys.batches.pieces import Spans
+        from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         left_out = np.ones(len(columns), np.bool_)
-        for back in range(1, self.omittable + 1):
+        for back in range(1, self.omittable_count + 1):
             part = self.parts[-back]
-            assert isinstance(part, Nullable)
-            left_out &= part.absent(columns)
-            spans = pieces[-back].spans()
-            shortened = np.where(left_out, 0, spans.inner)
-            pieces[-back] = Spans(spans.data, spans.starts, shortened)
+            assert isinstance(part, NullablePart)
+            left_out &= part.find_nulls(columns)
+            spans = pieces[-back].to_sliced()
+            shortened = np.where(left_out, 0, spans.inner_lengths)
+            pieces[-back] = SlicedByteColumn(spans.data, spans.starts, shortened)
         return pieces
 
-    def evolves(self, new: Part) -> Change:
-        """Fields that may be null may be added at the end: rows that lack them leave them out."""
-        if not isinstance(new, Sequence) or len(new.parts) < len(self.parts):
-            return Change.BREAKS
+    def check_compatibility(self, new: Part) -> Compatibility:
+        """Return what happens to stored rows; nullable fields can be added at the end of a key."""
+        if not isinstance(new, SequencePart) or len(new.parts) < len(self.parts):
+            return Compatibility.BREAKS
         pairs = zip(self.parts, new.parts, strict=False)
-        changes = [old.evolves(part) for old, part in pairs]
+        changes = [old.check_compatibility(part) for old, part in pairs]
         if added := new.parts[len(self.parts) :]:
-            is_optional = all(isinstance(part, Nullable) for part in added)
-            may_grow = is_optional and self.parts[-1].framing.closed
-            changes.append(Change.WIDER if may_grow else Change.BREAKS)
-        return Change.worst(changes)
+            is_optional = all(isinstance(part, NullablePart) for part in added)
+            may_grow = is_optional and self.parts[-1].framing.is_self_delimiting
+            changes.append(Compatibility.WIDER if may_grow else Compatibility.BREAKS)
+        return Compatibility.find_worst(changes)
 
     def __repr__(self) -> str:
         return "".join(f"[{part!r}]" for part in self.parts)
 
 
-def _inputs(part: Part) -> tuple[Part, ...]:
+def _list_inputs(part: Part) -> tuple[Part, ...]:
     return part.inputs if isinstance(part, Transform) else ()
 
 
-def _is_prefix(inputs: tuple[Part, ...], parts: tuple[Part, ...]) -> bool:
-    """Whether a part is computed from just what stands behind it, and can share its bytes."""
-    head = parts[: len(inputs)]
-    return 0 < len(inputs) == len(head) and list(map(repr, inputs)) == list(map(repr, head))
+def _is_computed_from_following(inputs: tuple[Part, ...], parts: tuple[Part, ...]) -> bool:
+    """Return whether the inputs of a part are the parts after it, so that it can share bytes."""
+    next_parts = parts[: len(inputs)]
+    return 0 < len(inputs) == len(next_parts) and list(map(repr, inputs)) == list(
+        map(repr, next_parts)
+    )
 
 
-def _concatenated(writers: Listed[Writer]) -> Writer:
-    """One writer for several; short lists are spelled out, for a loop costs as much as a part."""
-    if len(writers) == 1:
-        return writers[0]
-    if len(writers) == 2:
-        one, two = writers
-        return lambda row: one(row) + two(row)
-    if len(writers) == 3:
-        one, two, three = writers
-        return lambda row: one(row) + two(row) + three(row)
+def _concatenate_encoders(encoders: Sequence[RowEncoder]) -> RowEncoder:
+    """Return an encoder that joins the results of several; up to three need no loop."""
+    if len(encoders) == 1:
+        return encoders[0]
+    if len(encoders) == 2:
+        first, second = encoders
+        return lambda row: first(row) + second(row)
+    if len(encoders) == 3:
+        first, second, third = encoders
+        return lambda row: first(row) + second(row) + third(row)
     join = b"".join
-    return lambda row: join([write(row) for write in writers])
+    return lambda row: join([encode(row) for encode in encoders])
 
 
-def _omittable(parts: Listed[Part]) -> int:
-    """How many parts at the end may be left out."""
+def _count_omittable(parts: Sequence[Part]) -> int:
+    """Return how many parts at the end of a key may be left out."""
     count = 0
     for part in reversed(parts):
-        if not isinstance(part, Nullable):
+        if not isinstance(part, NullablePart):
             break
         count += 1
     return count
 
 
-def _groups(parts: Listed[Part], columns: Columns) -> list[list[Part]]:
-    """The parts, neighbours joined that one coded field decides."""
+def _group_by_field(parts: Sequence[Part], columns: ColumnBatch) -> list[list[Part]]:
+    """Return the parts in groups: adjacent parts of one dictionary-coded field are a group."""
 
-    def marked(part: Part) -> object:
-        if part.is_of_one_field and columns.is_coded(part.fields[0]):
+    def group_key(part: Part) -> object:
+        if part.is_single_field and columns.has_codes(part.fields[0]):
             return part.fields[0]
         return part
 
-    return [list(group) for _, group in groupby(parts, key=marked)]
+    return [list(group) for _, group in groupby(parts, key=group_key)]

@@ -1,6 +1,6 @@
-"""What a key may compute from fields: one file each."""
+"""The transforms that a key can apply to fields, one per file."""
 
-from rowkey.keys.contract import Transform
-from rowkey.kinds import gather
+from rowkey.keys.part_interface import Transform
+from rowkey.plugins import find_plugins
 
-KINDS = gather(Transform, __name__, __path__)
+TRANSFORMS = find_plugins(Transform, __name__, __path__)

@@ -4,97 +4,109 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.contract import Context, Part, Row, Transform, Vector, Writer
+from rowkey.errors import InvalidArgument
+from rowkey.keys.part_interface import (
+    BindingContext,
+    GoldenVector,
+    Part,
+    Row,
+    RowEncoder,
+    Transform,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.decoding import Encoded
-    from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
+    from rowkey.keys.batches.columns import ColumnBatch
+    from rowkey.keys.batches.key_decoding import EncodedKeys
     from rowkey.keys.traits import Alphabet, Framing, Images, Residue
     from rowkey.schema import Bounds, Value
 
 
-class Desc(Transform):
-    """The other way round: larger values come first, so that a scan begins with the latest.
+class DescTransform(Transform):
+    """Descending order: larger values come first, so that a scan begins with the latest.
 
-    Every bit of the encoding is inverted, its end included; a timestamp is 2^63-1 less itself,
-    which is Java's `Long.MAX_VALUE - ts`.
+    Every bit of the encoding is inverted, including its terminator. A timestamp is stored as
+    2^63-1 minus its value, which is Java's `Long.MAX_VALUE - ts`.
     """
 
     name = "desc"
     vectors: ClassVar = (
-        Vector("[desc(n)]", {"n": "i32"}, {"n": 5}, "7ffffffa"),
-        Vector("[desc(ts:u32)]", {"ts": "timestamp_s"}, {"ts": 1}, "fffffffe"),
-        Vector("[desc(time_bucket(ts, 1h))]", {"ts": "timestamp_s"}, {"ts": 1}, "7fffffffffffffff"),
+        GoldenVector("[desc(n)]", {"n": "i32"}, {"n": 5}, "7ffffffa"),
+        GoldenVector("[desc(ts:u32)]", {"ts": "timestamp_s"}, {"ts": 1}, "fffffffe"),
+        GoldenVector(
+            "[desc(time_bucket(ts, 1h))]", {"ts": "timestamp_s"}, {"ts": 1}, "7fffffffffffffff"
+        ),
     )
 
     def __init__(
-        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: BindingContext
     ) -> None:
         super().__init__(inputs, arguments, context)
-        self.flipped = self.only.descending()
-        self.order = self.flipped.order
-        self.source = self.flipped.source
-        self.alphabet = self.flipped.alphabet
-        self.cardinality = self.flipped.cardinality
-        self.resolution = self.flipped.resolution
-        self.rest = self.flipped.rest
+        self.descending_part = self.sole_input.to_descending()
+        self.order = self.descending_part.order
+        self.determined_by = self.descending_part.determined_by
+        self.alphabet = self.descending_part.alphabet
+        self.cardinality = self.descending_part.cardinality
+        self.resolution_ns = self.descending_part.resolution_ns
+        self.time_remainder = self.descending_part.time_remainder
 
     @property
     def framing(self) -> Framing:
-        return self.flipped.framing
+        return self.descending_part.framing
 
     @property
-    def opens(self) -> Alphabet:
-        return self.flipped.opens
+    def first_byte_alphabet(self) -> Alphabet:
+        return self.descending_part.first_byte_alphabet
 
     def encode(self, row: Row) -> bytes:
-        return self.flipped.encode(row)
+        return self.descending_part.encode(row)
 
-    def writer(self) -> Writer:
-        return self.flipped.writer()
+    def compile_encoder(self) -> RowEncoder:
+        return self.descending_part.compile_encoder()
 
     def residue(self, name: str) -> Residue:
-        return self.flipped.residue(name)
+        return self.descending_part.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        return self.flipped.images(bounds)
+        return self.descending_part.images(bounds)
 
-    def measure(self, data: bytes, at: int) -> int:
-        return self.flipped.measure(data, at)
+    def find_end(self, data: bytes, at: int) -> int:
+        return self.descending_part.find_end(data, at)
 
-    def measure_batch(self, keys: Encoded, at: Ints) -> Ints:
-        return self.flipped.measure_batch(keys, at)
+    def find_ends(self, keys: EncodedKeys, at: IntArray) -> IntArray:
+        return self.descending_part.find_ends(keys, at)
 
-    def read(self, piece: bytes) -> dict[str, Value]:
-        return self.flipped.read(piece)
+    def decode(self, piece: bytes) -> dict[str, Value]:
+        return self.descending_part.decode(piece)
 
     def check(self, piece: bytes) -> None:
-        self.flipped.check(piece)
+        self.descending_part.check(piece)
 
-    def check_batch(self, pieces: Pieces) -> None:
-        self.flipped.check_batch(pieces)
+    def check_batch(self, pieces: ByteColumn) -> None:
+        self.descending_part.check_batch(pieces)
 
-    def read_batch(self, pieces: Pieces) -> dict[str, Any]:
-        return self.flipped.read_batch(pieces)
+    def decode_batch(self, pieces: ByteColumn) -> dict[str, Any]:
+        return self.descending_part.decode_batch(pieces)
 
-    def words(self) -> str:
-        return f"descending, {self.only.turned} of: {self.only.words()}"
+    def describe_encoding(self) -> str:
+        return (
+            f"descending, {self.sole_input.inversion_text} of: "
+            f"{self.sole_input.describe_encoding()}"
+        )
 
-    def show(self, piece: bytes) -> str:
-        return self.flipped.show(piece)
+    def format_piece(self, piece: bytes) -> str:
+        return self.descending_part.format_piece(piece)
 
-    def batch(self, columns: Columns) -> Pieces:
-        return self.flipped.batch(columns)
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        return self.descending_part.encode_batch(columns)
 
-    def descending(self) -> Part:
-        return self.only
+    def to_descending(self) -> Part:
+        return self.sole_input
 
-    def own(self) -> Part:
-        raise Refused(
+    def to_plain(self) -> Part:
+        raise InvalidArgument(
             "",
             f"desc of {', '.join(self.fields)} would have no effect",
             ", ".join(self.fields),

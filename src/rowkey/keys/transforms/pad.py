@@ -4,49 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused, RowError
-from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.base_types.domains import HexDomain, IntegerDomain, MappedDomain, TextDomain
+from rowkey.keys.base_types.strings import TextBasedField
+from rowkey.keys.part_interface import (
+    BindingContext,
+    GoldenVector,
+    NumberArgument,
+    Part,
+    Row,
+    Transform,
+)
 from rowkey.keys.parts.field import FieldPart
-from rowkey.keys.traits import NOTHING, Framing, Residue
-from rowkey.keys.types.domains import Integers, Through
-from rowkey.keys.types.strings import TextType
+from rowkey.keys.traits import NO_RESIDUE, Framing, Residue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.keys.types.domains import Domain
+    from rowkey.keys.base_types.domains import Domain
     from rowkey.schema import Value
 
 
-class Pad(Transform):
-    """ASCII text padded with the digit 0 on its left: numbers written as text, made to sort.
+class PadTransform(Transform):
+    """ASCII text padded on its left with the digit 0, so that numbers written as text sort.
 
-    Text that is longer, or begins with 0, is refused: it could not be told from another.
+    Longer text and text that begins with 0 are refused: two values could get the same bytes.
     """
 
     name = "pad"
-    scalars = (Count("n", 1, 1_024, "characters in all"),)
+    scalars = (NumberArgument("n", 1, 1_024, "characters in all"),)
     vectors: ClassVar = (
-        Vector("[pad(n, 6)]", {"n": "text"}, {"n": "42"}, b"000042".hex()),
-        Vector("[pad(n, 2)]", {"n": "text"}, {"n": "42"}, b"42".hex()),
+        GoldenVector("[pad(n, 6)]", {"n": "text"}, {"n": "42"}, b"000042".hex()),
+        GoldenVector("[pad(n, 2)]", {"n": "text"}, {"n": "42"}, b"42".hex()),
     )
 
     def __init__(
-        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: BindingContext
     ) -> None:
         super().__init__(inputs, arguments, context)
-        source = self.only
-        if not isinstance(source, FieldPart) or not isinstance(source.field.type, TextType):
-            raise Refused("", f"pad takes text, not {source.title}", "a field of type text")
+        source = self.sole_input
+        if not isinstance(source, FieldPart) or not isinstance(source.field.type, TextBasedField):
+            raise InvalidArgument("", f"pad takes text, not {source.title}", "a field of type text")
         self.field = source.field
         self.n: int = arguments["n"]
 
     @property
     def framing(self) -> Framing:
-        return Framing.fixed(self.n)
+        return Framing.from_width(self.n)
 
     def encode(self, row: Row) -> bytes:
-        text = self.field.hold(row[self.field.name])
+        text = self.field.to_internal(row[self.field.name])
         if not isinstance(text, str) or not text.isascii():
             raise RowError(self.field.name, f"{text!r} is not ASCII text", "ASCII text")
         if len(text) > self.n or text.startswith("0"):
@@ -57,14 +64,21 @@ class Pad(Transform):
             )
         return text.rjust(self.n, "0").encode()
 
-    def room(self, name: str, domain: Domain) -> Domain:
-        return Through(Integers(1, int(10 ** min(self.n, 18)) - 1, 1), str)
+    def restrict_domain(self, name: str, domain: Domain) -> Domain:
+        if name != self.field.name:
+            return domain
+        max_digits, min_digits = self.n, 1
+        if isinstance(domain, TextDomain | HexDomain):
+            max_digits = domain.width or min(self.n, getattr(domain, "max_bytes", self.n))
+            min_digits = domain.width or 1
+        low, high = (10 ** (min(count, 18) - 1) for count in (min_digits, max_digits + 1))
+        return MappedDomain(IntegerDomain(low, max(high - 1, low), low), str)
 
     def residue(self, name: str) -> Residue:
-        return NOTHING
+        return NO_RESIDUE
 
-    def words(self) -> str:
+    def describe_encoding(self) -> str:
         return f"{self.field.name} in ASCII, padded on its left with the digit 0 to {self.n}"
 
-    def read(self, piece: bytes) -> dict[str, Value]:
+    def decode(self, piece: bytes) -> dict[str, Value]:
         return {self.field.name: piece.decode("ascii", "replace").lstrip("0")}

@@ -4,35 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
-from rowkey.keys.contract import Context, Part, Pick, Row, Transform, Vector
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.strings import TextBasedField
+from rowkey.keys.part_interface import (
+    BindingContext,
+    EnumOption,
+    GoldenVector,
+    Part,
+    Row,
+    Transform,
+)
 from rowkey.keys.parts.field import FieldPart
-from rowkey.keys.types.strings import TextType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.traits import Framing, Residue
     from rowkey.schema import Value
 
 
-class Reverse(Transform):
-    """Back to front: what changes fastest comes first, so that counted-up values spread.
+class ReverseTransform(Transform):
+    """A value back to front: its fastest-changing end comes first, so that counters spread.
 
-    Order is lost: a range of values is no range of keys any more. Of fixed width, the bytes are
-    reversed; of text, its characters; of a domain name with `by=label`, its labels, so that the
-    hosts of one domain stand together.
+    The order is lost: a range of values is no longer a range of keys. The bytes are reversed where
+    the width is fixed, else the characters of a text. `by=label` reverses the labels of a domain
+    name, so that the hosts of one domain stand next to each other.
     """
 
     name = "reverse"
-    options = (Pick("by", ("all", "label"), "everything, or the labels of a domain name"),)
+    options = (EnumOption("by", ("all", "label"), "everything, or the labels of a domain name"),)
     vectors: ClassVar = (
-        Vector("[reverse(host)]", {"host": "text"}, {"host": "abc"}, "63626100"),
-        Vector("[reverse(n)]", {"n": "u32"}, {"n": 1}, "01000000"),
-        Vector("[reverse(b)]", {"b": "bytes"}, {"b": b"\0a"}, "6100ff0001"),
-        Vector(
+        GoldenVector("[reverse(host)]", {"host": "text"}, {"host": "abc"}, "63626100"),
+        GoldenVector("[reverse(n)]", {"n": "u32"}, {"n": 1}, "01000000"),
+        GoldenVector("[reverse(b)]", {"b": "bytes"}, {"b": b"\0a"}, "6100ff0001"),
+        GoldenVector(
             "[reverse(host, by=label)]",
             {"host": "text"},
             {"host": "www.example.com"},
@@ -41,75 +48,96 @@ class Reverse(Transform):
     )
 
     def __init__(
-        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: BindingContext
     ) -> None:
         super().__init__(inputs, arguments, context)
-        self.by_label = arguments["by"] == "label"
-        self.alphabet = self.only.alphabet
-        self.cardinality = self.only.cardinality
-        self.turns_bytes = self.only.framing.width is not None and not self.by_label
-        if not self.turns_bytes:
-            self._check()
+        self.is_label_reversal = arguments["by"] == "label"
+        self.alphabet = self.sole_input.alphabet
+        self.cardinality = self.sole_input.cardinality
+        self.is_byte_reversal = (
+            self.sole_input.framing.width is not None and not self.is_label_reversal
+        )
+        if not self.is_byte_reversal:
+            self._check_input()
 
-    def _check(self) -> None:
-        source = self.only
+    def _check_input(self) -> None:
+        """Raise InvalidArgument unless the input is text, or bytes without `by=label`."""
+        source = self.sole_input
         if not isinstance(source, FieldPart) or not source.field.type.is_sequence:
             what = f"reverse cannot turn {source.title}"
-            raise Refused("", what, "text, bytes or a fixed width")
-        if self.by_label and not isinstance(source.field.type, TextType):
-            raise Refused("by", "labels are of text", "a field of type text")
+            raise InvalidArgument("", what, "text, bytes or a fixed width")
+        if self.is_label_reversal and not isinstance(source.field.type, TextBasedField):
+            raise InvalidArgument("by", "labels are of text", "a field of type text")
 
     @property
     def framing(self) -> Framing:
-        return self.only.framing
+        return self.sole_input.framing
 
     def residue(self, name: str) -> Residue:
-        return self.only.residue(name)
+        return self.sole_input.residue(name)
 
-    def back_to_front(self, held: Any) -> Any:
-        """Text or bytes back to front; doing it twice gives them back."""
-        return ".".join(reversed(held.split("."))) if self.by_label else held[::-1]
+    def reverse_internal(self, internal: Any) -> Any:
+        """Return a text or bytes back to front; the same call undoes it."""
+        return ".".join(reversed(internal.split("."))) if self.is_label_reversal else internal[::-1]
 
     def encode(self, row: Row) -> bytes:
-        source = self.only
-        if self.turns_bytes:
+        source = self.sole_input
+        if self.is_byte_reversal:
             return source.encode(row)[::-1]
         assert isinstance(source, FieldPart)
-        return source.packed(self.back_to_front(source.field.hold(row[source.field.name])))
+        return source.pack_internal(
+            self.reverse_internal(source.field.to_internal(row[source.field.name]))
+        )
 
-    def measure(self, data: bytes, at: int) -> int:
-        return super().measure(data, at) if self.turns_bytes else self.only.measure(data, at)
+    def find_end(self, data: bytes, at: int) -> int:
+        return (
+            super().find_end(data, at)
+            if self.is_byte_reversal
+            else self.sole_input.find_end(data, at)
+        )
 
-    def read(self, piece: bytes) -> dict[str, Value]:
-        source = self.only
-        if self.turns_bytes:
-            return source.read(piece[::-1])
+    def decode(self, piece: bytes) -> dict[str, Value]:
+        source = self.sole_input
+        if self.is_byte_reversal:
+            return source.decode(piece[::-1])
         assert isinstance(source, FieldPart)
-        held = self.back_to_front(source.codec.unpack(piece))
-        return {source.field.name: source.field.type.release(held)}
+        internal = self.reverse_internal(source.codec.unpack(piece))
+        return {source.field.name: source.field.type.from_internal(internal)}
 
     def check(self, piece: bytes) -> None:
-        if self.turns_bytes:
-            self.only.check(piece[::-1])
+        if self.is_byte_reversal:
+            self.sole_input.check(piece[::-1])
         else:
             super().check(piece)
 
-    def words(self) -> str:
-        what = "labels" if self.by_label else "bytes" if self.turns_bytes else "characters"
-        return f"its {what} in reverse order: {self.only.words()}"
+    def describe_encoding(self) -> str:
+        what = (
+            "labels"
+            if self.is_label_reversal
+            else "bytes"
+            if self.is_byte_reversal
+            else "characters"
+        )
+        return f"its {what} in reverse order: {self.sole_input.describe_encoding()}"
 
-    def show(self, piece: bytes) -> str:
-        return self.only.show(piece[::-1]) if self.turns_bytes else super().show(piece)
+    def format_piece(self, piece: bytes) -> str:
+        return (
+            self.sole_input.format_piece(piece[::-1])
+            if self.is_byte_reversal
+            else super().format_piece(piece)
+        )
 
-    def batch(self, columns: Columns) -> Pieces:
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         import numpy as np
 
-        from rowkey.keys.batches.pieces import Fixed
+        from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        if not self.turns_bytes:
-            return super().batch(columns)
-        pieces = self.only.pieces(columns)
-        width = self.framing.least
-        fixed = pieces if isinstance(pieces, Fixed) else pieces.spans().gathered(width)
-        turned = np.ascontiguousarray(fixed.matrix()[:, ::-1])
-        return Fixed(turned.view(f"V{width}").reshape(len(fixed)))
+        if not self.is_byte_reversal:
+            return super().encode_batch(columns)
+        pieces = self.sole_input.encode_distinct(columns)
+        width = self.framing.min_bytes
+        fixed = (
+            pieces if isinstance(pieces, FixedByteColumn) else pieces.to_sliced().to_fixed(width)
+        )
+        reversed_bytes = np.ascontiguousarray(fixed.to_matrix()[:, ::-1])
+        return FixedByteColumn(reversed_bytes.view(f"V{width}").reshape(len(fixed)))

@@ -5,56 +5,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import RowError
-from rowkey.keys.contract import Row, Vector
-from rowkey.keys.parts.numbered import AS, MOST, NUMBER_OF, WIDTH, NumberedPrefix
-from rowkey.keys.traits import Images, Source
+from rowkey.keys.part_interface import GoldenVector, Row
+from rowkey.keys.parts.numbered_prefix import (
+    COUNT_ARGUMENT,
+    FORM_OPTION,
+    MAX_NUMBERS,
+    WIDTH_OPTION,
+    NumberedPrefix,
+)
+from rowkey.keys.traits import Determinant, Images
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
-    from rowkey.schema import Bounds, Cluster, Facts
+    from rowkey.keys.batches.byte_columns import ByteColumn
+    from rowkey.keys.batches.columns import ColumnBatch
+    from rowkey.schema import Bounds, Cluster, FieldFacts
 
-CHANCE = "\0salt"
-"""Where the number drawn for a row stands among its values; no field can have this name."""
+SALT_FIELD = "\0salt"
+"""The key of a row's random number among its values; no field can have this name."""
 
 
-class Salt(NumberedPrefix):
-    """One of n numbers at random: rows spread evenly whatever they hold.
+class SaltTransform(NumberedPrefix):
+    """A random number from 0 to n-1: rows spread evenly, whatever their values are.
 
-    A row cannot be found by its values alone: get reads all n, and writing a row twice stores it
-    twice. Phoenix and Pinpoint call "salt" what is `bucket` here, which has neither cost.
+    A row cannot be found by its values alone: a get reads all n keys, and writing a row twice
+    stores it twice. What Phoenix and Pinpoint call a "salt" is `bucket` here and has neither cost.
     """
 
     name = "salt"
-    terms = (0, 0)
-    scalars = (NUMBER_OF,)
-    options = (AS, WIDTH)
-    source = Source.CHANCE
+    term_limits = (0, 0)
+    scalars = (COUNT_ARGUMENT,)
+    options = (FORM_OPTION, WIDTH_OPTION)
+    determined_by = Determinant.CHANCE
     vectors: ClassVar = (
-        Vector("[salt(16)]", {"host": "text"}, {CHANCE: 11}, "0b"),
-        Vector("[salt(100, as=decimal)]", {"host": "text"}, {CHANCE: 7}, "3037"),
+        GoldenVector("[salt(16)]", {"host": "text"}, {SALT_FIELD: 11}, "0b"),
+        GoldenVector("[salt(100, as=decimal)]", {"host": "text"}, {SALT_FIELD: 7}, "3037"),
     )
 
     def encode(self, row: Row) -> bytes:
-        number = row[CHANCE]
+        number = row[SALT_FIELD]
         if not isinstance(number, int) or not 0 <= number < self.n:
-            raise RowError("salt", f"{number!r} is no salt", f"0..{self.n - 1}")
-        return self.table[number]
+            raise RowError("salt", f"{number!r} is not a salt", f"0..{self.n - 1}")
+        return self.number_table[number]
 
     def images(self, bounds: Bounds) -> Images:
-        return self.every(exact=True)
+        return self.build_all_images(exact=True)
 
-    def batch(self, columns: Columns) -> Pieces:
-        return self.written(columns.chance(self.n))
+    def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        return self.encode_numbers(columns.find_salts(self.n))
 
-    def words(self) -> str:
-        return f"a random number from 0 to {self.n - 1} in {self.form_words()}"
+    def describe_encoding(self) -> str:
+        return f"a random number from 0 to {self.n - 1} in {self.describe_form()}"
 
     @classmethod
-    def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, int]]:
-        """One or two salts a server: every read costs as many scans."""
+    def suggest_arguments(
+        cls, facts: Mapping[str, FieldFacts], cluster: Cluster
+    ) -> Iterator[Mapping[str, int]]:
+        """Yield one or two salts per server: every read costs as many scans."""
         for factor in (1, 2):
-            if (n := factor * cluster.servers) <= MOST:
+            if (n := factor * cluster.servers) <= MAX_NUMBERS:
                 yield {"n": n}

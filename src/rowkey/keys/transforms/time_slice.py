@@ -4,37 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.keys.contract import Context, Part, Rest, Vector
-from rowkey.keys.parts.floored import Floored
-from rowkey.keys.traits import Residue
+from rowkey.keys.part_interface import BindingContext, GoldenVector, Part, TimeRemainder
+from rowkey.keys.parts.time_floor import TimeFloorPart
+from rowkey.keys.traits import NO_RESIDUE, Residue
+from rowkey.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class TimeSlice(Floored):
-    """The start of a stretch of time, one row for all its events: the rest opens each qualifier.
+class TimeSliceTransform(TimeFloorPart):
+    """The start of a time interval: one row holds its events, each under the rest of its time.
 
-    An hour of an entity becomes one wide row; its key is stored once per cell still, but rows are
-    fewer and a scan of an hour reads one. Under `desc` the rest is complemented too, so that the
-    latest event comes first within the row.
+    An hour of an entity becomes one wide row; each qualifier begins with the rest of the event's
+    time. The key is still stored once per cell, but there are fewer rows, and a scan of one hour
+    reads one row. Under `desc` the rest is complemented too, so that the latest event comes first
+    within the row.
     """
 
     name = "time_slice"
     vectors: ClassVar = (
-        Vector("[time_slice(ts, 1h)]", {"ts": "timestamp_s"}, {"ts": 7300}, "0000000000001c20"),
-        Vector(
+        GoldenVector(
+            "[time_slice(ts, 1h)]", {"ts": "timestamp_s"}, {"ts": 7300}, "0000000000001c20"
+        ),
+        GoldenVector(
             "[desc(time_slice(ts, 1h))]", {"ts": "timestamp_s"}, {"ts": 7300}, "7fffffffffffe3df"
         ),
     )
 
     def __init__(
-        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: BindingContext
     ) -> None:
         super().__init__(inputs, arguments, context)
-        width = next(w for w in (1, 2, 4, 8) if 256**w >= self.units)
-        self.rest = Rest(self.fields[0], self.units, width, descending=self.order.descends)
+        width = next(w for w in (1, 2, 4, 8) if 256**w >= self.length_units)
+        self.time_remainder = TimeRemainder(
+            self.fields[0], self.length_units, width, descending=self.order.is_descending
+        )
 
     def residue(self, name: str) -> Residue:
-        what = f"the time within {self.length}, which stands in the qualifier"
-        return Residue(what) if name in self.fields else Residue()
+        if name not in self.fields:
+            return NO_RESIDUE
+        return Residue(
+            Message(
+                "residue.time_in_qualifier",
+                "the time within {length}, which the qualifier holds",
+                length=str(self.length),
+            )
+        )

@@ -1,6 +1,6 @@
 """What experience knows of table designs: one rule a file."""
 
-from rowkey.kinds import gather
 from rowkey.lint.contract import Rule
+from rowkey.plugins import find_plugins
 
-KINDS = gather(Rule, __name__, __path__)
+RULES = find_plugins(Rule, __name__, __path__)

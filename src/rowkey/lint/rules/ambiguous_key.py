@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class AmbiguousKey(Rule):
-    """A key in which a part without an end runs into the next one.
+    """The key contains a part whose end cannot be found, followed by another part.
 
-    What it does: looks for parts whose bytes do not tell where they stop, anywhere but at the end.
+    What it does: looks for parts, except the last, whose bytes do not show where they end.
 
-    Why it hurts: user 1 with product 23 and user 12 with product 3 are one row, and the later put
-    hides the earlier one. No key can be taken apart again, so no row can be read back.
+    Why it hurts: user 1 with product 23 and user 12 with product 3 get the same key, so one put
+    hides the other. Keys cannot be decoded, so rows cannot be read back.
 
-    Use instead: the default encoding, which ends a text with a byte 00, or a fixed width.
+    Use instead: the default encoding, which ends a text with the byte 00, or a fixed width.
 
     Source: claim 58 has user, product and time side by side without widths or ends; the rows that
     meet are versions of one row, of which `versions` are kept: HBase book, "Versions".
@@ -31,7 +31,7 @@ class AmbiguousKey(Rule):
     code = "RK109"
     severity: ClassVar[Severity] = "error"
     claims = (58,)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user:raw][product]"
 splits = "per_bucket"
@@ -41,7 +41,7 @@ user    = { type = "text", max_bytes = 12 }
 product = { type = "text", max_bytes = 12 }
 amount  = "u32"
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][product]"
 splits = "per_bucket"
@@ -52,17 +52,18 @@ product = { type = "text", max_bytes = 12 }
 amount  = "u32"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        ambiguous = iter(subject.properties.ambiguous)
-        for notation, part in list(subject.parts())[:-1]:
-            if not part.framing.closed:
-                yield self.finding(
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        ambiguous = iter(subject.properties.ambiguities)
+        for notation, part in list(subject.iter_parts())[:-1]:
+            if not part.framing.is_self_delimiting:
+                yield self.build_finding(
                     "key",
                     next(ambiguous),
-                    "Use an encoding with an end or a fixed width.",
+                    "Use an encoding with a terminator or a fixed width.",
                     value=notation,
                     verdict=(
-                        "The order of the fields is sound; without ends or widths they are no key."
+                        "The order of the fields is fine; without terminators or widths it is no "
+                        "key."
                     ),
                     fields=part.fields,
                 )

@@ -9,20 +9,22 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class BlocksUnlikeReads(Rule):
-    """A block size made for the other sort of reads.
+    """The block size does not suit the declared reads.
 
     What it does: compares a declared `block_size` with the declared reads: larger than 64 KiB where
-    all of them get single rows, smaller where none does.
+    all of them are gets of single rows, smaller where none is.
 
-    Why it hurts: a get reads and unpacks a whole block for one row. A scan over small blocks asks
-    an index of many entries, which stays in memory.
+    Why it hurts: a get reads and unpacks a whole block for one row. Small blocks under scans need
+    an index with many entries, which stays in memory.
 
-    Use instead: 64 KiB, the default; 16 or 32 KiB for gets only, 128 KiB or more for scans only.
+    Use instead: 64 KiB, the default; 16 or 32 KiB if there are only gets, 128 KiB or more if there
+    are only scans.
 
     Source: HBase book, "BlockSize"; claim 31 agrees. TableDescriptorChecker allows 1 KiB to 16 MiB.
     """
@@ -31,7 +33,7 @@ class BlocksUnlikeReads(Rule):
     code = "RK406"
     severity: ClassVar[Severity] = "warning"
     claims = (31,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -47,7 +49,7 @@ block_size = 1048576
 name  = "a user"
 where = "user = ?"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -63,32 +65,34 @@ block_size = 16384
 name  = "a user"
 where = "user = ?"
 """
-    DEFAULT = 65_536
+    DEFAULT_BLOCK_BYTES = 65_536
     """Bytes of a block by default. Source: HConstants, BLOCKSIZE of ColumnFamilyDescriptor."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         plans = [one.plan for one in subject.reads if one.plan is not None]
         for name, family in subject.families.items():
-            if not plans or not subject.says("families", name, "block_size"):
+            if not plans or not subject.is_declared("families", name, "block_size"):
                 continue
             gets = sum(plan.is_point for plan in plans)
-            if family.block_size > self.DEFAULT and gets == len(plans):
-                what = "all declared reads get single rows, each of which reads a whole block"
-            elif family.block_size < self.DEFAULT and not gets:
+            if family.block_size > self.DEFAULT_BLOCK_BYTES and gets == len(plans):
+                what = "all declared reads get single rows, and each of them reads a whole block"
+            elif family.block_size < self.DEFAULT_BLOCK_BYTES and not gets:
                 what = "no declared read gets a single row, and small blocks need a large index"
             else:
                 continue
-            yield self.finding(
-                subject.at("families", name, "block_size"),
+            yield self.build_finding(
+                subject.format_path("families", name, "block_size"),
                 f"{what} of {family.block_size:,} bytes"
                 if gets
-                else f"{what}: {family.block_size:,} bytes a block",
-                f"Leave it at {self.DEFAULT:,}.",
+                else f"{what}: {family.block_size:,} bytes for each block",
+                f"Leave it at {self.DEFAULT_BLOCK_BYTES:,}.",
                 value=family.block_size,
                 family=name,
                 gets=gets,
                 reads=len(plans),
             )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
-        return {("families", str(finding.evidence["family"]), "block_size"): self.DEFAULT}
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        return {
+            ("families", str(finding.evidence["family"]), "block_size"): self.DEFAULT_BLOCK_BYTES
+        }

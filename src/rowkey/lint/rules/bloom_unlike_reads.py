@@ -10,24 +10,25 @@ from rowkey.schema import Equal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.subject import LintSubject, PlannedRead
 
 
 class BloomUnlikeReads(Rule):
-    """A Bloom filter that the declared reads cannot use.
+    """The declared reads cannot use the family's Bloom filter.
 
-    What it does: compares the declared filter with the reads: none where single rows are got, one
-    of rows and columns where many events of a row are, or a row of several columns, of which a file
-    does not say whether a read names one; one of rows where each get is of one column of a row that
-    many events share, one of prefixes that are longer than what the reads pin.
+    What it does: compares the declared filter with the reads. It reports NONE where single rows are
+    read; ROWCOL where reads get many events of a row, or a row of several columns, as the file does
+    not say whether a get names one column; ROW where each get reads one column of a row that many
+    events share; and prefixes that are longer than what the reads fix.
 
-    Why it hurts: a get looks into every file of a region, however many there are. A filter of rows
-    and columns is asked by gets of one column alone, and has an entry for every cell. Filters of a
-    longer prefix than a read gives are never asked.
+    Why it hurts: without a filter that applies, a get looks into every file of the region. ROWCOL
+    is used only by gets of one column, and has an entry for every cell. A filter of prefixes is
+    used only by reads that fix a prefix at least as long.
 
     Use instead: ROW, the default, for gets; ROWCOL for gets of one column of a row whose columns
-    lie in many files; ROWPREFIX_FIXED_LENGTH(n) for scans that pin n bytes.
+    are spread over many files; ROWPREFIX_FIXED_LENGTH(n) for scans that fix n bytes.
 
     Source: HBase book, "Bloom Filters"; claim 36 agrees: they help gets, not ranges.
     StoreFileReader.passesBloomFilter asks ROWCOL where exactly one column is named. HBASE-20636
@@ -38,7 +39,7 @@ class BloomUnlikeReads(Rule):
     code = "RK411"
     severity: ClassVar[Severity] = "warning"
     claims = (36, 48)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -54,7 +55,7 @@ bloom = "NONE"
 name  = "a user"
 where = "user = ?"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -71,72 +72,74 @@ name  = "a user"
 where = "user = ?"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         planned = [one for one in subject.reads if one.plan is not None]
         gets = [one for one in planned if one.plan and one.plan.is_point]
-        pinned = {one.read.name: subject.pinned_bytes(one) for one in planned}
+        pinned = {one.read.name: subject.count_pinned_bytes(one) for one in planned}
         for name, family in subject.families.items():
-            if not subject.says("families", name, "bloom"):
+            if not subject.is_declared("families", name, "bloom"):
                 continue
-            path = subject.at("families", name, "bloom")
+            path = subject.format_path("families", name, "bloom")
             if gets:
-                yield from self._of_gets(subject, path, name, gets)
+                yield from self._check_gets(subject, path, name, gets)
             length = family.prefix_length
             if length is not None and planned and max(pinned.values()) < length:
                 longest = max(pinned, key=lambda read: pinned[read])
-                yield self.finding(
+                yield self.build_finding(
                     path,
-                    f"the filter holds prefixes of {length} bytes, and no read pins as many: "
-                    f"{longest} pins {pinned[longest]}",
-                    "Take the bytes that the reads pin, or ROW.",
+                    f"the filter needs the first {length} bytes of the key, and no read fixes as "
+                    "many: "
+                    f"{longest} fixes {pinned[longest]}",
+                    "Use the number of bytes that the reads fix, or ROW.",
                     value=family.bloom,
-                    verdict="A scan is dearer than a get: filters by row spare gets alone.",
+                    verdict="Filters by row help gets only, not scans.",
                     family=name,
                     pinned=pinned[longest],
                 )
 
-    def _of_gets(
-        self, subject: Subject, path: str, name: str, gets: list[PlannedRead]
+    def _check_gets(
+        self, subject: LintSubject, path: str, name: str, gets: list[PlannedRead]
     ) -> Iterator[Finding]:
         """What a filter of rows, of rows and columns, or none does to gets of single rows."""
-        bloom, spared = subject.families[name].bloom, "filters by row spare gets alone."
-        whole = [one.read.name for one in gets if not self._is_of_column(subject, name, one)]
+        bloom = subject.families[name].bloom
+        whole = [one.read.name for one in gets if not self._is_column_get(subject, name, one)]
         better = "ROW" if whole else "ROWCOL"
         first = whole[0] if whole else gets[0].read.name
-        is_sure = all(self._is_of_many(subject, one) for one in gets)
+        is_sure = all(self._is_multi_event_get(subject, one) for one in gets)
         severity: Severity | None = None
         named = " if your client names the column" if better == "ROWCOL" else ""
         if bloom == "NONE":
-            what = f"{first} gets single rows, and without a filter it looks into every file"
+            what = f"{first} gets single rows, and without a Bloom filter each get opens every file"
         elif bloom == "ROWCOL" and len(whole) == len(gets):
             severity = None if is_sure else "info"
             gets_many = "gets whole rows" if is_sure else "gets rows of several columns"
             named = "" if is_sure else " if your clients name no column, or several"
             what = (
-                f"{first} {gets_many}, and a filter of rows and columns is asked only where "
-                "one column is named: it has an entry for every cell and else spares no file"
+                f"{first} {gets_many}, and ROWCOL helps only gets that name one column, although "
+                "it "
+                "has an entry for every cell"
             )
         elif bloom == "ROW" and not whole:
             severity = "info"
             what = (
-                f"{first} gets one column of a row that many events share: a filter of rows tells "
-                "that the row is in a file, and not whether that column is"
+                f"{first} gets one column of a row that many events share: ROW tells whether the "
+                "row is in a file, but not whether that column is"
             )
         else:
             return
-        yield self.finding(
+        yield self.build_finding(
             path,
             what,
             f'Set bloom = "{better}"{named}.',
             severity=severity,
             value=bloom,
-            verdict=f"A scan is dearer than a get: {spared}",
+            verdict="Filters by row help gets only, not scans.",
             family=name,
             better=better,
         )
 
     @staticmethod
-    def _is_of_column(subject: Subject, family: str, one: PlannedRead) -> bool:
+    def _is_column_get(subject: LintSubject, family: str, planned_read: PlannedRead) -> bool:
         """Whether a get is of the one cell that an event has in a family of a shared row.
 
         Of rows of one event with a single cell nothing is told: a client may name it or not.
@@ -144,21 +147,21 @@ where = "user = ?"
         cells = [cell for cell in subject.cells if cell.family == family]
         if len(cells) != 1:
             return False
-        if subject.design.layout.opening is None:
+        if subject.design.layout.qualifier_prefix is None:
             return subject.families[family].bloom == "ROWCOL"
-        return not BloomUnlikeReads._is_of_many(subject, one)
+        return not BloomUnlikeReads._is_multi_event_get(subject, planned_read)
 
     @staticmethod
-    def _is_of_many(subject: Subject, one: PlannedRead) -> bool:
+    def _is_multi_event_get(subject: LintSubject, planned_read: PlannedRead) -> bool:
         """Whether a get is of many events of a shared row, so that it names no single column."""
-        opening = subject.design.layout.opening
+        opening = subject.design.layout.qualifier_prefix
         if opening is None:
             return False
         names = [each.name for each in opening.fields]
-        names += [each.rest.field for each in opening.slices]
-        return not all(isinstance(one.bounds.get(name), Equal) for name in names)
+        names += [each.remainder.field for each in opening.slices]
+        return not all(isinstance(planned_read.bounds.get(name), Equal) for name in names)
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         better = finding.evidence.get("better", "ROW")
         if better != "ROW" or finding.severity == "info":
             return {}

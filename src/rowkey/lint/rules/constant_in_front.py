@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ConstantInFront(Rule):
-    """Bytes in front that are the same in every key.
+    """The key starts with bytes that are the same in every key.
 
-    What it does: looks for a leading part that has one value: a constant, a choice of one, or a
-    field of which the sample shows one value.
+    What it does: looks for a leading part with only one value: a constant, a choice of one, or a
+    field with one value in the sample.
 
-    Why it hurts: it tells nothing and stands in every cell; the splits must begin with it, or they
-    leave all rows in one region.
+    Why it hurts: it distinguishes nothing and is stored in every cell. The splits must begin with
+    it, or all rows are in one region.
 
-    Use instead: nothing. A prefix that keeps room for a second version of the key, or for other
-    tenants, is worth its byte: then allow it, and say so.
+    Use instead: nothing. A prefix for a later version of the key, or for other tenants, is worth
+    its byte: then allow the finding and give that reason.
 
     Source: KeyValue.java; claim 59 keeps spare fields in the key: a version of one byte does that,
     or fields at the end that may be null.
@@ -33,7 +33,7 @@ class ConstantInFront(Rule):
     code = "RK121"
     severity: ClassVar[Severity] = "info"
     claims = (51, 59)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "['log-'][bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ host = { type = "text", max_bytes = 16 }
 ts   = "timestamp_ms"
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -54,16 +54,16 @@ ts   = "timestamp_ms"
 line = { type = "text", max_bytes = 500 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        for shown, part in subject.parts():
-            if part is subject.leading or part.framing.most == 0:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        for shown, part in subject.iter_parts():
+            if part is subject.leading_part or part.framing.max_bytes == 0:
                 return
-            yield self.finding(
+            yield self.build_finding(
                 "key",
-                f"{shown} is the same in every key, and takes {part.framing.least} or more bytes "
-                "of every cell",
-                "Leave it out, unless it is a version of the key or keeps tenants apart.",
+                f"{shown} is the same in every key, and takes {part.framing.min_bytes} or more "
+                "bytes in every cell",
+                "Leave it out, unless it is a version of the key or separates tenants.",
                 value=shown,
-                verdict="Nothing need be reserved: a field that may be null is added at the end.",
+                verdict="Nothing needs to be reserved: a nullable field can be added at the end.",
                 fields=part.fields,
             )

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.regions import MAX_FILE_SIZE, memstore_regions
+from rowkey.messages import pluralize
+from rowkey.regions import MAX_FILE_SIZE, compute_memstore_regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class CrowdedMemstores(Rule):
-    """More regions and families on a server than its heap has MemStores for.
+    """A server holds more regions and families than its heap has memstores for.
 
-    What it does: where the heap is told, compares the regions of this table on a server with
-    heap · 0.4 / (128 MB · families), and what the table's size asks for with the same of all.
+    What it does: where the heap is declared, compares the regions of this table on one server with
+    heap · 0.4 / (128 MB · families), and the regions that the table's size needs with the sum over
+    all servers.
 
-    Why it hurts: all MemStores of a server share 0.4 of its heap. When they reach it before any of
-    them is full, the server flushes early: small files, more compactions, and writes that wait.
+    Why it hurts: all memstores of a server share 0.4 of its heap. If they fill that before any of
+    them is full, the server flushes early: small files, more compactions, and blocked writes.
 
     Use instead: fewer regions, one family, a larger heap or more servers.
 
@@ -35,7 +36,7 @@ class CrowdedMemstores(Rule):
     code = "RK804"
     severity: ClassVar[Severity] = "warning"
     claims = (6, 17, 74)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[digest(user, 4)][user]"
 splits = { algorithm = "uniform", regions = 400 }
@@ -48,7 +49,7 @@ name = { type = "text", max_bytes = 200 }
 servers = 8
 heap    = "4GiB"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[digest(user, 4)][user]"
 splits = { algorithm = "uniform", regions = 400 }
@@ -62,11 +63,11 @@ servers = 8
 heap    = "16GiB"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         cluster, families = subject.cluster, len(subject.families)
-        if cluster.heap is None:
+        if cluster.heap_bytes is None:
             return
-        each = memstore_regions(cluster.heap, families)
+        each = compute_memstore_regions(cluster.heap_bytes, families)
         most = each * cluster.servers
         regions = len(subject.boundaries) if subject.boundaries is not None else 0
         needed = -(-subject.demand.size // MAX_FILE_SIZE)
@@ -75,18 +76,20 @@ heap    = "16GiB"
         many = f"{families} families" if families > 1 else "one family"
         if regions > most:
             said = (
-                f"{counted(regions, 'region')} of {many} are {regions / cluster.servers:,.0f} a "
+                f"{pluralize(regions, 'region')} of {many} are {regions / cluster.servers:,.0f} "
+                "for each "
                 "server"
             )
         else:
-            said = f"its size asks for {counted(needed, 'region')} of {many}"
-        yield self.finding(
+            said = f"the table's size needs {pluralize(needed, 'region')} of {many}"
+        yield self.build_finding(
             "cluster.heap",
-            f"{said}, and {cluster.heap / 2**30:,.3g} GiB of heap have MemStores for {each} a "
-            f"server, {most:,} in all",
-            "Take fewer or larger regions, fewer families, more heap or more servers.",
-            value=cluster.heap,
-            verdict="The memory is divided among all families, whichever of them is flushed.",
+            f"{said}, and a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
+            f"{each}, "
+            f"{most:,} on all servers",
+            "Use fewer or larger regions, fewer families, more heap or more servers.",
+            value=cluster.heap_bytes,
+            verdict="All families share the memory, whichever of them is flushed.",
             regions=regions or None,
             needed=needed or None,
             memstores=each,

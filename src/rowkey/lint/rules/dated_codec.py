@@ -9,20 +9,22 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class DatedCodec(Rule):
-    """A codec that others have overtaken.
+    """The compression codec is outdated.
 
-    What it does: looks for LZO and GZ as codecs of a family, and BZIP2, which is slower still.
+    What it does: looks for families compressed with LZO, GZ or BZIP2.
 
-    Why it hurts: LZO does not come with HBase, for its licence, and a server without it does not
-    open the regions. GZ unpacks several times slower than ZSTD at about the same size.
+    Why it hurts: LZO is not shipped with HBase because of its licence, and a server without it
+    cannot open the regions. GZ decompresses several times slower than ZSTD at about the same size;
+    BZIP2 is slower still.
 
-    Use instead: LZ4 or SNAPPY for speed, ZSTD for size. Files that stand are rewritten by
-    compactions, so the change is safe.
+    Use instead: LZ4 or SNAPPY for speed, ZSTD for size. The change is safe: compactions rewrite
+    existing files.
 
     Source: HBase book, "Compression and Data Block Encoding In HBase"; claim 34 has Snappy as the
     newest, better than LZO: it is, and LZ4 and ZSTD came since.
@@ -32,7 +34,7 @@ class DatedCodec(Rule):
     code = "RK416"
     severity: ClassVar[Severity] = "info"
     claims = (34,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -44,7 +46,7 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 compression = "LZO"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -56,22 +58,22 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 compression = "LZ4"
 """
-    BETTER: ClassVar = {"LZO": "LZ4", "GZ": "ZSTD", "BZIP2": "ZSTD"}
+    BETTER_CODECS: ClassVar = {"LZO": "LZ4", "GZ": "ZSTD", "BZIP2": "ZSTD"}
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
-            better = self.BETTER.get(family.compression)
+            better = self.BETTER_CODECS.get(family.compression)
             if better is not None:
-                yield self.finding(
-                    subject.at("families", name, "compression"),
-                    f"{family.compression} is slower than {better} for what it saves",
+                yield self.build_finding(
+                    subject.format_path("families", name, "compression"),
+                    f"{family.compression} is slower than {better} for the space it saves",
                     f'Set compression = "{better}".',
                     value=family.compression,
-                    verdict="LZ4 and ZSTD have come since Snappy was the newest.",
+                    verdict="LZ4 and ZSTD are newer than Snappy.",
                     family=name,
                     better=better,
                 )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         family, better = finding.evidence["family"], finding.evidence["better"]
         return {("families", str(family), "compression"): better}

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class DeletedCellsKept(Rule):
-    """Deleted cells that are kept, and never end.
+    """Deleted cells are kept without a limit.
 
     What it does: looks for `keep_deleted = "TRUE"` without a time to live.
 
-    Why it hurts: what was deleted stays in the files, and each read goes past it. Only newer
-    versions push it out, which a deleted row does not get.
+    Why it hurts: deleted cells stay in the files, and each read skips over them. Only newer
+    versions remove them, and a deleted row gets none.
 
-    Use instead: `keep_deleted = "TTL"` with a time to live, if the past must be readable so long;
-    else nothing.
+    Use instead: `keep_deleted = "TTL"` with a time to live, if the past must stay readable for that
+    long; otherwise leave the option out.
 
     Source: HBase book, "Keeping Deleted Cells"; KeepDeletedCells.
     """
@@ -31,7 +31,7 @@ class DeletedCellsKept(Rule):
     name = "deleted_cells_kept"
     code = "RK413"
     severity: ClassVar[Severity] = "warning"
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 keep_deleted = "TRUE"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -57,12 +57,12 @@ keep_deleted = "TTL"
 ttl          = "90d"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
             if family.keep_deleted == "TRUE" and family.ttl_s == FOREVER_S:
-                yield self.finding(
-                    subject.at("families", name, "keep_deleted"),
-                    "deleted cells are kept, and no time to live ends them",
-                    'Give a ttl and keep_deleted = "TTL", or leave it out.',
+                yield self.build_finding(
+                    subject.format_path("families", name, "keep_deleted"),
+                    "deleted cells are kept for ever: the family has no ttl",
+                    'Set a ttl and keep_deleted = "TTL", or leave keep_deleted out.',
                     value=family.keep_deleted,
                 )

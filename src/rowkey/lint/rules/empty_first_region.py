@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
-from rowkey.heat import region_shares
+from rowkey.hotspots import compute_region_shares
 from rowkey.lint.contract import Rule
-from rowkey.regions import to_binary
+from rowkey.messages import pluralize
+from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class EmptyFirstRegion(Rule):
-    """A first split at the lowest key there can be.
+    """The first split is at the lowest possible key.
 
-    What it does: asks the leading part whether any key lies before the first split.
+    What it does: asks the leading part whether any key sorts before the first split.
 
-    Why it hurts: the region before it is empty for ever. It is counted, placed and balanced like
-    any other, so that one server has a region less to do.
+    Why it hurts: the region before that split stays empty for ever. It is counted, assigned and
+    balanced like any other, so one server has one region less to serve.
 
     Use instead: leave the first split out; n regions have n - 1 splits.
 
@@ -34,7 +34,7 @@ class EmptyFirstRegion(Rule):
     code = "RK204"
     severity: ClassVar[Severity] = "info"
     claims = (56,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 8)][user]"
 splits = [
@@ -45,7 +45,7 @@ splits = [
 user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 8)][user]"
 splits = ["\\\\x01", "\\\\x02", "\\\\x03", "\\\\x04", "\\\\x05", "\\\\x06", "\\\\x07"]
@@ -54,20 +54,23 @@ splits = ["\\\\x01", "\\\\x02", "\\\\x03", "\\\\x04", "\\\\x05", "\\\\x06", "\\\
 user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
-    also = ("RK202",)
+    other_codes = ("RK202",)
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         boundaries = subject.boundaries
         if boundaries is None or len(boundaries) == 1 or "missed_splits" in subject.causes:
             return
-        if region_shares(subject.key, boundaries)[0] > 0 or subject.design.cut.needs_sample:
+        if (
+            compute_region_shares(subject.key, boundaries)[0] > 0
+            or subject.design.splits.needs_sample
+        ):
             return
-        yield self.finding(
+        yield self.build_finding(
             "splits",
-            f"no key lies before the first split, {to_binary(boundaries.splits[0])}: the first of "
-            f"{counted(len(boundaries), 'region')} stays empty",
+            f"no key sorts before the first split, {to_string_binary(boundaries.splits[0])}: the "
+            f"first of {pluralize(len(boundaries), 'region')} stays empty",
             "Leave the first split out.",
-            value=to_binary(boundaries.splits[0]),
-            verdict="Splits from 00 on leave the region before them empty, whatever the keys.",
+            value=to_string_binary(boundaries.splits[0]),
+            verdict="A first split at 00 leaves the region before it empty, whatever the keys.",
             regions=len(boundaries),
         )

@@ -12,19 +12,21 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class EqualFamilies(Rule):
-    """Families that differ in nothing but their names.
+    """Several families have the same attributes.
 
-    What it does: compares the attributes of families, and the bytes that an event adds to them. A
-    family ten times larger than another is left alone: it keeps the other quick to read.
+    What it does: compares the attributes of families, and the bytes that an event adds to each. A
+    family ten times larger than another is not reported: separating it keeps the other fast to
+    read.
 
-    Why it hurts: a family costs a MemStore and files of its own in each region, and a read of a
-    whole row asks both. That buys something only for reads of one family's columns alone.
+    Why it hurts: each family has its own memstore and files in every region, and a read of a whole
+    row opens both. That pays off only for reads of one family's columns alone.
 
-    Use instead: one family. Where one is read without the other, allow it and say by which read.
+    Use instead: one family. If one of them is read without the other, allow the finding and name
+    that read.
 
     Source: HBase book, "On the number of column families": a second one only where access is
     column scoped; claims 18 and 42 agree.
@@ -34,7 +36,7 @@ class EqualFamilies(Rule):
     code = "RK305"
     severity: ClassVar[Severity] = "info"
     claims = (18, 42)
-    bad = """\
+    bad_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -47,7 +49,7 @@ town = { type = "text", max_bytes = 40, family = "t" }
 [families.n]
 [families.t]
 """
-    good = """\
+    good_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -57,28 +59,28 @@ id   = "u64"
 name = { type = "text", max_bytes = 40 }
 town = { type = "text", max_bytes = 40 }
 """
-    SHOWN = 8
+    MAX_NAMES_SHOWN = 8
     """Names in the message."""
-    LARGER = 10
+    MIN_SIZE_RATIO = 10
     """Times the bytes from which a family is worth being kept apart from: a choice of ours, as a
     scan of the smaller then reads a tenth."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         sizes: dict[str, float] = dict.fromkeys(subject.families, 0.0)
         for cell in subject.cells:
-            sizes[cell.family] += cell.share * (subject.key_bytes + cell.value_bytes)
+            sizes[cell.family] += cell.event_share * (subject.key_bytes + cell.mean_value_bytes)
         alike: dict[Family, list[str]] = {}
         for name, family in subject.families.items():
             alike.setdefault(replace(family, name=""), []).append(name)
         for names in alike.values():
             of_these = [sizes[name] for name in names]
-            if len(names) < 2 or max(of_these) >= self.LARGER * min(of_these):
+            if len(names) < 2 or max(of_these) >= self.MIN_SIZE_RATIO * min(of_these):
                 continue
-            yield self.finding(
-                subject.family_path(names[1]),
-                f"families {', '.join(names[: self.SHOWN])} have the same attributes, so only a "
-                "read of the columns of one of them gains by it",
-                "Put their columns into one family, or allow it and name that read.",
+            yield self.build_finding(
+                subject.find_family_path(names[1]),
+                f"families {', '.join(names[: self.MAX_NAMES_SHOWN])} have the same attributes: "
+                "separate families help only reads of the columns of one of them",
+                "Put their columns into one family, or allow this and name that read.",
                 value=names[1],
                 families=names,
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class EventsInOneCell(Rule):
-    """Events of one row that write the same cell.
+    """Different events of a row write the same cell.
 
-    What it does: counts events of the sample whose key and qualifier came before; without one,
-    compares the rate of an entity with the unit of the time that a slice leaves to the qualifier.
+    What it does: counts the events of the sample whose key and qualifier occurred before; without a
+    sample, compares the rate of an entity with the unit of the time that a slice leaves to the
+    qualifier.
 
-    Why it hurts: a cell that is written again is another version of it, and one version is kept by
-    default. The earlier event is lost without a word.
+    Why it hurts: a cell that is written again becomes another version, and one version is kept by
+    default. The earlier event is lost without an error.
 
-    Use instead: what tells the events apart with `at = "qualifier"`, or a finer unit of time.
+    Use instead: `at = "qualifier"` on the field that distinguishes the events, or a time with a
+    finer unit.
 
     Source: HBase book, "Versions"; claim 8, the same key overwrites, holds for a cell. Claim 41
     puts the rest of a time slice into the qualifier.
@@ -37,7 +39,7 @@ class EventsInOneCell(Rule):
     code = "RK508"
     severity: ClassVar[Severity] = "error"
     claims = (8, 41)
-    bad = """\
+    bad_design = """\
 table  = "taps"
 key    = "[bucket(gate, 16)][gate][time_slice(ts, 10m)]"
 splits = "per_bucket"
@@ -53,7 +55,7 @@ ttl = "1h"
 [writes]
 rate = "5000/s"
 """
-    good = """\
+    good_design = """\
 table  = "taps"
 key    = "[bucket(gate, 16)][gate][time_slice(ts, 10m)]"
 splits = "per_bucket"
@@ -70,30 +72,30 @@ ttl = "1h"
 rate = "5000/s"
 """
 
-    REMEDY = 'Set at = "qualifier" on what tells them apart, or take a finer time.'
+    REMEDY = 'Set at = "qualifier" on a field that distinguishes them, or use a finer time unit.'
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         layout = subject.design.layout
-        if not layout.shares_rows or layout.stamp is not None or subject.key.is_salted:
+        if not layout.has_shared_rows or layout.cell_timestamp is not None or subject.key.is_salted:
             return
-        if subject.seen is not None:
-            yield from self._seen(subject, list(layout.identity))
+        if subject.sample is not None:
+            yield from self._check_sample(subject, list(layout.identity_fields))
         else:
-            yield from self._foreseen(subject)
+            yield from self._check_rate(subject)
 
-    def _seen(self, subject: Subject, names: list[str]) -> Iterator[Finding]:
+    def _check_sample(self, subject: LintSubject, names: list[str]) -> Iterator[Finding]:
         """What the events kept of a sample show; where not all were kept, there are more."""
-        assert subject.seen is not None
-        rows = subject.seen.rows
+        assert subject.sample is not None
+        rows = subject.sample.rows
         if not set(names) <= set(rows.schema.names):
             return
-        repeats = rows.num_rows - different(rows, names)
+        repeats = rows.num_rows - count_distinct_events(rows, names)
         if repeats:
-            yield self.finding(
+            yield self.build_finding(
                 "key",
-                f"{repeats:,} of {counted(rows.num_rows, 'event')} have the {', '.join(names)} "
-                "of another, "
-                "so they write its cells again and hide what was there",
+                f"{repeats:,} of {pluralize(rows.num_rows, 'event')} have the same "
+                f"{', '.join(names)} "
+                "as an earlier one, so they overwrite its cells",
                 self.REMEDY,
                 severity="warning",
                 value=str(subject.key),
@@ -101,22 +103,23 @@ rate = "5000/s"
                 events=rows.num_rows,
             )
 
-    def _foreseen(self, subject: Subject) -> Iterator[Finding]:
+    def _check_rate(self, subject: LintSubject) -> Iterator[Finding]:
         """What the rate of an entity and the unit of its time tell."""
-        rests = subject.design.layout.rests
-        opening = subject.design.layout.opening
+        rests = subject.design.layout.time_remainders
+        opening = subject.design.layout.qualifier_prefix
         if len(rests) != 1 or opening is None or opening.fields:
             return
         others = [name for name in subject.key.fields if name != rests[0].field]
-        counts = [subject.distinct(name) for name in others]
-        rate, tick = subject.design.writes.rate, subject.design.fields[rests[0].field].type.tick
+        counts = [subject.count_distinct(name) for name in others]
+        rate, tick = subject.design.writes.rate, subject.design.fields[rests[0].field].type.unit_ns
         if rate is None or tick is None or not all(counts):
             return
         each = rate / prod(n for n in counts if n) * tick / NANOSECONDS["s"]
         if each > 1:
-            yield self.finding(
+            yield self.build_finding(
                 "key",
-                f"{each:,.3g} events of the same {', '.join(others) or 'row'} come within a unit "
+                f"{each:,.3g} events of the same {', '.join(others) or 'row'} arrive within one "
+                "unit "
                 f"of {rests[0].field}, and all but the last are lost",
                 self.REMEDY,
                 value=str(subject.key),
@@ -124,7 +127,7 @@ rate = "5000/s"
             )
 
 
-def different(rows: pa.RecordBatch, names: list[str]) -> int:
+def count_distinct_events(rows: pa.RecordBatch, names: list[str]) -> int:
     """How many different events there are by some of their fields."""
     import pyarrow as pa
 

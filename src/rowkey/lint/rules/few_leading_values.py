@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class FewLeadingValues(Rule):
-    """Too few leading values to fill the regions.
+    """The key starts with too few different values to fill the regions.
 
-    What it does: counts the values of the fields that decide the region, from a sample or as
-    declared, against the regions that they can reach.
+    What it does: compares the number of values of the fields that decide the region, from a sample
+    or as declared, with the regions they can reach.
 
-    Why it hurts: a value is never in two regions at once, so regions stay empty, hashed or not, and
-    the busiest server carries several values while others carry none.
+    Why it hurts: all rows of a value are in one region, so some regions stay empty, with or without
+    a hash, and the busiest server holds several values while others hold none.
 
-    Use instead: a bucket over more fields, or a salt where there are none that tell events apart.
+    Use instead: a bucket over more fields, or a salt if no fields distinguish the events.
 
     Source: claims 39 and 80 put the host or the metric first and hold only for many of them;
     OpenTSDB issue 991 has a cluster that was hot with few. Below four values a region, chance alone
@@ -34,7 +34,7 @@ class FewLeadingValues(Rule):
     severity: ClassVar[Severity] = "warning"
     claims = (39, 51, 80)
     cause = "few_entities"
-    bad = """\
+    bad_design = """\
 table  = "metrics"
 key    = "[bucket(metric, 16)][metric][ts]"
 splits = "per_bucket"
@@ -44,7 +44,7 @@ ts     = "timestamp_ms"
 metric = { type = "text", max_bytes = 16, distinct = 10 }
 value  = "float64"
 """
-    good = """\
+    good_design = """\
 table  = "metrics"
 key    = "[bucket(metric, 16)][metric][ts]"
 splits = "per_bucket"
@@ -55,10 +55,10 @@ metric = { type = "text", max_bytes = 16, distinct = 10000 }
 value  = "float64"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is not None:
             figures = dict(found.evidence)
-            yield self.finding(
+            yield self.build_finding(
                 "key", found.message, found.remedy, value=figures.pop("values"), **figures
             )

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.schema import Call, Constant
+from rowkey.messages import pluralize
+from rowkey.schema import Constant, FunctionCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class FewerRegionsThanServers(Rule):
-    """Fewer regions than servers.
+    """The table starts with fewer regions than there are servers.
 
     What it does: compares the regions that the table is created with and the servers.
 
-    Why it hurts: a region is on one server, so the others take no part, and wait until regions
-    split.
+    Why it hurts: a region is on one server, so the other servers do nothing until regions split.
 
     Use instead: as many regions as servers, or a multiple.
 
@@ -33,7 +32,7 @@ class FewerRegionsThanServers(Rule):
     code = "RK205"
     severity: ClassVar[Severity] = "warning"
     claims = (72, 75)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = { algorithm = "uniform", regions = 4, first = "\\\\x00", last = "\\\\x0F" }
@@ -43,7 +42,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -54,7 +53,7 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or "moving_front" in subject.causes:
             return
@@ -65,25 +64,26 @@ line = { type = "text", max_bytes = 500 }
         if 1 < count < servers:
             idle = servers - count
             wanted = subject.sizing.regions
-            remedy = f"Take {wanted}."
-            if self._is_numbered(subject):
+            remedy = f"Use {wanted} regions."
+            if self._has_region_per_bucket(subject):
                 wanted = -(-wanted // servers) * servers
-                remedy = f"Take {wanted} buckets, which are regions{subject.asked_then(wanted)}."
-            yield self.finding(
+                remedy = (
+                    f"Use {wanted} buckets, one region each{subject.format_fan_out_change(wanted)}."
+                )
+            yield self.build_finding(
                 "splits",
-                f"{counted(count, 'region')} on {counted(servers, 'server')}: {idle} "
-                f"take{'s' * (idle == 1)} no part "
-                "until regions split",
+                f"{pluralize(count, 'region')} on {pluralize(servers, 'server')}: {idle} "
+                f"{'is' if idle == 1 else 'are'} idle until regions split",
                 remedy,
                 value=count,
-                verdict="5 to 10 regions, as of a small table, keep no more servers busy.",
+                verdict="5 to 10 regions keep at most as many servers busy.",
                 servers=servers,
                 proposed=wanted,
             )
 
     @staticmethod
-    def _is_numbered(subject: Subject) -> bool:
+    def _has_region_per_bucket(subject: LintSubject) -> bool:
         """Whether each region is a bucket, and their number is declared with the part."""
         term = next((one for one in subject.key.terms if not isinstance(one, Constant)), None)
-        is_counted = isinstance(term, Call) and term.scalars[:1] == (subject.buckets,)
-        return is_counted and subject.design.cut.algorithm == "per_bucket"
+        is_counted = isinstance(term, FunctionCall) and term.scalars[:1] == (subject.bucket_count,)
+        return is_counted and subject.design.splits.algorithm == "per_bucket"

@@ -10,20 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class FieldStoredTwice(Rule):
-    """A field of the key that is stored in a column as well.
+    """A field is stored in the key and in a column as well.
 
-    What it does: looks for fields that the key holds whole and that `family`, `qualifier` or `pack`
-    put into a cell besides.
+    What it does: looks for fields that can be read back from the key and that `family`, `qualifier`
+    or `pack` put into a cell as well.
 
-    Why it hurts: the value can be read back from the key. Its cell repeats the whole key, and the
-    two may come to differ.
+    Why it hurts: the cell adds nothing, repeats the whole key, and may come to differ from it.
 
-    Use instead: leave those words out. A field that the key holds as a digest or in part is stored
-    by itself, unasked.
+    Use instead: leave those options out. A field that the key holds only as a digest or in part is
+    stored in a column automatically.
 
     Source: KeyValue.java, 20 bytes and the key, family and qualifier a cell; claim 5 counts the key
     by row, where cells count.
@@ -33,7 +32,7 @@ class FieldStoredTwice(Rule):
     code = "RK512"
     severity: ClassVar[Severity] = "info"
     claims = (5,)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -43,7 +42,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16, qualifier = "h" }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -54,20 +53,20 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        if not subject.properties.decodes:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        if not subject.properties.can_decode:
             return
         for cell in subject.cells:
             for name in cell.fields:
                 field = subject.design.fields[name]
-                if name not in subject.properties.recovered:
+                if name not in subject.properties.recovered_fields:
                     continue
                 words = ("pack", "qualifier", "family")
-                word = next(one for one in words if getattr(field.words, one) is not None)
-                yield self.finding(
-                    subject.at("fields", name, word),
-                    f"{name} stands whole in the key, and in the cell {cell.family}:"
-                    f"{cell.qualifier.decode()} of every event again",
+                word = next(one for one in words if getattr(field.declaration, one) is not None)
+                yield self.build_finding(
+                    subject.format_path("fields", name, word),
+                    f"{name} is whole in the key, and stored again in the cell {cell.family}:"
+                    f"{cell.qualifier.decode()} of every event",
                     f"Leave out {word}.",
-                    value=getattr(field.words, word),
+                    value=getattr(field.declaration, word),
                 )

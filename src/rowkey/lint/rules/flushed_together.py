@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.cells import cell_bytes
+from rowkey.cells import compute_cell_bytes
 from rowkey.lint.contract import Rule
 from rowkey.regions import FLUSH_SIZE
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class FlushedTogether(Rule):
-    """Families that leave twice the files one family would.
+    """The families leave twice as many files as one family would.
 
-    What it does: estimates the flushes of a region under today's default policy from the bytes that
-    an event adds to each family: at 128 MB the families above 128 MB divided by their number, and
-    above 16 MB, are flushed, and all of them if none is; after an hour, those of that age. Bytes
-    must follow from types, a sample or `mean_bytes`; with a rate, age counts too. What a MemStore
-    has around the bytes of cells is left out, so real files are smaller still.
+    What it does: simulates the flushes of a region under the default policy from the bytes that an
+    event adds to each family: at 128 MB in total it flushes the families above 128 MB divided by
+    their number and above 16 MB, or all families if none is; after an hour it flushes the families
+    of that age. Bytes must follow from types, a sample or `mean_bytes`; with a declared rate, age
+    counts too. The memory overhead of cells is not included, so real files are smaller still.
 
-    Why it hurts: many small files are many compactions, which read and write everything again, and
-    more files for every read to look into.
+    Why it hurts: many small files mean many compactions, which rewrite the data again and again,
+    and more files for every read to open.
 
-    Use instead: one family. Or fewer regions, so that each fills its MemStore before its hour.
+    Use instead: one family. Or fewer regions, so that each fills its memstore within the hour.
 
     Source: FlushAllLargeStoresPolicy, today's default; HBASE-10201, since 1.1;
     hbase.hregion.memstore.flush.size, 128 MB;
@@ -41,7 +41,7 @@ class FlushedTogether(Rule):
     code = "RK304"
     severity: ClassVar[Severity] = "info"
     claims = (17,)
-    bad = """\
+    bad_design = """\
 table  = "meters"
 key    = "[bucket(meter, 16)][meter][ts]"
 splits = "per_bucket"
@@ -61,7 +61,7 @@ versions = 3
 [writes]
 rate = "200/s"
 """
-    good = """\
+    good_design = """\
 table  = "meters"
 key    = "[bucket(meter, 16)][meter][ts]"
 splits = "per_bucket"
@@ -75,17 +75,17 @@ state = "u8"
 [writes]
 rate = "200/s"
 """
-    LEAST_BYTES = 16 * 2**20
+    MIN_FLUSH_BYTES = 16 * 2**20
     """Bytes below which no family is flushed for its size while another is."""
-    OLDEST_S = 3_600.0
+    MAX_AGE_S = 3_600.0
     """Seconds after which a family is flushed whatever its size."""
-    FLUSHES = 200
+    SIMULATED_FLUSHES = 200
     """Flushes that are followed: the mean has settled to a few hundredths by then."""
-    TWICE = 1.95
+    MIN_FILE_RATIO = 1.95
     """Files for each of one family from which it is told: twice, as far as an estimate can tell."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        sizes = self.sizes(subject)
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        sizes = self.compute_family_sizes(subject)
         if len(sizes) < 2:
             return
         total = sum(sizes.values())
@@ -93,56 +93,64 @@ rate = "200/s"
         rate, boundaries = subject.design.writes.rate, subject.boundaries
         if rate is not None and boundaries is not None:
             speed = rate * total / len(boundaries)
-        files, means = self.estimate([size / total for size in sizes.values()], speed)
-        (one, _) = self.estimate([1.0], speed)
-        if files / one < self.TWICE:
+        files, means = self.estimate_flushes([size / total for size in sizes.values()], speed)
+        (one, _) = self.estimate_flushes([1.0], speed)
+        if files / one < self.MIN_FILE_RATIO:
             return
         small = min(zip(means, sizes, strict=True))
-        yield self.finding(
-            subject.family_path(small[1]),
-            f"about {files / one:.1f} files are flushed where one family would leave one, those of "
-            f"{small[1]} of {small[0] / 2**20:,.1f} MB",
+        yield self.build_finding(
+            subject.find_family_path(small[1]),
+            f"the families flush about {files / one:.1f} files where one family would flush one; "
+            f"those of {small[1]} have only {small[0] / 2**20:,.1f} MB",
             "Put the columns into one family.",
             value=small[1],
-            verdict="Since 1.1 a flush takes the large families only, not always all of them.",
+            verdict="Since HBase 1.1 a flush takes only the large families.",
             files=files / one,
             mean_bytes=dict(zip(sizes, means, strict=True)),
             bytes_per_second=speed,
         )
 
     @staticmethod
-    def sizes(subject: Subject) -> dict[str, float]:
+    def compute_family_sizes(subject: LintSubject) -> dict[str, float]:
         """Bytes an event adds to each family; nothing where some of them would be a guess."""
         key_bytes = subject.known_key_bytes
         names = {name for cell in subject.cells for name in cell.fields}
         for name in names:
-            framing = subject.design.fields[name].type.own().framing
-            if framing.least != framing.most and subject.fact(name).bytes_mean is None:
+            framing = subject.design.fields[name].type.build_plain_codec().framing
+            if (
+                framing.min_bytes != framing.max_bytes
+                and subject.find_facts(name).mean_bytes is None
+            ):
                 return {}
         if key_bytes is None:
             return {}
         sizes: dict[str, float] = dict.fromkeys(subject.families, 0.0)
         for cell in subject.cells:
-            beside = cell_bytes(0, len(cell.family.encode()), len(cell.qualifier), 0)
-            sizes[cell.family] += cell.share * (beside + key_bytes + cell.value_bytes)
+            beside = compute_cell_bytes(0, len(cell.family.encode()), len(cell.qualifier), 0)
+            sizes[cell.family] += cell.event_share * (beside + key_bytes + cell.mean_value_bytes)
         return {name: size for name, size in sizes.items() if size}
 
-    def estimate(self, shares: list[float], speed: float | None) -> tuple[float, list[float]]:
+    def estimate_flushes(
+        self, shares: list[float], bytes_per_second: float | None
+    ) -> tuple[float, list[float]]:
         """Files for each 128 MB that come, and mean bytes of each family's.
 
         Args:
             shares: of the bytes that come, for each family.
-            speed: bytes a second that come to a region; None if nobody knows, and nothing ages.
+            bytes_per_second: bytes a second that come to a region; None if nobody knows, and
+                nothing ages.
         """
-        bound = max(FLUSH_SIZE / len(shares), self.LEAST_BYTES)
-        oldest = inf if speed is None else self.OLDEST_S
-        speed = speed or 1.0
+        bound = max(FLUSH_SIZE / len(shares), self.MIN_FLUSH_BYTES)
+        oldest = inf if bytes_per_second is None else self.MAX_AGE_S
+        bytes_per_second = bytes_per_second or 1.0
         held, ages, files = ([0.0] * len(shares) for _ in range(3))
         came = 0.0
-        for _ in range(self.FLUSHES):
-            wait = min((FLUSH_SIZE - sum(held)) / speed, oldest - max(ages))
-            came += wait * speed
-            held = [h + share * wait * speed for h, share in zip(held, shares, strict=True)]
+        for _ in range(self.SIMULATED_FLUSHES):
+            wait = min((FLUSH_SIZE - sum(held)) / bytes_per_second, oldest - max(ages))
+            came += wait * bytes_per_second
+            held = [
+                h + share * wait * bytes_per_second for h, share in zip(held, shares, strict=True)
+            ]
             ages = [age + wait for age in ages]
             every = range(len(shares))
             due = [n for n in every if held[n] > bound or ages[n] >= oldest] or every

@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class FullScanRead(Rule):
-    """A read that nothing in the key narrows.
+    """A declared read scans the whole table.
 
-    What it does: plans each declared read with example values, and looks for those that ask for
-    certain rows and are served by reading every row of the table. A read of all rows, without any
-    condition, is only told.
+    What it does: plans each declared read with example values, and reports those with conditions
+    that still read every row of the table. A read of all rows, without a condition and a limit, is
+    only a remark.
 
-    Why it hurts: its cost grows with the table and not with the answer. Every region is opened,
-    every block is read and leaves the cache to no one else; a filter on the server saves what is
-    sent, not what is read.
+    Why it hurts: the cost grows with the table and not with the answer. Every region is opened and
+    every block is read, which evicts the cache. A filter on the server saves what is sent, not what
+    is read.
 
-    Use instead: a key that begins, behind what spreads, with the fields that the read gives; or a
-    second table with such a key, written together with this one.
+    Use instead: a key that starts, after the bucket or salt, with the fields that the read gives;
+    or a second table with such a key.
 
     Source: claim 2, a table is read by get, by range or whole; claims 1 and 52, the key must serve
     the reads. HBase book, "Schema design": rows are found by their keys alone, and by no other
@@ -37,7 +37,7 @@ class FullScanRead(Rule):
     code = "RK601"
     severity: ClassVar[Severity] = "error"
     claims = (2, 52)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -52,7 +52,7 @@ name  = "an hour"
 where = "ts >= ? and ts < ?"
 span  = "1h"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
@@ -67,42 +67,40 @@ name  = "an hour"
 where = "ts >= ? and ts < ?"
 span  = "1h"
 """
-    PROPOSED = 20
+    MAX_PROPOSALS = 20
     """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
-    ELSE = "A second table whose key begins, behind what spreads, with what it gives serves it."
+    FALLBACK_REMEDY = (
+        "Add a second table whose key starts, after the bucket, with the fields it gives."
+    )
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
             if one.plan is None or not one.plan.is_full_scan:
                 continue
             read = one.read
-            if one.bounds and not self._is_of_turned(subject, one):
-                better = subject.serving_key(one) if index < self.PROPOSED else None
-                yield self.finding(
-                    subject.at("reads", index, "where"),
-                    f"{read.name} gives {' and '.join(one.bounds)}, and nothing in the key narrows "
-                    "that: every row of the table is read",
-                    f"A table with {better.words} serves it." if better else self.ELSE,
+            is_only_reversed = all(  # then reversed-under-range reports it
+                name in subject.unordered_fields and isinstance(bound, Range)
+                for name, bound in one.bounds.items()
+            )
+            if one.bounds and not is_only_reversed:
+                better = subject.find_serving_key(one) if index < self.MAX_PROPOSALS else None
+                yield self.build_finding(
+                    subject.format_path("reads", index, "where"),
+                    f"{read.name} reads every row of the table: it gives "
+                    f"{' and '.join(one.bounds)}, "
+                    "and the key cannot narrow the scan by that",
+                    f"A table with {better.toml_text} would serve it."
+                    if better
+                    else self.FALLBACK_REMEDY,
                     value=read.name,
                     given=list(one.bounds),
                     proposal=better.key if better is not None else None,
                 )
             elif not one.bounds and read.limit is None:
-                yield self.finding(
+                yield self.build_finding(
                     one.path,
-                    f"{read.name} asks for every row of the table",
-                    "Give it a limit, or read a snapshot of the table's files.",
+                    f"{read.name} reads every row of the table",
+                    "Add a limit, or read a snapshot of the table.",
                     severity="info",
                     value=read.name,
                 )
-
-    @staticmethod
-    def _is_of_turned(subject: Subject, one: PlannedRead) -> bool:
-        """Whether all it asks are stretches of fields kept back to front: another rule tells."""
-        for name, bound in one.bounds.items():
-            own = [part for part in subject.key.parts if part.fields == (name,)]
-            is_kept = any(part.order.ascends or part.order.descends for part in own)
-            is_whole = any(part.residue(name).nothing for part in own)
-            if is_kept or not is_whole or not isinstance(bound, Range):
-                return False
-        return True

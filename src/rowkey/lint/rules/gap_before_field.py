@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.plan import spreading
+from rowkey.messages import pluralize
+from rowkey.plan import count_spreading_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class GapBeforeField(Rule):
-    """A read gives a field of the key, but not the one before it.
+    """A read gives a field of the key but not the field before it.
 
-    What it does: looks for reads that the key narrows by its first fields, then leaves open at one
-    that the read does not give, while a field behind that one is tested row by row.
+    What it does: looks for reads that fix the first fields of the key but not the next one, while a
+    later field of the key is tested row by row.
 
-    Why it hurts: what stands behind the gap narrows nothing. With [tenant][host][ts], a read of one
-    hour of a tenant goes through all its hosts, and through all the time each of them has stored.
+    Why it hurts: only a prefix of the key narrows a scan. With [tenant][host][ts], a read of one
+    hour of a tenant reads all rows of all its hosts.
 
-    Use instead: the fields that reads always give before those they leave out; or a second table
-    for the read without the middle one. Of a few values, `field in (…)` lists them, a range each.
+    Use instead: fields that reads always give before those they leave out; or a second table for
+    this read, without the middle field. If the middle field has few values, list them: `field in
+    (…)` reads one range for each.
 
     Source: claim 52, fields are ordered by their use. It follows from the order of the keys: only a
     prefix narrows. HBase's FuzzyRowFilter skips over such gaps row by row, a seek for each value.
@@ -35,7 +36,7 @@ class GapBeforeField(Rule):
     code = "RK607"
     severity: ClassVar[Severity] = "warning"
     claims = (52, 88)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(tenant, 16)][tenant][host][ts]"
 splits = "per_bucket"
@@ -51,7 +52,7 @@ name  = "an hour of a tenant"
 where = "tenant = ? and ts >= ? and ts < ?"
 span  = "1h"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(tenant, 16)][tenant][ts][host]"
 splits = "per_bucket"
@@ -68,24 +69,24 @@ where = "tenant = ? and ts >= ? and ts < ?"
 span  = "1h"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        parts, first = subject.key.parts, spreading(subject.key)
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        parts, first = subject.key.parts, count_spreading_parts(subject.key)
         for index, one in enumerate(subject.reads):
             plan = one.plan
-            if plan is None or plan.is_full_scan or plan.pinned >= len(parts):
+            if plan is None or plan.is_full_scan or plan.pinned_count >= len(parts):
                 continue
-            missing = [name for name in parts[plan.pinned].fields if name not in one.bounds]
-            before = {name for part in parts[first : plan.pinned + 1] for name in part.fields}
-            behind = {name for part in parts[plan.pinned + 1 :] for name in part.fields}
-            lost = [name for name in plan.residual if name in behind - before]
+            missing = [name for name in parts[plan.pinned_count].fields if name not in one.bounds]
+            before = {name for part in parts[first : plan.pinned_count + 1] for name in part.fields}
+            behind = {name for part in parts[plan.pinned_count + 1 :] for name in part.fields}
+            lost = [name for name in plan.residual_fields if name in behind - before]
             if not missing or not lost:
                 continue
-            distinct = subject.distinct(missing[0])
-            every = "every value" if distinct is None else f"all {counted(distinct, 'value')}"
-            yield self.finding(
-                subject.at("reads", index, "where"),
-                f"{one.read.name} gives {' and '.join(lost)} and not {missing[0]}, which stands "
-                f"before that in the key: the rows of {every} of {missing[0]} are read",
+            distinct = subject.count_distinct(missing[0])
+            every = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
+            yield self.build_finding(
+                subject.format_path("reads", index, "where"),
+                f"{one.read.name} gives {' and '.join(lost)} but not {missing[0]}, which comes "
+                f"first in the key: it reads the rows of {every} of {missing[0]}",
                 f"Put {lost[0]} before {missing[0]}, here or in a second table.",
                 value=one.read.name,
                 missing=missing,

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class GroupedImport(Rule):
-    """Rows that come grouped by the field which decides their region.
+    """The sample's rows are grouped by the field that decides their region.
 
-    What it does: looks, in the order of the sample's file, whether the values of the one field
-    behind the leading hash or reversal only rise, with many rows of each value.
+    What it does: looks whether, in the order of the sample's file, the values of the one field in
+    the leading hash or reversal only rise, with many rows for each value.
 
-    Why it hurts: the key is spread, and the load is not. While the rows of one value last, one
-    region takes all writes; with several writers that read the same order, they move from region to
-    region in lock-step.
+    Why it hurts: the key spreads the rows, but not at any one time. While the rows of one value are
+    loaded, one region takes all writes; several writers that read in the same order move from
+    region to region in step.
 
-    Use instead: the same rows in another order: shuffled, or by time. Where they come by time and
+    Use instead: the same rows in another order: shuffled, or by time. If they arrive by time and
     only the file is grouped, write `sort = true` under `[writes]`.
 
     Source: claim 79, the order of an import is randomised against lock-step: HBase book, "Import in
@@ -35,7 +35,7 @@ class GroupedImport(Rule):
     code = "RK702"
     severity: ClassVar[Severity] = "warning"
     claims = (79,)
-    bad = """\
+    bad_design = """\
 table  = "readings"
 key    = "[bucket(meter, 16)][meter][ts]"
 splits = "per_bucket"
@@ -45,7 +45,7 @@ meter = "u32"
 ts    = "timestamp_s"
 value = "float64"
 """
-    good = """\
+    good_design = """\
 table  = "readings"
 key    = "[bucket(meter, 16)][meter][ts]"
 splits = "per_bucket"
@@ -58,35 +58,40 @@ value = "float64"
 [writes]
 sort = true
 """
-    data = "meter,ts,value\n" + "".join(
+    sample_csv = "meter,ts,value\n" + "".join(
         f"{n // 100},{1_767_225_600 + n % 100 * 60},{n % 7}.5\n" for n in range(7_000)
     )
-    RISING = 0.99
+    MIN_RISING_SHARE = 0.99
     """Share of rows that do not go back, from which on they are said to be grouped."""
-    MANY = 100
+    MIN_ROWS_PER_VALUE = 100
     """Rows of each value from which on a batch of a client holds few values."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        part, seen, writes = subject.leading, subject.seen, subject.design.writes
-        if part is None or seen is None or writes.sort or len(part.fields) != 1:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        part, seen, writes = subject.leading_part, subject.sample, subject.design.writes
+        if part is None or seen is None or writes.is_sorted or len(part.fields) != 1:
             return
         [name] = part.fields
-        known = subject.fact(name)
-        is_time = subject.design.fields[name].type.tick is not None
-        if is_time or part.order.ascends or part.order.descends or not known.distinct:
+        known = subject.find_facts(name)
+        is_time = subject.design.fields[name].type.unit_ns is not None
+        if (
+            is_time
+            or part.order.is_ascending
+            or part.order.is_descending
+            or not known.distinct_count
+        ):
             return
-        each = seen.events / known.distinct
-        if (known.rising or 0.0) < self.RISING or each < self.MANY:
+        each = seen.event_count / known.distinct_count
+        if (known.rising_share or 0.0) < self.MIN_RISING_SHARE or each < self.MIN_ROWS_PER_VALUE:
             return
-        yield self.finding(
+        yield self.build_finding(
             "key",
-            f"the sample comes grouped by {name}, {counted(round(each), 'row')} of each value, "
-            f"and {name} alone "
-            "decides the region: while they last, one region takes all writes",
-            "Load the rows shuffled or by time, or write sort = true under [writes] if they come "
-            "by time.",
+            f"the sample is grouped by {name}, with {pluralize(round(each), 'row')} for each "
+            "value, "
+            f"and {name} alone decides the region: during each group one region takes all writes",
+            "Load the rows shuffled or by time, or set [writes] sort = true if they arrive by "
+            "time.",
             value=name,
-            rising=known.rising,
-            distinct=known.distinct,
+            rising=known.rising_share,
+            distinct=known.distinct_count,
             rows_each=each,
         )

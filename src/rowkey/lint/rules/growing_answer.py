@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class GrowingAnswer(Rule):
-    """A read without a limit whose answer grows as long as the table lives.
+    """The answer of a read without a limit grows for as long as the table exists.
 
-    What it does: looks for reads with neither a limit nor two ends of the time, where the time of
-    the events is in the key, so that each event is a row, and rows are kept for ever.
+    What it does: looks for reads with neither a limit nor both ends of a time range, where the
+    event time is in the key, so that each event is a row, and rows are kept for ever.
 
-    Why it hurts: it is fast on the day it is written. A year later the same call returns a year of
-    rows, 2 MiB a request, and whoever collects them in a list runs out of memory.
+    Why it hurts: it is fast on the first day. A year later the same call returns a year of rows, 2
+    MiB a request, and a client that collects them in a list runs out of memory.
 
-    Use instead: a limit and the order wanted; a stretch of time; or a time to live on the family.
+    Use instead: a limit with an order; a time range; or a ttl on the family.
 
     Source: hbase.client.scanner.max.result.size, 2 MiB an answer, and no limit of rows: a scan
     without one goes on to the end of its range. HBase book, "Time To Live"; claim 28.
@@ -34,7 +34,7 @@ class GrowingAnswer(Rule):
     code = "RK608"
     severity: ClassVar[Severity] = "info"
     claims = (28,)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -48,7 +48,7 @@ line = { type = "text", max_bytes = 500 }
 name  = "lines of a host"
 where = "host = ?"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -64,7 +64,7 @@ where = "host = ?"
 limit = 1000
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         time = subject.design.writes.time
         is_kept = all(family.ttl_s == FOREVER_S for family in subject.families.values())
         if time is None or time.name not in subject.key.fields or not is_kept:
@@ -75,12 +75,12 @@ limit = 1000
                 continue
             is_open = isinstance(bound, Range) and (bound.low is None or bound.high is None)
             if bound is None or is_open:
-                said = f"one end of {time.name}" if is_open else f"no {time.name}"
-                yield self.finding(
+                said = f"only one end of {time.name}" if is_open else f"no {time.name}"
+                yield self.build_finding(
                     one.path,
                     f"{one.read.name} gives {said} and no limit, and rows are kept for ever: its "
-                    "answer grows as long as the table lives",
-                    "Give it a limit or a stretch of time, or the family a ttl.",
+                    "answer grows with the table",
+                    "Give it a limit or a time range, or the family a ttl.",
                     value=one.read.name,
                     field=time.name,
                 )

@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.subject import LintSubject, PlannedRead
 
 
 class HandMadePrefix(Rule):
-    """A range that is meant as a prefix and ends at a character that is taken for the last.
+    """A range is written as a prefix search with a hand-made end.
 
-    What it does: looks for two ends of a text written in the read, of which the later is the
-    earlier one with something behind it: `uid1~` and `uid1~~`.
+    What it does: looks for ranges of a text, written in the read, whose end is the start with a
+    character appended that is taken for the highest: `uid1~` and `uid1~~`.
 
-    Why it hurts: the order is that of unsigned bytes. `~` is 7E, and every byte above it, so every
-    letter that is not ASCII, sorts behind that end: those rows are missing, and nothing says so.
+    Why it hurts: keys compare as unsigned bytes. `~` is 7E, so every letter that is not ASCII sorts
+    after that end: its rows are missing, without an error.
 
-    Use instead: `field starts with 'uid1~'`. Its range stops at the prefix with its last byte
-    raised by one, behind everything that begins with the prefix.
+    Use instead: `field starts with 'uid1~'`. That range ends at the prefix with its last byte
+    raised by one, after every key with the prefix.
 
     Source: claim 47 scans from "uid1~" to "uid1~~", which is wrong from 7E on. ClientUtil: the
     closest next row key for a prefix.
@@ -34,7 +34,7 @@ class HandMadePrefix(Rule):
     code = "RK609"
     severity: ClassVar[Severity] = "warning"
     claims = (47,)
-    bad = """\
+    bad_design = """\
 table  = "follows"
 key    = "[bucket(fan, 16)][fan][star]"
 splits = "per_bucket"
@@ -48,7 +48,7 @@ since = "timestamp_ms"
 name  = "clubs that a fan follows"
 where = "fan = ? and star >= 'club~' and star < 'club~~'"
 """
-    good = """\
+    good_design = """\
 table  = "follows"
 key    = "[bucket(fan, 16)][fan][star]"
 splits = "per_bucket"
@@ -63,33 +63,39 @@ name  = "clubs that a fan follows"
 where = "fan = ? and star starts with 'club~'"
 """
 
-    LAST = frozenset("~|{}z\x7f\xff\uffff\U0010ffff")
+    HIGHEST_CHARACTERS = frozenset("~|{}z\x7f\xff\uffff\U0010ffff")
     """Characters that are taken for the last one."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
             for name, bound in one.bounds.items():
-                if not isinstance(bound, Range) or not self._is_written(one, name):
+                if not isinstance(bound, Range) or not self._is_literal(one, name):
                     continue
                 low, high = bound.low, bound.high
                 if not isinstance(low, str) or not isinstance(high, str) or not low:
                     continue
-                if high != low and high.startswith(low) and self.LAST.issuperset(high[len(low) :]):
-                    yield self.finding(
-                        subject.at("reads", index, "where"),
-                        f"{one.read.name} asks {name} from {low!r} to {high!r}: what begins with "
-                        f"{low!r} and sorts behind {high!r} is missing",
-                        f"Write {name} starts with '{low}', if the prefix is meant.",
+                if (
+                    high != low
+                    and high.startswith(low)
+                    and self.HIGHEST_CHARACTERS.issuperset(high[len(low) :])
+                ):
+                    yield self.build_finding(
+                        subject.format_path("reads", index, "where"),
+                        f"{one.read.name} asks for {name} from {low!r} to {high!r}, which misses "
+                        "values "
+                        f"that begin with {low!r} and sort after {high!r}",
+                        f"Write {name} starts with '{low}' if you mean the prefix.",
                         value=one.read.name,
-                        verdict="A range of a prefix stops at the prefix with its last byte raised "
-                        "by one.",
+                        verdict=(
+                            "A prefix range ends at the prefix with its last byte raised by one."
+                        ),
                         field=name,
                         low=low,
                         high=high,
                     )
 
     @staticmethod
-    def _is_written(one: PlannedRead, name: str) -> bool:
+    def _is_literal(planned_read: PlannedRead, name: str) -> bool:
         """Whether all that is compared with a field stands in the read."""
-        conditions = [each for each in one.read.conditions if each.field == name]
+        conditions = [each for each in planned_read.read.conditions if each.field == name]
         return not any(isinstance(o, Parameter) for each in conditions for o in each.operands)

@@ -10,21 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
-class HotEntity(Rule):
-    """A heavy value whose rows all lie in one region.
+class HotEntityRule(Rule):
+    """One value takes much of the load, and all its rows are in one region.
 
     What it does: takes the share of the most frequent value, from a sample or from the declared
-    draw, where one field alone decides the region.
+    distribution, where a single field decides the region.
 
     Why it hurts: the server that holds the region takes that share of all events, however many
-    servers there are. A hash moves the heat to another region and does not spread it, for every row
-    of the value keeps one prefix.
+    servers there are. A hash only moves the hot spot: all rows of the value still share one prefix.
 
-    Use instead: list the value as `heavy` and write `bucket(field, others, n, m)`: it is spread
-    over m buckets, the others stay in one.
+    Use instead: list the value as `heavy` and write `bucket(field, others, n, m)`: its rows are
+    spread over m buckets, those of other values stay in one.
 
     Source: claim 50 advises MD5 of a device's id against hot devices, which does not help. A load
     of S · p on S servers follows from a share p.
@@ -35,7 +34,7 @@ class HotEntity(Rule):
     severity: ClassVar[Severity] = "warning"
     claims = (50,)
     cause = "hot_entity"
-    bad = """\
+    bad_design = """\
 table  = "measurements"
 key    = "[bucket(device, 16)][device][ts]"
 splits = "per_bucket"
@@ -45,7 +44,7 @@ ts     = "timestamp_ms"
 device = { type = "u32", distinct = 100, draw = { kind = "hotspot", values = 0.01, events = 0.4 } }
 value  = "float64"
 """
-    good = """\
+    good_design = """\
 table  = "measurements"
 key    = "[bucket(device, ts, 16, 8)][device][ts]"
 splits = "per_bucket"
@@ -56,18 +55,18 @@ device = { type = "u32", distinct = 10000, heavy = [0] }
 value  = "float64"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is None:
             return
         [name, *_] = found.evidence["fields"]
-        hashed = subject.leading is not None and subject.leading.residue(name).everything
-        yield self.finding(
-            subject.at("fields", name),
+        hashed = subject.leading_part is not None and subject.leading_part.residue(name).is_total
+        yield self.build_finding(
+            subject.format_path("fields", name),
             found.message,
             found.remedy,
             value=found.evidence["value"],
-            verdict="A hash of it moves the heat and does not spread it." if hashed else "",
+            verdict="A hash moves the hot spot and does not spread it." if hashed else "",
             share=found.evidence["share"],
             bound=found.bound,
         )

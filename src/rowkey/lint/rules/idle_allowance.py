@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class IdleAllowance(Rule):
-    """A comment that allows what is not found there.
+    """An allow comment names a rule that finds nothing there.
 
-    What it does: looks, once all rules have run, for names in `# rowkey: allow NAME - reason` that
-    had nothing to allow, on their line or on the line below their comment.
+    What it does: looks, after all rules have run, for names in `# rowkey: allow NAME - reason` that
+    matched no finding on their line or on the line below their comment.
 
-    Why it hurts: it stays when the design was mended, and allows the mistake the next time it is
-    made.
+    Why it hurts: the comment stays after the design was fixed, and hides the same mistake the next
+    time.
 
-    Use instead: nothing; take the name away, or put the comment on the line of the finding.
+    Use instead: nothing; delete the name, or move the comment to the line of the finding.
 
     Source: our own, as `unused-noqa` of linters of code.
     """
@@ -30,8 +30,8 @@ class IdleAllowance(Rule):
     name = "idle_allowance"
     code = "RK002"
     severity: ClassVar[Severity] = "warning"
-    after_others = True
-    bad = """\
+    runs_last = True
+    bad_design = """\
 table  = "audit"
 # rowkey: allow monotone-lead - it was time first once
 key    = "[bucket(id, 16)][id][ts]"
@@ -42,7 +42,7 @@ ts   = "timestamp_ms"
 id   = "u32"
 text = { type = "text", max_bytes = 100 }
 """
-    good = """\
+    good_design = """\
 table  = "audit"
 key    = "[bucket(id, 16)][id][ts]"
 splits = "per_bucket"
@@ -53,14 +53,15 @@ id   = "u32"
 text = { type = "text", max_bytes = 100 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for one in subject.allowances:
-            for name in one.names:
-                if name not in one.used:
-                    yield self.finding(
-                        subject.path_at(one.covers),
-                        f"line {one.line} allows {name}, which is not found on line {one.covers}",
-                        "Take the name away, or put the comment where the finding is.",
+            for name in one.rule_names:
+                if name not in one.used_names:
+                    yield self.build_finding(
+                        subject.find_path_at(one.covered_line),
+                        f"line {one.line} allows {name}, but that rule finds nothing on line "
+                        f"{one.covered_line}",
+                        "Delete the name, or move the comment to the line of the finding.",
                         value=name,
                         line=one.line,
                     )

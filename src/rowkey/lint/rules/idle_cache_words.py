@@ -9,17 +9,18 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class IdleCacheWords(Rule):
-    """Words about what is cached early, in a family that is not cached.
+    """A cache option is set in a family that is not cached.
 
-    What it does: looks for `block_cache = false` beside words that fill the cache: data blocks
-    cached when they are written, or files when they are opened.
+    What it does: looks for `block_cache = false` together with `cache_data_on_write` or `prefetch`.
 
-    Why it hurts: one of the two is not meant. Whoever reads the file believes the family is warm.
+    Why it hurts: the options contradict each other. A reader of the file believes that the family
+    is cached.
 
     Use instead: one or the other.
 
@@ -31,7 +32,7 @@ class IdleCacheWords(Rule):
     code = "RK414"
     severity: ClassVar[Severity] = "warning"
     claims = (32,)
-    bad = """\
+    bad_design = """\
 table  = "archive"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -44,7 +45,7 @@ name = { type = "text", max_bytes = 200 }
 block_cache = false
 prefetch    = true
 """
-    good = """\
+    good_design = """\
 table  = "archive"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -56,20 +57,21 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 block_cache = false
 """
-    WORDS = ("cache_data_on_write", "prefetch")
+    CACHE_OPTIONS = ("cache_data_on_write", "prefetch")
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
-            for word in self.WORDS:
+            for word in self.CACHE_OPTIONS:
                 if not family.block_cache and getattr(family, word):
-                    yield self.finding(
-                        subject.at("families", name, word),
-                        f"{word} fills a cache that block_cache = false keeps the family out of",
+                    yield self.build_finding(
+                        subject.format_path("families", name, word),
+                        f"{word} fills the block cache, but block_cache = false keeps the family "
+                        "out of it",
                         "Leave one of the two out.",
                         value=True,
                         word=word,
                         family=name,
                     )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         return {("families", str(finding.evidence["family"]), str(finding.evidence["word"])): None}

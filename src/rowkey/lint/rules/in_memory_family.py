@@ -10,19 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class InMemoryFamily(Rule):
-    """A family declared in memory, which only ranks its blocks in the cache.
+    """The family is declared in_memory, which only gives its blocks priority in the cache.
 
     What it does: looks for `in_memory = true`.
 
-    Why it hurts: it holds nothing in memory that was not read. Its blocks leave the cache last, in
-    a share of a quarter; a large family in it drives out its own blocks, and every other's.
+    Why it hurts: the option loads nothing into memory. It reserves a quarter of the block cache for
+    such families; a large family there evicts its own blocks and those of all other in-memory
+    families.
 
-    Use instead: nothing; the cache finds out itself what is read often. For small tables that must
-    be quick, such as a dictionary, it is right: then allow it.
+    Use instead: nothing; the cache finds out what is read often. For small tables that must be
+    fast, such as a dictionary, the option is right: then allow the finding.
 
     Source: LruBlockCache, in-memory share 0.25; claim 35 says the table is in memory, which is
     wrong.
@@ -32,7 +33,7 @@ class InMemoryFamily(Rule):
     code = "RK408"
     severity: ClassVar[Severity] = "info"
     claims = (35,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -44,7 +45,7 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 in_memory = true
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -54,13 +55,14 @@ user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
             if family.in_memory:
-                yield self.finding(
-                    subject.at("families", name, "in_memory"),
-                    "in_memory loads nothing: it is a rank in the block cache, of which a quarter "
-                    "is for such families",
+                yield self.build_finding(
+                    subject.format_path("families", name, "in_memory"),
+                    "in_memory loads nothing: it gives the family priority in a quarter of the "
+                    "block "
+                    "cache",
                     "Leave it out, unless the family is small and must stay cached.",
                     value=True,
                     verdict="It is a priority in the cache, not a table in memory.",

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class IndexTooLarge(Rule):
-    """Block indexes that take much of the heap.
+    """The block indexes take much of the heap.
 
-    What it does: where the size of the table and the heap are known, estimates the index: an entry
-    for each block, of a key and about 12 bytes.
+    What it does: where the table's size and the heap are known, estimates the index: one entry for
+    each block, of a key and about 12 bytes.
 
     Why it hurts: the roots of indexes stay in memory while their files are open, and their leaves
-    are cached as blocks are. With long keys and small blocks they drive out the data they point to.
+    are cached like blocks. With long keys and small blocks they evict the data they point to.
 
     Use instead: larger blocks, or shorter keys.
 
@@ -34,7 +34,7 @@ class IndexTooLarge(Rule):
     code = "RK412"
     severity: ClassVar[Severity] = "warning"
     claims = (81, 82)
-    bad = """\
+    bad_design = """\
 table  = "pages"
 key    = "[bucket(url, 16)][url]"
 splits = "per_bucket"
@@ -54,7 +54,7 @@ heap = "4GiB"
 [writes]
 rate = "2000/s"
 """
-    good = """\
+    good_design = """\
 table  = "pages"
 key    = "[bucket(url, 16)][url]"
 splits = "per_bucket"
@@ -73,33 +73,36 @@ heap = "4GiB"
 [writes]
 rate = "2000/s"
 """
-    SHARE = 0.05
+    MAX_HEAP_SHARE = 0.05
     """Share of the heap from which it is said: an eighth of the block cache's own 40 %."""
-    ENTRY = 12
+    INDEX_ENTRY_BYTES = 12
     """Bytes of an entry beside its key: an offset of 8 and a length of 4. HFileBlockIndex."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        heap, size = subject.cluster.heap, subject.demand.size
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        heap, size = subject.cluster.heap_bytes, subject.demand.size
         mean = subject.known_key_bytes
         if heap is None or not size or mean is None:
             return
         share_of = {cell.family: 0.0 for cell in subject.cells}
         for cell in subject.cells:
-            share_of[cell.family] += cell.share / sum(one.share for one in subject.cells)
+            share_of[cell.family] += cell.event_share / sum(
+                one.event_share for one in subject.cells
+            )
         for name, share in share_of.items():
             blocks = size * share / subject.families[name].block_size
-            index = blocks * (mean + self.ENTRY) / subject.cluster.servers
-            if index < self.SHARE * heap:
+            index = blocks * (mean + self.INDEX_ENTRY_BYTES) / subject.cluster.servers
+            if index < self.MAX_HEAP_SHARE * heap:
                 continue
-            yield self.finding(
-                subject.nearest("families", name, "block_size")
-                if subject.says("families", name)
+            yield self.build_finding(
+                subject.find_nearest_path("families", name, "block_size")
+                if subject.is_declared("families", name)
                 else "key",
-                f"indexes of family {name} come to about {index / 2**20:,.0f} MiB of each server's "
-                f"{heap / 2**20:,.0f}: {blocks:,.0f} blocks with keys of {mean:.0f} bytes",
-                "Take larger blocks, or shorter keys.",
+                f"the block indexes of family {name} take about {index / 2**20:,.0f} of the "
+                f"{heap / 2**20:,.0f} MiB heap of each server: {blocks:,.0f} blocks with keys of "
+                f"{mean:.0f} bytes",
+                "Use larger blocks, or shorter keys.",
                 value=subject.families[name].block_size,
-                verdict="Compression adds no entry: a block is closed by its size before it.",
+                verdict="Compression adds no entries: block sizes are before compression.",
                 index_bytes=round(index),
                 blocks=round(blocks),
             )

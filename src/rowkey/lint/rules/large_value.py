@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class LargeValue(Rule):
-    """Values of hundreds of kilobytes among ordinary cells.
+    """Values of hundreds of kilobytes are stored among ordinary cells.
 
-    What it does: looks for columns whose values have 100 kB on average, by `mean_bytes` or a
-    sample, in a family that does not keep large values apart.
+    What it does: looks for columns with a mean value of 100 kB or more, by `mean_bytes` or a
+    sample, in a family without `mob`.
 
-    Why it hurts: every compaction reads and writes each value again, several times in its life; a
-    few of them fill a MemStore and a block cache that thousands of rows could have used.
+    Why it hurts: every compaction reads and writes each value again, several times in its life. A
+    few such values fill a memstore or a block cache that could serve thousands of rows.
 
-    Use instead: a family of its own for them with `mob = true`: values above its threshold then lie
-    in files that compactions leave alone.
+    Use instead: a separate family for them with `mob = true`: values above its threshold are stored
+    in files that compactions do not rewrite.
 
     Source: HBase book, "Storing Medium-sized Objects (MOB)": for 100 kB to 10 MB; HBASE-11339. The
     threshold is 102,400 bytes: ColumnFamilyDescriptorBuilder.DEFAULT_MOB_THRESHOLD.
@@ -32,7 +32,7 @@ class LargeValue(Rule):
     name = "large_value"
     code = "RK510"
     severity: ClassVar[Severity] = "info"
-    bad = """\
+    bad_design = """\
 table  = "scans"
 key    = "[bucket(page, 16)][page]"
 splits = "per_bucket"
@@ -41,7 +41,7 @@ splits = "per_bucket"
 page  = "u64"
 image = { type = "bytes", max_bytes = 4000000, mean_bytes = 300000 }
 """
-    good = """\
+    good_design = """\
 table  = "scans"
 key    = "[bucket(page, 16)][page]"
 splits = "per_bucket"
@@ -53,21 +53,21 @@ image = { type = "bytes", max_bytes = 4000000, mean_bytes = 300000 }
 [families.d]
 mob = true
 """
-    MEDIUM = 102_400
+    MIN_MEAN_BYTES = 102_400
     """Mean bytes from which it is told: HBase's own threshold of a large value."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for cell in subject.cells:
             if subject.families[cell.family].mob:
                 continue
             for name in cell.fields:
-                mean = subject.fact(name).bytes_mean
-                if mean is None or mean < self.MEDIUM:
+                mean = subject.find_facts(name).mean_bytes
+                if mean is None or mean < self.MIN_MEAN_BYTES:
                     continue
-                yield self.finding(
-                    subject.nearest("fields", name, "mean_bytes"),
+                yield self.build_finding(
+                    subject.find_nearest_path("fields", name, "mean_bytes"),
                     f"{name} has {mean:,.0f} bytes on average, and each compaction of family "
-                    f"{cell.family} writes all of them again",
+                    f"{cell.family} rewrites all of them",
                     "Put it into a family with mob = true.",
                     value=mean,
                     family=cell.family,

@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class LateBeyondTtl(Rule):
-    """Events that are over when they come: later than their family keeps cells.
+    """Some events arrive after their time to live has ended.
 
-    What it does: compares the longest delay with the time to live of each family, where the time of
-    an event is the timestamp of its cells.
+    What it does: compares the longest delay with the time to live of each family, where the event
+    time is the timestamp of the cells.
 
-    Why it hurts: a cell's age counts from its timestamp. What comes later than the time to live is
-    accepted, acknowledged and never seen again; no call says that anything was lost.
+    Why it hurts: a cell's age counts from its timestamp. An event that arrives later than the time
+    to live is accepted, acknowledged and never visible; no call reports the loss.
 
-    Use instead: a longer time to live; or the time in the key, or in a column, so that cells carry
-    the time at which they were written.
+    Use instead: a longer time to live; or the time in the key or in a column, so that cells get the
+    time at which they are written.
 
     Source: claim 28, a family's time to live is in seconds, HBase book, "Time To Live"; claim 30,
     that of a cell in milliseconds and not beyond it. Both count from the timestamp: ScanInfo.
@@ -34,7 +34,7 @@ class LateBeyondTtl(Rule):
     code = "RK704"
     severity: ClassVar[Severity] = "error"
     claims = (28, 30)
-    bad = """\
+    bad_design = """\
 table  = "states"
 key    = "[bucket(device, 16)][device]"
 splits = "per_bucket"
@@ -51,7 +51,7 @@ ttl      = "1h"
 [writes]
 late = { share = 0.02, upto = "6h" }
 """
-    good = """\
+    good_design = """\
 table  = "states"
 key    = "[bucket(device, 16)][device]"
 splits = "per_bucket"
@@ -69,19 +69,19 @@ ttl      = "30d"
 late = { share = 0.02, upto = "6h" }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         writes = subject.design.writes
-        if subject.design.layout.stamp is None or not writes.late_ms:
+        if subject.design.layout.cell_timestamp is None or not writes.late_ms:
             return
         for name in dict.fromkeys(cell.family for cell in subject.cells):
             ttl_s = subject.families[name].ttl_s
             if ttl_s != FOREVER_S and writes.late_ms >= 1_000 * ttl_s:
                 late_s = writes.late_ms / 1_000
-                yield self.finding(
+                yield self.build_finding(
                     "writes.late.upto",
-                    f"{writes.late_share:.2g} of the events come up to {late_s:,g} s late, and "
+                    f"{writes.late_share:.1%} of the events arrive up to {late_s:,g} s late, and "
                     f"family {name} keeps cells for {ttl_s:,} s from the event's time: "
-                    "the latest are gone when they come",
+                    "the latest are expired when they arrive",
                     f"Give {name} a longer ttl, or keep the time in the key.",
                     value=writes.late_ms,
                     family=name,

@@ -10,20 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class LateHidesNewer(Rule):
-    """Late events that hide newer ones of the same row.
+    """Late events overwrite newer ones of the same row.
 
-    What it does: looks for late events in a table whose rows are written again and again, as one of
-    the state of a device is: neither its key nor its qualifiers nor its timestamps hold the time.
+    What it does: looks for late events in a table whose rows are updated in place, such as the
+    state of a device: the time is neither in the key, nor in a qualifier, nor the timestamp of
+    cells.
 
-    Why it hurts: the cell that was written last is the one that is read. An event that comes ten
-    minutes late puts the state of ten minutes ago in place of the newest, and stays.
+    Why it hurts: a read returns the cell that was written last. An event that arrives ten minutes
+    late replaces the newest state by that of ten minutes ago.
 
-    Use instead: `at = "timestamp"` on the time: the cell with the greatest timestamp is the newest,
-    in whatever order they come. Or the time in the key, a row for each event.
+    Use instead: `at = "timestamp"` on the time: then the cell with the greatest timestamp is the
+    newest, whatever the order of arrival. Or the time in the key, which makes each event a row.
 
     Source: HBase book, "Versions": the greatest timestamp wins, and without one the server takes
     its own clock. Claim 8, a put of the same key hides what was there.
@@ -33,7 +34,7 @@ class LateHidesNewer(Rule):
     code = "RK705"
     severity: ClassVar[Severity] = "error"
     claims = (8,)
-    bad = """\
+    bad_design = """\
 table  = "states"
 key    = "[bucket(device, 16)][device]"
 splits = "per_bucket"
@@ -49,7 +50,7 @@ versions = 1
 [writes]
 late = { share = 0.02, upto = "10m" }
 """
-    good = """\
+    good_design = """\
 table  = "states"
 key    = "[bucket(device, 16)][device]"
 splits = "per_bucket"
@@ -66,17 +67,17 @@ versions = 1
 late = { share = 0.02, upto = "10m" }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         writes, layout = subject.design.writes, subject.design.layout
         time = writes.time
-        if time is None or not writes.late_ms or layout.stamp is not None:
+        if time is None or not writes.late_ms or layout.cell_timestamp is not None:
             return
-        if time.name in layout.identity or subject.key.is_salted:
+        if time.name in layout.identity_fields or subject.key.is_salted:
             return
-        yield self.finding(
+        yield self.build_finding(
             "writes.late",
-            f"{writes.late_share:.2g} of the events come late, and nothing in a row tells their "
-            f"{time.name} apart: a late one hides the newer one that came before it",
+            f"{writes.late_share:.1%} of the events arrive late, and the row does not keep their "
+            f"{time.name}: a late event overwrites the newer one that arrived before it",
             f'Declare {time.name} with at = "timestamp", or put it in the key.',
             value=time.name,
             share=writes.late_share,

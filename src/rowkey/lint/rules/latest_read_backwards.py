@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.subject import LintSubject, PlannedRead
 
 
 class LatestReadBackwards(Rule):
-    """An order that all reads want the other way round than the key keeps it.
+    """All reads want the opposite order of the one in which the key stores a field.
 
-    What it does: looks for limited reads whose rows come from the ends of their ranges backwards,
+    What it does: looks for reads with a limit that scan backwards from the end of their ranges,
     where no declared read wants the same field forwards.
 
-    Why it hurts: it works, and costs more a row: a reversed scan seeks the row before in every
-    file, where a scan forwards goes on to the next.
+    Why it hurts: it works but costs more for each row: a reversed scan seeks to the previous row in
+    every file, where a forward scan continues to the next.
 
-    Use instead: `desc(field)`, which stores 2^63 - 1 less the time, or all bits inverted: the
+    Use instead: `desc(field)`, which stores 2^63 - 1 minus the time, or all bits inverted: the
     latest row is then the first of its range.
 
     Source: claim 13 subtracts the time from Long.MAX_VALUE, as the HBase book does, "Reverse
@@ -34,7 +34,7 @@ class LatestReadBackwards(Rule):
     code = "RK603"
     severity: ClassVar[Severity] = "info"
     claims = (13, 66)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -50,7 +50,7 @@ where = "host = ?"
 order = "ts desc"
 limit = 20
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][desc(ts)]"
 splits = "per_bucket"
@@ -67,11 +67,11 @@ order = "ts desc"
 limit = 20
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
             if one.plan is None or not one.plan.is_backwards or one.read.limit is None:
                 continue
-            wanted = [o for o in one.read.order if self._is_free(one, o.field)]
+            wanted = [o for o in one.read.order if self._has_several_values(one, o.field)]
             if one.plan.is_full_scan and one.bounds:
                 continue
             if any(Ordering(o.field, not o.descending) in two.read.order
@@ -79,17 +79,17 @@ limit = 20
                 continue
             first = wanted[0]
             better = first.field if not first.descending else f"desc({first.field})"
-            yield self.finding(
-                subject.at("reads", index, "order"),
-                f"{one.read.name} wants {first}, and no read wants it the other way, in which the "
-                "key keeps it: each answer is read backwards",
-                f"Keep {first.field} the other way round, as {better} does.",
+            yield self.build_finding(
+                subject.format_path("reads", index, "order"),
+                f"{one.read.name} wants {first}, and no read wants the opposite order, which the "
+                "key stores: each answer is read backwards",
+                f"Store {first.field} in that order: {better}.",
                 value=one.read.name,
-                verdict="A reversed scan serves it since 0.98; the key need not.",
+                verdict="Since HBase 0.98 a reversed scan serves it without another key.",
                 field=first.field,
             )
 
     @staticmethod
-    def _is_free(one: PlannedRead, name: str) -> bool:
+    def _has_several_values(planned_read: PlannedRead, name: str) -> bool:
         """Whether rows of the answer differ in a field."""
-        return not isinstance(one.bounds.get(name), Equal)
+        return not isinstance(planned_read.bounds.get(name), Equal)

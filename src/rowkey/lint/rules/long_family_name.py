@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class LongFamilyName(Rule):
-    """A family whose name takes more than a letter.
+    """A family's name is longer than one letter.
 
     What it does: looks at the bytes of each family's name.
 
-    Why it hurts: every cell holds the name of its family, in requests, in the MemStore and, without
-    an encoding of blocks, in the files. The name cannot be changed later.
+    Why it hurts: every cell contains the name of its family: in requests, in the memstore and,
+    without a block encoding, in the files. The name cannot be changed later.
 
-    Use instead: one letter: `d` for data, `m` for what is known of it.
+    Use instead: one letter: `d` for data, `m` for metadata.
 
     Source: HBase book, "Try to minimize row and column sizes"; claim 20 agrees. A name has 127
     bytes at most: KeyValue.java keeps its length in one signed byte.
@@ -31,7 +31,7 @@ class LongFamilyName(Rule):
     code = "RK302"
     severity: ClassVar[Severity] = "info"
     claims = (20, 22)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ line = { type = "text", max_bytes = 500 }
 
 [families.information]
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -55,21 +55,22 @@ line = { type = "text", max_bytes = 500 }
 
 [families.d]
 """
-    LONG = 8
+    WARNING_ABOVE_BYTES = 8
     """Bytes above which it is a warning, as the verdict on claim 20 has it."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name in subject.families:
             length = len(name.encode())
             if length <= 1:
                 continue
-            cells = sum(cell.share for cell in subject.cells if cell.family == name)
-            yield self.finding(
-                subject.family_path(name),
-                f"{name[:40]} has {length} bytes and stands in every cell: {length - 1} more than "
-                f"a letter, {(length - 1) * cells:,.3g} an event",
+            cells = sum(cell.event_share for cell in subject.cells if cell.family == name)
+            yield self.build_finding(
+                subject.find_family_path(name),
+                f"{name[:40]} has {length} bytes and is stored in every cell: {length - 1} more "
+                "than "
+                f"one letter, {(length - 1) * cells:,.3g} in each event",
                 "Name it with one letter.",
-                severity="warning" if length > self.LONG else "info",
+                severity="warning" if length > self.WARNING_ABOVE_BYTES else "info",
                 value=name,
                 bytes=length,
                 cells=cells,

@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ManyFamilies(Rule):
-    """More than two column families.
+    """The table has more than two column families.
 
     What it does: counts the families.
 
-    Why it hurts: each family of a region has a MemStore and files of its own, so memory is divided
-    by their number and files, compactions and open readers are multiplied by it. A read of a whole
-    row asks every one, and all of them split where the largest does.
+    Why it hurts: each family of a region has its own memstore and files, so memory is divided by
+    the number of families, and files, compactions and open readers are multiplied by it. A read of
+    a whole row opens all of them, and all of them split where the largest does.
 
-    Use instead: one family; a second one for columns that are read without the others, or kept
-    for another time.
+    Use instead: one family; a second one for columns that are read without the others, or kept for
+    a different time.
 
     Source: HBase book, "On the number of column families" and "Table Schema Rules of Thumb": one to
     three, ten at the outside; claim 16 says the same. Since HBASE-10201 a flush need not take all
@@ -34,7 +34,7 @@ class ManyFamilies(Rule):
     code = "RK301"
     severity: ClassVar[Severity] = "warning"
     claims = (16,)
-    bad = """\
+    bad_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -53,7 +53,7 @@ ttl = "30d"
 [families.c]
 versions = 3
 """
-    good = """\
+    good_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -64,22 +64,22 @@ name  = { type = "text", max_bytes = 40 }
 token = "u64"
 phone = { type = "text", max_bytes = 16 }
 """
-    FEW = 2
+    WARNING_ABOVE_COUNT = 2
     """Families up to which nothing is said, as the verdict on claim 16 has it."""
-    MOST = 10
+    ERROR_ABOVE_COUNT = 10
     """Families above which it cannot go well. Source: the same verdict, from the book's "ten"."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         names = list(subject.families)
         count = len(names)
-        if count <= self.FEW:
+        if count <= self.WARNING_ABOVE_COUNT:
             return
-        yield self.finding(
-            subject.family_path(names[self.FEW]),
-            f"{count} families: a region has {count} MemStores and at least {count} files, and a "
-            "read of a whole row opens them all",
-            "Put columns that are read together and kept as long into one family.",
-            severity="error" if count > self.MOST else "warning",
+        yield self.build_finding(
+            subject.find_family_path(names[self.WARNING_ABOVE_COUNT]),
+            f"{count} families: a region has {count} memstores and at least {count} files, and a "
+            "read of a whole row opens all of them",
+            "Put columns that are read together and kept equally long into one family.",
+            severity="error" if count > self.ERROR_ABOVE_COUNT else "warning",
             value=count,
             families=names,
         )

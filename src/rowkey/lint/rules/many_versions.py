@@ -10,20 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ManyVersions(Rule):
-    """A family that keeps very many versions of each cell.
+    """A family keeps very many versions of each cell.
 
-    What it does: compares `versions` with 100, from which on it is a warning, and with the time to
-    live that would end them.
+    What it does: reports `versions` of 100 or more.
 
-    Why it hurts: versions are kept in the store files until a major compaction trims them, and a
-    read of the newest goes past all others. One row grows without a bound that anybody sees.
+    Why it hurts: versions stay in the store files until a major compaction removes them, and reads
+    skip over all but the newest. One row grows without anybody noticing.
 
     Use instead: the time in the key, `[entity][desc(ts)]`, so that each version is a row that can
-    be found, ranged over and split; or fewer versions.
+    be found, scanned as a range and split; or fewer versions.
 
     Source: HBase book, "Number of Versions": do not set it to hundreds; claims 25 and 66 agree.
     """
@@ -32,7 +31,7 @@ class ManyVersions(Rule):
     code = "RK401"
     severity: ClassVar[Severity] = "warning"
     claims = (25, 66)
-    bad = """\
+    bad_design = """\
 table  = "prices"
 key    = "[bucket(item, 16)][item]"
 splits = "per_bucket"
@@ -44,7 +43,7 @@ price = "u32"
 [families.d]
 versions = 1000
 """
-    good = """\
+    good_design = """\
 table  = "prices"
 key    = "[bucket(item, 16)][item][desc(ts)]"
 splits = "per_bucket"
@@ -57,16 +56,15 @@ price = "u32"
 [families.d]
 versions = 1
 """
-    MANY = 100
+    WARNING_VERSIONS = 100
     """Versions from which it is said. Source: the book's "hundreds or more"."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
-            if family.versions >= self.MANY:
-                yield self.finding(
-                    subject.at("families", name, "versions"),
-                    f"{family.versions:,} versions of each cell are kept, one behind the other in "
-                    "one row",
-                    "Put the time into the key, and keep one.",
+            if family.versions >= self.WARNING_VERSIONS:
+                yield self.build_finding(
+                    subject.format_path("families", name, "versions"),
+                    f"{family.versions:,} versions of each cell are kept in one row",
+                    "Put the time into the key, and keep one version.",
                     value=family.versions,
                 )

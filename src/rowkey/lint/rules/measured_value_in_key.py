@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class MeasuredValueInKey(Rule):
-    """A measured value in the key, which no read asks for.
+    """The key contains a measured value that no read uses.
 
-    What it does: looks for floating-point numbers and decimals in the key: what is measured or
-    counted up, not what names anything. A read that asks a stretch of them, or their order, as of a
-    leaderboard, is what they may be there for.
+    What it does: looks for floating-point numbers and decimals in the key: they usually measure
+    something and do not identify it. A read that asks for a range of them, or for their order, as
+    for a leaderboard, is a good reason to have them there.
 
-    Why it hurts: a value that is corrected becomes another row beside the wrong one. To get a row
-    one must know what it says. And the value is in every cell of the row.
+    Why it hurts: a corrected value becomes a second row next to the wrong one. A row can be read
+    only by a client that knows the value already. And the value is stored in every cell of the row.
 
-    Use instead: a column. Where the order by value is wanted, keep it, and move the row when the
-    value changes: a delete and a put.
+    Use instead: a column. If the order by value is wanted, keep it in the key and move the row when
+    the value changes: a delete and a put.
 
     Source: claim 57 has md5, time and the sensor's data as key. Claim 23: a row's key is immutable,
     HBase book, "Immutability of Rowkeys".
@@ -35,7 +35,7 @@ class MeasuredValueInKey(Rule):
     code = "RK116"
     severity: ClassVar[Severity] = "warning"
     claims = (23, 57)
-    bad = """\
+    bad_design = """\
 table  = "measurements"
 key    = "[bucket(sensor, 16)][sensor][ts][value]"
 splits = "per_bucket"
@@ -46,7 +46,7 @@ ts     = "timestamp_ms"
 value  = "float64"
 unit   = { type = "text", max_bytes = 4 }
 """
-    good = """\
+    good_design = """\
 table  = "measurements"
 key    = "[bucket(sensor, 16)][sensor][ts]"
 splits = "per_bucket"
@@ -58,30 +58,30 @@ value  = "float64"
 unit   = { type = "text", max_bytes = 4 }
 """
 
-    VERDICT = "With the reading in the key no row can be got without knowing what it says."
+    VERDICT = "With the measured value in the key, only a client that knows it can get the row."
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         wanted = {name for one in subject.reads for name in one.bounds}
         wanted |= {o.field for one in subject.reads for o in one.read.order}
         for name, field in subject.key.fields.items():
-            if not isinstance(field.type.domain.nth(0), float | Decimal):
+            if not isinstance(field.type.domain.generate_value(0), float | Decimal):
                 continue
             if name in wanted:
-                yield self.finding(
+                yield self.build_finding(
                     "key",
                     f"{name} is a measured value: each time it changes, its row moves",
-                    "Use move, which deletes the old row and puts the new one.",
+                    "Use `move` to change it: it deletes the old row and puts the new one.",
                     severity="info",
                     value=name,
                     verdict=self.VERDICT,
                     type=field.type.name,
                 )
             else:
-                yield self.finding(
+                yield self.build_finding(
                     "key",
-                    f"{name} is a measured value that no read asks for: a correction of it becomes "
-                    "a second row",
-                    f"Leave {name} to a column.",
+                    f"{name} is a measured value that no read uses: a corrected value becomes a "
+                    "second row",
+                    f"Store {name} in a column.",
                     value=name,
                     verdict=self.VERDICT,
                     type=field.type.name,

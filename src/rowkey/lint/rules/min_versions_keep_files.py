@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class MinVersionsKeepFiles(Rule):
-    """Minimum versions, under which expired files are not dropped whole.
+    """min_versions prevents HBase from dropping expired files whole.
 
-    What it does: looks for `min_versions` beside a time to live.
+    What it does: looks for `min_versions` together with a time to live.
 
-    Why it hurts: a file of which every cell is too old is otherwise deleted unread. With a minimum
-    of versions HBase must look, and keeps the last ones of every row, so that a table of events
-    keeps every event.
+    Why it hurts: a file in which every cell has expired is otherwise deleted without being read.
+    With min_versions, HBase must read it and keep the last versions of every row, so a table of
+    events keeps every event.
 
-    Use instead: a time to live alone. Keep the minimum where the last state of each row must
-    survive: then allow it.
+    Use instead: a time to live alone. If the last state of each row must survive, keep min_versions
+    and allow the finding.
 
     Source: HBase book, "Time To Live": files are kept where MIN_VERSIONS is not 0 or
     hbase.store.delete.expired.storefile is false; claims 27 and 29 agree.
@@ -33,7 +33,7 @@ class MinVersionsKeepFiles(Rule):
     code = "RK405"
     severity: ClassVar[Severity] = "info"
     claims = (27, 29)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -47,7 +47,7 @@ line = { type = "text", max_bytes = 500 }
 ttl          = "30d"
 min_versions = 1
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -61,18 +61,18 @@ line = { type = "text", max_bytes = 500 }
 ttl = "30d"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         time = subject.design.writes.time
         is_history = time is not None and time.name in subject.key.fields
         for name, family in subject.families.items():
             if family.min_versions:
                 lives = "outlive" if family.min_versions > 1 else "outlives"
-                told = ", and each event is a row of its own: none of them ever goes"
-                yield self.finding(
-                    subject.at("families", name, "min_versions"),
+                never = "; each event is a row of its own, so none of them is ever deleted"
+                yield self.build_finding(
+                    subject.format_path("families", name, "min_versions"),
                     f"{family.min_versions} version{'s' * (family.min_versions > 1)} of each cell "
                     f"{lives} the time to live, so no file is dropped whole"
-                    f"{told if is_history else ''}",
+                    f"{never if is_history else ''}",
                     "Leave min_versions out, unless the last state of each row must stay.",
                     severity="warning" if is_history else "info",
                     value=family.min_versions,

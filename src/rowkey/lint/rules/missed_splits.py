@@ -10,21 +10,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
-class MissedSplits(Rule):
-    """Splits that lie where no keys are.
+class MissedSplitsRule(Rule):
+    """The splits do not match the keys.
 
-    What it does: asks the leading part which bytes it can have, and puts them into the declared
+    What it does: asks the leading part which bytes it can have, and assigns them to the declared
     regions.
 
-    Why it hurts: regions without a key are empty for ever, and the others take their load. Splits
-    00, 10 … 90 under hexadecimal digits leave the last region 43.75 % of all rows, and the first
-    none.
+    Why it hurts: regions without keys stay empty for ever, and the others take their load. Splits
+    at 00, 10 … 90 under hexadecimal digits leave 43.75 % of all rows to the last region, and none
+    to the first.
 
-    Use instead: `per_bucket` where the first part is one of a number; `hex_string` for hexadecimal
-    digits, `decimal_string` for decimal ones, `uniform` for raw bytes, else a sample.
+    Use instead: `per_bucket` where the first part has a fixed number of values; `hex_string` for
+    hexadecimal digits, `decimal_string` for decimal digits, `uniform` for raw bytes, otherwise a
+    sample.
 
     Source: claim 56 splits hexadecimal digits at 00..90; claim 71 chooses the algorithm by the sort
     of prefix, which agrees. The shares are computed. RegionSplitter.java.
@@ -35,7 +36,7 @@ class MissedSplits(Rule):
     severity: ClassVar[Severity] = "warning"
     claims = (56, 71)
     cause = "missed_splits"
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[digest(user, 4, as=hex)][user]"
 splits = ["00", "10", "20", "30", "40", "50", "60", "70", "80", "90"]
@@ -47,7 +48,7 @@ name = { type = "text", max_bytes = 200 }
 [cluster]
 servers = 11
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[digest(user, 4)][user]"
 splits = { algorithm = "uniform", regions = 16 }
@@ -56,17 +57,17 @@ splits = { algorithm = "uniform", regions = 16 }
 user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
-    also = ("RK119",)
+    other_codes = ("RK119",)
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is not None:
-            yield self.finding(
-                subject.nearest("splits") if subject.says("splits") else "key",
+            yield self.build_finding(
+                subject.find_nearest_path("splits") if subject.is_declared("splits") else "key",
                 found.message,
                 found.remedy,
                 severity="info" if "assumed" in found.evidence else None,
-                value=subject.words.get("splits"),
-                verdict="Choose the algorithm by the bytes that keys begin with.",
+                value=subject.declared_tree.get("splits"),
+                verdict="Choose the split algorithm by the bytes that keys start with.",
                 **found.evidence,
             )

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class MixedCaseHex(Rule):
-    """Hexadecimal digits in both cases, kept as text in the key.
+    """A text field of the key holds hexadecimal digits in both upper and lower case.
 
-    What it does: looks at the sample's values of each text field of the key. If all are hexadecimal
-    digits, and capital letters as well as small ones occur among them, it tells so.
+    What it does: looks at the sample's values of each text field of the key, and reports fields in
+    which all values are hexadecimal digits and both cases occur.
 
-    Why it hurts: 0A and 0a are two keys for one value, so a get misses the row that the other
-    spelling wrote. All capitals sort before all small letters, and splits made for one case leave
-    regions empty under the other.
+    Why it hurts: 0A and 0a are two keys for one value, so a get misses the row that was written
+    with the other spelling. All capitals sort before all small letters, and splits made for one
+    case leave regions empty under the other.
 
-    Use instead: the type `hex`, which takes both and stores one; `:bytes` of it takes half the
-    room.
+    Use instead: the type `hex`, which accepts both and stores one; `:bytes` of it takes half the
+    space.
 
     Source: claim 9, "ASCII order": it is that of unsigned bytes, 41..46 before 61..66. HBase's
     HexStringSplit is in lower case: RegionSplitter.java.
@@ -35,7 +35,7 @@ class MixedCaseHex(Rule):
     code = "RK114"
     severity: ClassVar[Severity] = "warning"
     claims = (9, 71)
-    bad = """\
+    bad_design = """\
 table  = "traces"
 key    = "[bucket(trace, 16)][trace]"
 splits = "per_bucket"
@@ -44,7 +44,7 @@ splits = "per_bucket"
 trace = { type = "text", max_bytes = 9 }
 state = "u8"
 """
-    good = """\
+    good_design = """\
 table  = "traces"
 key    = "[bucket(trace, 16)][trace]"
 splits = "per_bucket"
@@ -53,17 +53,17 @@ splits = "per_bucket"
 trace = { type = "hex", width = 9 }
 state = "u8"
 """
-    data = "trace,state\n" + "".join(
+    sample_csv = "trace,state\n" + "".join(
         f"{n * 0x9E3779B97 % 16**9:09{'X' if n % 3 else 'x'}},{n % 5}\n" for n in range(1, 300)
     )
-    ENOUGH = 20
+    MIN_VALUES = 20
     """Different values below which what all of them look like tells little."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name in subject.key.fields:
             field = subject.design.fields[name]
-            texts = [one for one in subject.values(name) if isinstance(one, str)]
-            if field.type.required or len(texts) < self.ENOUGH:
+            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
+            if field.type.required_options or len(texts) < self.MIN_VALUES:
                 continue
             if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
                 continue
@@ -71,14 +71,14 @@ state = "u8"
             small = next((text for text in texts if text != text.upper()), None)
             if large is not None and small is not None:
                 widths = {len(text) for text in texts}
-                yield self.finding(
-                    subject.at("fields", name),
-                    f"{name} holds hexadecimal digits in both cases, as in {large} and {small}",
+                yield self.build_finding(
+                    subject.format_path("fields", name),
+                    f"{name} holds hexadecimal digits in both cases, such as {large} and {small}",
                     f'Declare type = "hex", width = {len(large)}: it stores one case.'
                     if len(widths) == 1
                     else "Write all of them in one case.",
                     value=field.type.name,
-                    verdict="Keys compare as unsigned bytes: capitals come before small letters.",
+                    verdict="Keys compare as unsigned bytes: capitals sort before small letters.",
                     large=large,
                     small=small,
                 )

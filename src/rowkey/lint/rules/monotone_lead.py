@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class MonotoneLead(Rule):
-    """A key that begins with what moves with the clock.
+    """The key starts with a value that rises with time, so one server takes all writes.
 
-    What it does: looks at the first part that is not the same in all keys. A time, or a number that
-    counts up as rows come, is a front whichever way round it is stored; a sample tells by its
-    values, else `[writes]` does.
+    What it does: looks at the first part that is not the same in all keys, and reports a time, or a
+    number that rises as rows arrive, in either direction. A sample tells this by its values;
+    without one, `[writes]` does.
 
-    Why it hurts: at any moment one region, so one server, takes all writes. More regions and more
-    servers change nothing, and every region behind the front stays half full.
+    Why it hurts: at any moment one region, so one server, takes all writes. More regions or servers
+    change nothing, and every region that was filled stays half full after its split.
 
-    Use instead: put a bucket of the entity in front, or the entity itself where there are many and
-    none is heavy. A read of a stretch of time alone then asks every bucket.
+    Use instead: a bucket of the entity before the time, or the entity itself if there are many and
+    none is heavy. A read that gives only a time range then asks every bucket.
 
     Source: HBase book, "Monotonically Increasing Row Keys/Timeseries Data"; claims 11, 49 and 80
     agree. OpenTSDB's metric in front helps only with many metrics: OpenTSDB issue 991.
@@ -35,7 +35,7 @@ class MonotoneLead(Rule):
     severity: ClassVar[Severity] = "warning"
     claims = (10, 11, 49, 80)
     cause = "moving_front"
-    bad = """\
+    bad_design = """\
 table = "logs"
 key   = "[ts][host]"
 
@@ -44,7 +44,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -55,10 +55,10 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is None or found.evidence.get("field") is None:
             return  # an import in the order of the keys is told by a rule of its own
-        yield self.finding(
+        yield self.build_finding(
             "key", found.message, found.remedy, value=str(subject.key), **found.evidence
         )

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.cells import cell_bytes
-from rowkey.errors import counted
+from rowkey.cells import compute_cell_bytes
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class NeedlessMarker(Rule):
-    """A marker in every row, although a column is always there.
+    """Every row gets an empty marker cell, although one column is always present.
 
-    What it does: where all columns are declared `nullable`, an event also writes an empty cell, so
-    that its row exists. If a column of the sample is never null, that cell is not needed.
+    What it does: if all columns are declared `nullable`, an event also writes an empty cell so that
+    its row exists. This rule reports a column that is never null in the sample, which makes that
+    cell unnecessary.
 
-    Why it hurts: a cell more in every event: 20 bytes, the key and the family, for nothing.
+    Why it hurts: one more cell in every event: 20 bytes, the key and the family.
 
-    Use instead: leave out `nullable` of the column that is always there.
+    Use instead: leave out `nullable` on the column that is always present.
 
     Source: Phoenix writes an empty cell a row for the same reason. KeyValue.java: 20 bytes, key and
     family a cell; claim 5 counts by row what is paid by cell.
@@ -33,7 +34,7 @@ class NeedlessMarker(Rule):
     code = "RK511"
     severity: ClassVar[Severity] = "info"
     claims = (5,)
-    bad = """\
+    bad_design = """\
 table  = "visits"
 key    = "[bucket(user, 16)][user][ts]"
 splits = "per_bucket"
@@ -44,7 +45,7 @@ user = "u32"
 page = { type = "u32", nullable = true }
 ad   = { type = "u32", nullable = true }
 """
-    good = """\
+    good_design = """\
 table  = "visits"
 key    = "[bucket(user, 16)][user][ts]"
 splits = "per_bucket"
@@ -55,31 +56,32 @@ user = "u32"
 page = "u32"
 ad   = { type = "u32", nullable = true }
 """
-    data = "ts,user,page,ad\n" + "".join(
+    sample_csv = "ts,user,page,ad\n" + "".join(
         f"{1_760_000_000 + n},{n * 7919 % 4001},{n % 89},{n if n % 3 else ''}\n"
         for n in range(1_200)
     )
-    ENOUGH = 1_000
+    MIN_EVENTS = 1_000
     """Events below which a column that is always there may be chance."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        seen = subject.seen
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        seen = subject.sample
         marker = next((cell for cell in subject.cells if not cell.fields), None)
-        if seen is None or seen.events < self.ENOUGH or marker is None:
+        if seen is None or seen.event_count < self.MIN_EVENTS or marker is None:
             return
         for cell in subject.cells:
-            there = [n for n in cell.fields if n in seen.facts and not seen.facts[n].nulls]
+            there = [n for n in cell.fields if n in seen.facts and not seen.facts[n].null_share]
             if not there:
                 continue
-            spent = cell_bytes(0, len(marker.family.encode()), 0, 0) + subject.key_bytes
+            spent = compute_cell_bytes(0, len(marker.family.encode()), 0, 0) + subject.key_bytes
             name = there[0]
-            yield self.finding(
-                subject.nearest("fields", name, "nullable"),
-                f"all columns may be absent, so each event writes an empty cell of {spent:,.0f} "
-                f"bytes; yet {name} is there in all {counted(seen.events, 'event')}",
-                "Leave out its nullable.",
+            yield self.build_finding(
+                subject.find_nearest_path("fields", name, "nullable"),
+                "all columns may be absent, so each event also writes an empty cell of "
+                f"{spent:,.0f} "
+                f"bytes; but {name} is present in all {pluralize(seen.event_count, 'event')}",
+                f"Leave nullable out of {name}.",
                 value=True,
                 bytes=spent,
-                events=seen.events,
+                events=seen.event_count,
             )
             return

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class NullsTogether(Rule):
-    """A nullable field in front, of which many rows are null.
+    """The key starts with a field that is null in many rows.
 
-    What it does: takes the share of nulls of the fields of the leading part, from the sample.
+    What it does: takes the share of nulls in the field of the leading part, from the sample.
 
-    Why it hurts: all rows without a value begin with the same byte 00, so they lie in one region,
-    and the server that has it takes their share.
+    Why it hurts: all rows without a value start with the same byte 00, so they are in one region,
+    and its server takes their whole share.
 
-    Use instead: a field in front that every row has, or a bucket over more fields.
+    Use instead: a leading field that every row has, or a bucket over more fields.
 
     Source: a null in the key is the byte 00 before where the value would stand, in this package's
     byte format.
@@ -30,7 +30,7 @@ class NullsTogether(Rule):
     name = "nulls_together"
     code = "RK122"
     severity: ClassVar[Severity] = "warning"
-    bad = """\
+    bad_design = """\
 table  = "clicks"
 key    = "[bucket(user, 16)][user][page]"
 splits = "per_bucket"
@@ -40,7 +40,7 @@ user  = { type = "u32", nullable = true }
 page  = "u64"
 state = "u8"
 """
-    good = """\
+    good_design = """\
 table  = "clicks"
 key    = "[bucket(page, 16)][page]"
 splits = "per_bucket"
@@ -50,22 +50,23 @@ user  = { type = "u32", nullable = true }
 page  = "u64"
 state = "u8"
 """
-    data = "user,page,state\n" + "".join(
+    sample_csv = "user,page,state\n" + "".join(
         f"{n * 7919 % 5003 if n % 3 else ''},{n * 104729 % 99991},{n % 5}\n" for n in range(900)
     )
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        part = subject.leading
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        part = subject.leading_part
         if part is None or len(part.fields) != 1:
             return
         [name] = part.fields
-        share, servers = subject.fact(name).nulls, subject.cluster.servers
+        share, servers = subject.find_facts(name).null_share, subject.cluster.servers
         if share * servers > 1:
-            yield self.finding(
-                subject.at("fields", name),
-                f"{share:.0%} of the rows have no {name}, which the key begins with: all of them "
-                f"lie in one region, {share * servers:.1f} times one server's share",
-                "Put a field in front that every row has, or a bucket over more fields.",
+            yield self.build_finding(
+                subject.format_path("fields", name),
+                f"the key starts with {name}, which {share:.0%} of the rows do not have: all of "
+                "them "
+                f"go to one region, {share * servers:.1f} times one server's fair share",
+                "Start the key with a field that every row has, or with a bucket over more fields.",
                 value=name,
                 nulls=share,
             )

@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class OneHotRow(Rule):
-    """One row that takes many of the writes.
+    """One row takes many of the writes.
 
     What it does: multiplies the shares of the most frequent value of each field of the key, where
-    all are known, and looks at the least that must meet in one row.
+    all are known, for the least share of events that must meet in one row.
 
-    Why it hurts: a row lies in one region, on one server, and no key, split or server spreads it.
-    Puts of one row wait for each other.
+    Why it hurts: a row is in one region, on one server, and no key, split or server spreads it.
+    Puts to the same row wait for each other.
 
-    Use instead: several rows for the one, summed when they are read, or what tells the events apart
-    in the key.
+    Use instead: several rows in place of the one, summed when they are read, or a further field in
+    the key that distinguishes the events.
 
     Source: HBase book, "Hotspotting"; a row is locked while it is written.
     """
@@ -32,7 +32,7 @@ class OneHotRow(Rule):
     code = "RK105"
     severity: ClassVar[Severity] = "warning"
     cause = "hot_row"
-    bad = """\
+    bad_design = """\
 table  = "likes"
 key    = "[bucket(page, 16)][page]"
 splits = "per_bucket"
@@ -41,7 +41,7 @@ splits = "per_bucket"
 page  = { type = "u32", distinct = 100, draw = { kind = "hotspot", values = 0.01, events = 0.5 } }
 likes = "u64"
 """
-    good = """\
+    good_design = """\
 table  = "likes"
 key    = "[bucket(page, user, 16)][page][user]"
 splits = "per_bucket"
@@ -52,9 +52,9 @@ user  = "u32"
 likes = "u64"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is not None:
-            yield self.finding(
+            yield self.build_finding(
                 "key", found.message, found.remedy, value=str(subject.key), **found.evidence
             )

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
-from rowkey.heat import splits_at_quantiles
+from rowkey.hotspots import format_quantile_splits
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class OneRegionAtFirst(Rule):
-    """A table that is created with one region, although its keys would spread.
+    """The table starts with one region, although its keys could be spread over many.
 
     What it does: looks for designs without splits, or with one region, whose keys do not move with
     the clock.
 
-    Why it hurts: until 256 MB have been written to it, the one region takes all load. It then
-    splits where the middle of its keys happens to be, and each half again, under full load.
+    Why it hurts: until 256 MB have been written, the one region takes all load. It then splits at
+    the middle of the keys it happens to hold, and each half again, under full load.
 
     Use instead: `splits = "per_bucket"` for a bucketed key, `"sample"` for any other.
 
@@ -34,7 +34,7 @@ class OneRegionAtFirst(Rule):
     code = "RK203"
     severity: ClassVar[Severity] = "info"
     claims = (63,)
-    bad = """\
+    bad_design = """\
 table = "logs"
 key   = "[bucket(host, 16)][host][ts]"
 
@@ -43,7 +43,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -53,31 +53,30 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    BUSY = 1_000_000
+    BUSY_BYTES_PER_S = 1_000_000
     """Bytes a second from which the first 256 MB take minutes, not hours, and splits hurt."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or len(boundaries) > 1 or servers == 1:
             return
         if "moving_front" in subject.causes:
             return
         writes = subject.demand.writes or 0
-        listed = subject.buckets is not None
-        yield self.finding(
-            "splits" if subject.says("splits") else "key",
-            f"the table begins with one region, so one of {counted(servers, 'server')} takes all "
-            "load until "
-            "it has split",
-            'Write splits = "per_bucket".' if listed else self._quantiles(subject),
-            severity="warning" if writes >= self.BUSY else "info",
-            value=subject.words.get("splits"),
+        listed = subject.bucket_count is not None
+        yield self.build_finding(
+            "splits" if subject.is_declared("splits") else "key",
+            f"the table starts with one region, so one of {pluralize(servers, 'server')} takes all "
+            "load until it splits",
+            'Write splits = "per_bucket".' if listed else self._format_quantile_remedy(subject),
+            severity="warning" if writes >= self.BUSY_BYTES_PER_S else "info",
+            value=subject.declared_tree.get("splits"),
             writes=writes or None,
         )
 
     @staticmethod
-    def _quantiles(subject: Subject) -> str:
+    def _format_quantile_remedy(subject: LintSubject) -> str:
         """A sample, and where it comes from; a longer one where that is declared already."""
-        if subject.design.cut.needs_sample:
-            return "Record events of more keys, for quantiles of these give no boundary."
-        return f"Write {splits_at_quantiles(subject.design)}."
+        if subject.design.splits.needs_sample:
+            return "Record a sample with more keys: the quantiles of this one give no boundary."
+        return f"Write {format_quantile_splits(subject.design)}."

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class OverwrittenRows(Rule):
-    """Events of the sample that write a row which stands already.
+    """Events of the sample overwrite rows of earlier events.
 
-    What it does: counts keys of the sample that came before. Under a salt such a row is not
-    overwritten but stands twice, of which random-salt tells.
+    What it does: counts the keys of the sample that occurred before. Under a random salt such a row
+    is not overwritten but stored twice, which random-salt reports.
 
-    Why it hurts: a put of the same row, family and qualifier is another version, and one version is
-    kept by default. The earlier event is gone, and nothing says so.
+    Why it hurts: a put of the same row, family and qualifier is a further version, and one version
+    is kept by default. The earlier event is lost without an error.
 
-    Use instead: what tells the events apart in the key, or the event's time as the cells' timestamp
-    with as many versions as are wanted. Where rows are meant to be updated, allow it.
+    Use instead: a further field in the key that distinguishes the events, or the event time as the
+    timestamp of the cells with as many versions as wanted. If rows are meant to be updated, allow
+    the finding.
 
     Source: HBase book, "Versions"; claim 8 agrees, and asks to look for duplicates.
     """
@@ -33,7 +34,7 @@ class OverwrittenRows(Rule):
     code = "RK108"
     severity: ClassVar[Severity] = "warning"
     claims = (8, 64)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[bucket(customer, 16)][customer][day]"
 splits = "per_bucket"
@@ -43,7 +44,7 @@ customer = "u32"
 day      = "date"
 order    = "u64"
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(customer, 16)][customer][day][order]"
 splits = "per_bucket"
@@ -53,21 +54,21 @@ customer = "u32"
 day      = "date"
 order    = "u64"
 """
-    data = "customer,day,order\n" + "".join(
+    sample_csv = "customer,day,order\n" + "".join(
         f"{n * 7919 % 301},2026-01-{1 + n // 450:02d},{n * 6007 % 9001}\n" for n in range(1_800)
     )
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        seen = subject.seen
-        if seen is None or not seen.repeats or subject.key.is_salted:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        seen = subject.sample
+        if seen is None or not seen.repeat_count or subject.key.is_salted:
             return
-        share, one = seen.repeats / seen.events, "s" * (seen.repeats == 1)
-        yield self.finding(
+        share = seen.repeat_count / seen.event_count
+        yield self.build_finding(
             "key",
-            f"{seen.repeats:,} of {counted(seen.events, 'event')} ({share:.1%}) write{one} a row "
-            f"that stands already, and hide{one} what was there",
-            "Add what tells them apart to the key.",
+            f"{seen.repeat_count:,} of {pluralize(seen.event_count, 'event')} ({share:.1%}) "
+            f"overwrite{'s' * (seen.repeat_count == 1)} the row of an earlier event",
+            "Add a field to the key that distinguishes them.",
             value=str(subject.key),
-            repeats=seen.repeats,
-            events=seen.events,
+            repeats=seen.repeat_count,
+            events=seen.event_count,
         )

@@ -10,19 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class PackedHistory(Rule):
-    """Several versions of a cell that holds many fields.
+    """Several versions are kept of a cell that holds many fields.
 
     What it does: looks for packed cells in families that keep more than one version.
 
-    Why it hurts: a version of the cell is a copy of all its fields. One field that changes takes as
-    much room as if all had, and which of them changed has to be found by comparing.
+    Why it hurts: each version of the cell is a copy of all its fields. A change of one field takes
+    as much space as a change of all, and only a comparison shows which one changed.
 
-    Use instead: one version; or a cell of its own, in that family, for the field whose history is
-    wanted.
+    Use instead: one version; or a separate cell for the field whose history is wanted.
 
     Source: claim 45 packs fixed columns; its verdict names versions among what is lost. HBase book,
     "Versions": kept by cell.
@@ -32,7 +31,7 @@ class PackedHistory(Rule):
     code = "RK504"
     severity: ClassVar[Severity] = "info"
     claims = (45,)
-    bad = """\
+    bad_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -45,7 +44,7 @@ town  = { type = "text", max_bytes = 40, pack = "p" }
 [families.d]
 versions = 10
 """
-    good = """\
+    good_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -59,16 +58,17 @@ town  = { type = "text", max_bytes = 40 }
 versions = 10
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for cell in subject.cells:
             versions = subject.families[cell.family].versions
             if versions == 1 or len(cell.fields) < 2:
                 continue
-            yield self.finding(
-                subject.nearest("families", cell.family, "versions"),
-                f"{versions} versions of {cell.family}:{cell.qualifier.decode()} are as many "
-                f"copies of its {len(cell.fields)} fields, whichever of them changed",
-                "Keep one version of it, or give the field whose history matters its own cell.",
+            yield self.build_finding(
+                subject.find_nearest_path("families", cell.family, "versions"),
+                f"each of {versions} versions of {cell.family}:{cell.qualifier.decode()} is a "
+                "copy of "
+                f"all its {len(cell.fields)} fields, whichever of them changed",
+                "Keep one version, or give the field whose history matters its own cell.",
                 value=versions,
                 fields=list(cell.fields),
             )

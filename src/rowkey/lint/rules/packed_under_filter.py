@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class PackedUnderFilter(Rule):
-    """A read that tests a field inside a packed cell.
+    """A read tests a field inside a packed cell.
 
     What it does: looks at the conditions of each declared read that the key does not decide, and
     whether their fields share a cell.
 
-    Why it hurts: a filter of HBase compares the bytes of a cell. It cannot look for one value in
-    several, so every row of the range travels to the client, which unpacks it to find out.
+    Why it hurts: an HBase filter compares the bytes of a whole cell and cannot look inside. So
+    every row of the range is sent to the client, which unpacks and tests it.
 
     Use instead: the tested field in a cell of its own, or in the key; the others stay packed.
 
@@ -32,7 +32,7 @@ class PackedUnderFilter(Rule):
     code = "RK503"
     severity: ClassVar[Severity] = "info"
     claims = (45,)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][ts]"
 splits = "per_bucket"
@@ -49,7 +49,7 @@ name  = "open orders of a user"
 where = "user = ? and state = 1"
 limit = 20
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][ts]"
 splits = "per_bucket"
@@ -67,21 +67,21 @@ where = "user = ? and state = 1"
 limit = 20
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         shared = {
             name: cell for cell in subject.cells if len(cell.fields) > 1 for name in cell.fields
         }
         for one in subject.reads:
             if one.plan is None or one.plan.is_point:
                 continue
-            tested = [name for name in one.plan.residual if name in shared]
+            tested = [name for name in one.plan.residual_fields if name in shared]
             if tested:
                 cell = shared[tested[0]]
-                yield self.finding(
+                yield self.build_finding(
                     f"{one.path}.where",
                     f"{one.read.name} tests {', '.join(tested)}, packed with "
                     f"{len(cell.fields) - 1} other fields into {cell.family}:"
-                    f"{cell.qualifier.decode()}, where no filter of HBase can look",
+                    f"{cell.qualifier.decode()}, where HBase filters cannot look",
                     "Give the tested field a cell of its own.",
                     value=one.read.name,
                     fields=tested,

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
-from rowkey.keys import Source
+from rowkey.keys import Determinant
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class RandomSalt(Rule):
-    """A salt of chance, under reads or writes of single rows.
+    """The key contains a random salt, and single rows are read or written again.
 
-    What it does: looks for a part that chance decides, counts the keys or ranges that each declared
-    read tries because of it, and the events of a sample whose row, the salt left aside, was written
-    before: of n salts, 1 - 1/n of them draw another.
+    What it does: looks for a random part, counts the keys or ranges that each declared read tries
+    because of it, and counts the events of a sample whose row, without the salt, was written
+    before: with n salts, 1 - 1/n of them draw another salt.
 
-    Why it hurts: nobody knows where a row is. A get is n gets. A row that is put a second time
-    stands twice, under two salts: sums count it twice. Increments and checked puts are impossible.
+    Why it hurts: a client cannot know where a row is. A get becomes n gets. A row that is put twice
+    is stored twice, under two salts, so sums count it twice. Increments and check-and-put are
+    impossible.
 
     Use instead: a bucket of fields that the reads give: it spreads as well and can be computed.
-    Keep a salt where rows are only ever appended and read in stretches, or for one value's flood.
+    Keep a salt if rows are only appended and read as ranges, or for the flood of one value.
 
     Source: claims 14 and 78 salt by a random prefix, claim 15 by a hash, which lets a get work;
     claim 21 lists one row under two prefixes, as happens. Claim 87: n salts give at most n times
@@ -37,7 +38,7 @@ class RandomSalt(Rule):
     code = "RK118"
     severity: ClassVar[Severity] = "info"
     claims = (14, 15, 21, 78, 87)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[salt(16)][order]"
 splits = "per_bucket"
@@ -50,7 +51,7 @@ amount = "u32"
 name  = "an order"
 where = "order = ?"
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(order, 16)][order]"
 splits = "per_bucket"
@@ -64,28 +65,31 @@ name  = "an order"
 where = "order = ?"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         if not subject.key.is_salted:
             return
         salts = subject.key.salt_count or 1
-        shown = next(s for s, part in subject.parts() if part.source is Source.CHANCE)
+        shown = next(
+            s for s, part in subject.iter_parts() if part.determined_by is Determinant.CHANCE
+        )
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
-        tried = f"; {gets[0].read.name} gets {counted(salts, 'row')} for one" if gets else ""
-        repeats = (subject.seen.repeats or 0) if subject.seen is not None else 0
+        tried = f"; {gets[0].read.name} tries {pluralize(salts, 'key')} for one row" if gets else ""
+        repeats = (subject.sample.repeat_count or 0) if subject.sample is not None else 0
         twice = repeats * (1 - 1 / salts)
         if repeats:
             tried += (
-                f"; {counted(repeats, 'event')} seen write{'s' * (repeats == 1)} a row again: "
-                f"about {twice:,.0f} stand{'s' * (round(twice) == 1)} twice"
+                f"; {pluralize(repeats, 'event')} of the sample write{'s' * (repeats == 1)} a row "
+                f"again, and about {twice:,.0f} of these rows are stored twice"
             )
-        yield self.finding(
+        yield self.build_finding(
             "key",
-            f"chance decides {shown}: a get tries every salt, and a row put twice stands twice"
+            f"{shown} is random: a get tries every salt, and a row that is put twice is stored "
+            "twice"
             f"{tried}",
             "Use a bucket of the fields that reads give.",
             severity="warning" if gets or repeats else "info",
             value=shown,
-            verdict="A hash spreads as evenly, and a get finds its row.",
+            verdict="A bucket spreads as evenly, and a get finds its row.",
             salts=salts,
             repeats=repeats,
             duplicates=twice,

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ReadAcrossFamilies(Rule):
-    """A read that tests columns of several families.
+    """A read tests columns of several families.
 
-    What it does: looks at the conditions of each declared read that the key does not decide, and
-    at the families their fields are stored in.
+    What it does: looks at the conditions of each declared read that the key does not decide, and at
+    the families their fields are stored in.
 
-    Why it hurts: each row of the range is looked up in two stores before it is known whether it is
-    wanted. Columns that are asked together and stored apart have the cost of a second family and
-    none of its gain.
+    Why it hurts: each row of the range is looked up in two stores before the filter can decide.
+    Columns that are read together but stored apart have the cost of a second family and none of its
+    benefit.
 
     Use instead: the tested fields in one family, or in the key.
 
@@ -33,7 +33,7 @@ class ReadAcrossFamilies(Rule):
     code = "RK306"
     severity: ClassVar[Severity] = "info"
     claims = (42,)
-    bad = """\
+    bad_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -52,7 +52,7 @@ versions = 3
 name  = "one of a town, if grown up"
 where = "id = ? and age >= 18 and town = ?"
 """
-    good = """\
+    good_design = """\
 table  = "people"
 key    = "[bucket(id, 16)][id]"
 splits = "per_bucket"
@@ -67,18 +67,18 @@ name  = "one of a town, if grown up"
 where = "id = ? and age >= 18 and town = ?"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         family = {name: cell.family for cell in subject.cells for name in cell.fields}
         for one in subject.reads:
             if one.plan is None:
                 continue
-            tested = [name for name in one.plan.residual if name in family]
+            tested = [name for name in one.plan.residual_fields if name in family]
             families = list(dict.fromkeys(family[name] for name in tested))
             if len(families) < 2:
                 continue
-            yield self.finding(
+            yield self.build_finding(
                 f"{one.path}.where",
-                f"{one.read.name} tests {', '.join(tested)}, which lie in the families "
+                f"{one.read.name} tests {', '.join(tested)}, which are in the families "
                 f"{', '.join(families)}: each row is looked up in {len(families)} stores",
                 "Put the fields that are tested together into one family.",
                 value=one.read.name,

@@ -5,30 +5,30 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.plan import spreading
+from rowkey.messages import pluralize
+from rowkey.plan import count_spreading_parts
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ReadAsksEveryBucket(Rule):
-    """A read that gives an entity, and asks every bucket all the same.
+    """A read gives part of the bucket's fields, so it must ask every bucket.
 
-    What it does: looks for reads that pin some of the fields a bucket is made of, but not all, so
-    that the bucket cannot be computed. Where what is given has too few values to fill the buckets
-    by itself, nothing is said: a bucket of more is then right.
+    What it does: looks for reads that fix some, but not all, of the fields a bucket is computed
+    from. If the given fields have too few values to fill the buckets by themselves, nothing is
+    reported: a bucket of more fields is then right.
 
-    Why it hurts: each answer is merged from all buckets, although the rows of the entity could lie
+    Why it hurts: each answer is merged from all buckets, although the rows of the entity could be
     in one.
 
-    Use instead: a bucket of what the reads give; or the third number of a bucket, which spreads
-    only the heavy values over some buckets.
+    Use instead: a bucket of the fields that the reads give; or the third number of a bucket, which
+    spreads only the heavy values over several buckets.
 
     Source: claim 86 hashes so that chosen rows share a region, by hashing the entity: agrees. Claim
     38: n buckets are n scans.
@@ -38,7 +38,7 @@ class ReadAsksEveryBucket(Rule):
     code = "RK611"
     severity: ClassVar[Severity] = "info"
     claims = (38, 69, 86)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, ts, 16)][host][ts]"
 splits = "per_bucket"
@@ -54,7 +54,7 @@ where = "host = ? and ts >= ? and ts < ?"
 span  = "1h"
 limit = 1000
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -71,30 +71,30 @@ span  = "1h"
 limit = 1000
 """
 
-    ENOUGH = 4
+    MIN_VALUES_PER_BUCKET = 4
     """Values a bucket below which some stay empty. Source: the cause `few_entities`."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        spread = subject.key.parts[: spreading(subject.key)]
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        spread = subject.key.parts[: count_spreading_parts(subject.key)]
         made_of = {name for part in spread for name in part.fields}
         for one in subject.reads:
             given = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
             lacking = made_of - given
-            buckets = subject.buckets
+            buckets = subject.bucket_count
             if one.plan is None or buckets is None or not made_of & given or not lacking:
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
             pinned = [name for name in subject.key.fields if name in made_of & given]
-            counts = [subject.distinct(name) for name in pinned]
-            if all(counts) and prod(n for n in counts if n) < self.ENOUGH * buckets:
+            counts = [subject.count_distinct(name) for name in pinned]
+            if all(counts) and prod(n for n in counts if n) < self.MIN_VALUES_PER_BUCKET * buckets:
                 continue
             names = ", ".join(pinned)
-            yield self.finding(
+            yield self.build_finding(
                 one.path,
-                f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, of which "
-                f"the bucket is made as well: it asks {counted(one.plan.fan_out, 'range')}",
-                f"Make the bucket of {names} alone, where none of its values is heavy.",
+                f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, which the "
+                f"bucket also needs: it reads {pluralize(one.plan.fan_out, 'range')}",
+                f"Compute the bucket from {names} alone, if none of its values is heavy.",
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
                 lacking=sorted(lacking),

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class ReadsBeyondServers(Rule):
-    """More ranges a second than the servers can open.
+    """The reads open more ranges a second than the servers can serve.
 
     What it does: multiplies the rate of each read by its ranges, adds the rate of the writes, and
-    compares that with what the servers take, where the file tells all of it.
+    compares the sum with the capacity of the servers, where the file declares all of these.
 
-    Why it hurts: each range is a request at the least. A read that asks 16 buckets makes 16 of one,
-    and what looked like a tenth of the capacity is more than all of it.
+    Why it hurts: each range is at least one request. A read over 16 buckets makes 16, so a load
+    that looked like a tenth of the capacity exceeds it.
 
     Use instead: a bucket of fields that the read gives, so that it asks one; fewer buckets; more
     servers.
@@ -34,7 +34,7 @@ class ReadsBeyondServers(Rule):
     code = "RK610"
     severity: ClassVar[Severity] = "error"
     claims = (38, 75, 78)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
@@ -55,7 +55,7 @@ span  = "1s"
 limit = 100
 rate  = "15000/s"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
@@ -77,11 +77,11 @@ limit = 100
 rate  = "1500/s"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         cluster, writes = subject.cluster, subject.design.writes.rate or 0.0
-        if cluster.capacity is None:
+        if cluster.capacity_per_s is None:
             return
-        most = cluster.capacity * cluster.servers
+        most = cluster.capacity_per_s * cluster.servers
         asked = [
             (one.read.rate * one.plan.fan_out, index)
             for index, one in enumerate(subject.reads)
@@ -93,13 +93,12 @@ rate  = "1500/s"
         heaviest, index = max(asked)
         one = subject.reads[index]
         ranges = 1 if one.plan is None else one.plan.fan_out
-        yield self.finding(
-            subject.at("reads", index, "rate"),
+        yield self.build_finding(
+            subject.format_path("reads", index, "rate"),
             f"reads and writes make {total:,.0f} requests a second, and "
-            f"{counted(cluster.servers, 'server')} "
-            f"take {most:,.0f}: {one.read.name} alone makes {heaviest:,.0f}, "
-            f"{ranges:,} for each answer",
-            "Let it ask fewer ranges, or take more servers.",
+            f"{pluralize(cluster.servers, 'server')} can serve {most:,.0f}: {one.read.name} alone "
+            f"makes {heaviest:,.0f}, {ranges:,} for each answer",
+            "Let it read fewer ranges, or use more servers.",
             value=one.read.name,
             requests=total,
             capacity=most,

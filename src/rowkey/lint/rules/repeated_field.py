@@ -10,19 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class RepeatedField(Rule):
-    """A field that stands whole in the key more than once.
+    """The key contains the same field more than once.
 
-    What it does: counts the parts from which a field can be read back, by itself.
+    What it does: counts the parts from which a field can be read back completely.
 
-    Why it hurts: the second one tells nothing, and its bytes are in every cell of the row. Which of
-    the two a reader looks at is left to chance.
+    Why it hurts: the second one adds nothing, and its bytes are stored in every cell of the row.
 
-    Use instead: one of them: the first, where the field spreads or narrows; the second, if what
-    stands in front is only there to spread, and then a digest or a bucket of it.
+    Use instead: one of them: the first, if it spreads or narrows; the second, if the first only
+    spreads rows, and then with a digest or a bucket of it in front.
 
     Source: KeyValue.java, every cell repeats the key; claims 6 and 22 agree that it costs MemStore.
     """
@@ -31,7 +30,7 @@ class RepeatedField(Rule):
     code = "RK120"
     severity: ClassVar[Severity] = "info"
     claims = (6, 22)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[reverse(order)][shop][order]"
 splits = { algorithm = "uniform", regions = 16 }
@@ -41,7 +40,7 @@ order  = "u64"
 shop   = { type = "text", max_bytes = 16 }
 amount = "u32"
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[reverse(order)][shop]"
 splits = { algorithm = "uniform", regions = 16 }
@@ -52,19 +51,19 @@ shop   = { type = "text", max_bytes = 16 }
 amount = "u32"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name in subject.key.fields:
             whole = [
                 (shown, part)
-                for shown, part in subject.parts()
-                if name in part.fields and part.residue(name).nothing
+                for shown, part in subject.iter_parts()
+                if name in part.fields and part.residue(name).is_empty
             ]
             for shown, part in whole[1:]:
-                yield self.finding(
+                yield self.build_finding(
                     "key",
-                    f"{shown} repeats {name}, which {whole[0][0]} holds whole",
+                    f"{shown} repeats {name}, which {whole[0][0]} already holds",
                     "Leave one of the two out.",
                     value=shown,
                     field=name,
-                    least=part.framing.least,
+                    least=part.framing.min_bytes,
                 )

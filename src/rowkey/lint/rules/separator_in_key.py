@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SeparatorInKey(Rule):
-    """A separator between parts that need none, or that a value may hold.
+    """The key has a separator that is not needed, or that a value may contain.
 
-    What it does: looks for constant bytes behind a part of the key. Behind a part that tells its
-    own end they are bytes for nothing; behind one that does not, they are its end, and any value
-    may hold them.
+    What it does: looks for constant bytes after a part of the key. After a part that shows its own
+    end they are useless; after one that does not, they mark its end, and any value may contain
+    them.
 
-    Why it hurts: a value with the separator in it is taken for two. With `~`, 7E, every byte above
-    it sorts behind the separator, so a range from `uid~` to `uid~~` misses ids that begin with 7E
-    or more. A needless one is stored in every cell.
+    Why it hurts: a value that contains the separator is read as two. With `~`, 7E, a range from
+    `uid~` to `uid~~` misses ids whose next byte is 7E or more. A useless separator is stored in
+    every cell.
 
-    Use instead: the default encodings, which end a text with 00, or fixed widths. The stop of a
-    range is the prefix with its last byte raised by one.
+    Use instead: the default encodings, which end a text with 00, or fixed widths. A prefix range
+    ends at the prefix with its last byte raised by one.
 
     Source: claim 47 scans from "uid1~" to "uid1~~", which misses what begins with 7E; claim 65 puts
     `_`, 5F, behind digits that are not padded. ClientUtil: the closest next row key for a prefix.
@@ -36,7 +36,7 @@ class SeparatorInKey(Rule):
     code = "RK115"
     severity: ClassVar[Severity] = "warning"
     claims = (47, 65)
-    bad = """\
+    bad_design = """\
 table  = "follows"
 key    = "[bucket(fan, 16)][fan:raw]['~'][star]"
 splits = "per_bucket"
@@ -49,7 +49,7 @@ since = "timestamp_ms"
 [writes]
 arrival = "random"
 """
-    good = """\
+    good_design = """\
 table  = "follows"
 key    = "[bucket(fan, 16)][fan][star]"
 splits = "per_bucket"
@@ -62,17 +62,17 @@ since = "timestamp_ms"
 [writes]
 arrival = "random"
 """
-    also = ("RK109",)
+    other_codes = ("RK109",)
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        for (before, part), (shown, constant) in pairwise(subject.parts()):
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        for (before, part), (shown, constant) in pairwise(subject.iter_parts()):
             if constant.fields or constant.cardinality != 1 or not part.fields:
                 continue
             [piece] = constant.images({}).points or (b"",)
-            if part.framing.closed:
-                yield self.finding(
+            if part.framing.is_self_delimiting:
+                yield self.build_finding(
                     "key",
-                    f"{shown} stands behind {before}, which tells its own end: {len(piece)} "
+                    f"{shown} follows {before}, which already has an end: {len(piece)} "
                     f"byte{'s' * (len(piece) != 1)} of every cell for nothing",
                     f"Leave {shown} out.",
                     severity="info",
@@ -81,18 +81,22 @@ arrival = "random"
                 )
                 continue
             names = " and ".join(part.fields)
-            held = [v for n in part.fields for v in subject.values(n) if self._holds(v, piece)]
+            held = [
+                v
+                for n in part.fields
+                for v in subject.list_values(n)
+                if self._has_separator(v, piece)
+            ]
             seen = f", and {held[0]!r} does" if held else ""
-            yield self.finding(
+            yield self.build_finding(
                 "key",
-                f"{shown} is the end of {names}, which may hold it{seen}: such a value is taken "
-                "for two",
+                f"{shown} ends {names}, which may contain it{seen}: such a value is read as two",
                 f"Leave {shown} out, and write {names} in its default encoding.",
                 severity="error" if held else None,
                 value=shown,
-                verdict="A range of a prefix stops at the prefix with its last byte raised by one.",
+                verdict="A prefix range ends at the prefix with its last byte raised by one.",
             )
 
     @staticmethod
-    def _holds(value: object, piece: bytes) -> bool:
+    def _has_separator(value: object, piece: bytes) -> bool:
         return isinstance(value, str) and piece in value.encode()

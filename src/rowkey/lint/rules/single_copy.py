@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SingleCopy(Rule):
-    """A family of which the file system keeps one copy.
+    """HDFS keeps only one copy of a family's files.
 
     What it does: looks for `dfs_replication = 1`.
 
-    Why it hurts: the loss of one disk is the loss of its blocks. A region with a missing block does
-    not open, so that its other families are out of reach as well.
+    Why it hurts: one lost disk is lost data. A region with a missing block does not open, so its
+    other families are unavailable as well.
 
-    Use instead: nothing, which leaves the file system's own number, usually 3. For data that can be
-    made anew, allow it and say so.
+    Use instead: nothing, which keeps the file system's own setting, usually 3. For data that can be
+    produced again, allow the finding and say so.
 
     Source: ColumnFamilyDescriptorBuilder, DFS_REPLICATION; HDFS dfs.replication, 3 by default.
     """
@@ -30,7 +30,7 @@ class SingleCopy(Rule):
     name = "single_copy"
     code = "RK415"
     severity: ClassVar[Severity] = "warning"
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -42,7 +42,7 @@ name = { type = "text", max_bytes = 200 }
 [families.d]
 dfs_replication = 1
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -52,12 +52,12 @@ user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
             if family.dfs_replication == 1:
-                yield self.finding(
-                    subject.at("families", name, "dfs_replication"),
-                    f"one copy of family {name} is kept: a lost disk is lost data",
-                    "Leave it out, which keeps as many copies as the file system's setting.",
+                yield self.build_finding(
+                    subject.format_path("families", name, "dfs_replication"),
+                    f"HDFS keeps one copy of family {name}: a lost disk is lost data",
+                    "Leave dfs_replication out, which keeps the file system's setting.",
                     value=1,
                 )

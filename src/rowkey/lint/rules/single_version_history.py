@@ -10,19 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SingleVersionHistory(Rule):
-    """Events that are versions of one row, of which one is kept.
+    """Events are stored as versions of one row, but only one version is kept.
 
-    What it does: looks for a field that is the cells' timestamp, so that events of one key are
-    versions of one row, in families that keep one version because the file does not say how many.
+    What it does: looks for a field that is the timestamp of the cells, so that events with the same
+    key are versions of one row, in families that keep one version because the file does not declare
+    `versions`.
 
-    Why it hurts: of every key the newest event stays, and all history is dropped at the next
-    compaction, without a word.
+    Why it hurts: only the newest event of every key survives; the next compaction drops the rest
+    without an error.
 
-    Use instead: `versions` as many as are wanted, be it 1, or the time in the key.
+    Use instead: `versions`, with as many as are wanted, even 1, or the time in the key.
 
     Source: HBASE-10941: the default is 1 since 0.96. Claim 26 says 3, which is wrong.
     """
@@ -31,7 +32,7 @@ class SingleVersionHistory(Rule):
     code = "RK402"
     severity: ClassVar[Severity] = "warning"
     claims = (26,)
-    bad = """\
+    bad_design = """\
 table  = "prices"
 key    = "[bucket(item, 16)][item]"
 splits = "per_bucket"
@@ -44,7 +45,7 @@ price = "u32"
 [families.d]
 compression = "ZSTD"
 """
-    good = """\
+    good_design = """\
 table  = "prices"
 key    = "[bucket(item, 16)][item]"
 splits = "per_bucket"
@@ -58,22 +59,22 @@ price = "u32"
 versions = 10
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        placed = subject.design.layout.stored.get("timestamp", ())
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        placed = subject.design.layout.placed_fields.get("timestamp", ())
         layout = subject.design.layout
-        if not placed or layout.shares_rows or placed[0] in layout.identity:
+        if not placed or layout.has_shared_rows or placed[0] in layout.identity_fields:
             return
         for name in {cell.family: None for cell in subject.cells}:
-            if subject.says("families", name, "versions"):
+            if subject.is_declared("families", name, "versions"):
                 continue
-            yield self.finding(
-                subject.at("families", name)
-                if subject.says("families", name)
-                else subject.at("fields", placed[0]),
-                f"{placed[0]} is the time of the cells, so events of one key are versions, and "
-                f"family {name} keeps 1",
-                "Say how many versions are wanted, or put the time into the key.",
+            yield self.build_finding(
+                subject.format_path("families", name)
+                if subject.is_declared("families", name)
+                else subject.format_path("fields", placed[0]),
+                f"{placed[0]} is the timestamp of cells, so events with the same key are versions "
+                f"of one row, and family {name} keeps 1",
+                "Declare how many versions to keep, or put the time into the key.",
                 value=1,
-                verdict="The default is 1 version since 0.96, not 3.",
+                verdict="The default is 1 version since HBase 0.96, not 3.",
                 family=name,
             )

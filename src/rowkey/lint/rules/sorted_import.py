@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SortedImport(Rule):
-    """An import in the order of the row keys.
+    """The rows are imported in the order of their keys.
 
     What it does: looks for `arrival = "bulk_sorted"` where no salt spreads the rows.
 
-    Why it hurts: every client works on the same region at the same time, and all of them move on to
-    the next together. One server works, whatever the key.
+    Why it hurts: all clients write to the same region at the same time and move on to the next one
+    together. One server works, whatever the key.
 
-    Use instead: the rows shuffled, each client a different stretch; or finished files, loaded in
-    bulk.
+    Use instead: the rows shuffled, with a different part for each client; or HFiles that are
+    bulk-loaded.
 
     Source: HBase book, "Lock-step import": claim 79 randomises the order, which is right.
     """
@@ -31,7 +31,7 @@ class SortedImport(Rule):
     code = "RK701"
     severity: ClassVar[Severity] = "warning"
     claims = (79,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ name = { type = "text", max_bytes = 200 }
 [writes]
 arrival = "bulk_sorted"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -56,11 +56,11 @@ name = { type = "text", max_bytes = 200 }
 arrival = "random"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get("moving_front")
         if found is not None and subject.design.writes.arrival == "bulk_sorted":
-            yield self.finding(
-                subject.nearest("writes", "arrival"),
+            yield self.build_finding(
+                subject.find_nearest_path("writes", "arrival"),
                 found.message,
                 found.remedy,
                 value=subject.design.writes.arrival,

@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SpelledOutValue(Rule):
-    """Text in the key that a type would keep in fewer bytes.
+    """The key holds a value as text that a type would store in fewer bytes.
 
     What it does: looks at the sample's values of each text field of the key: whether all are whole
     numbers, hexadecimal digits of one length, UUIDs or IPv4 addresses.
 
-    Why it hurts: 20 digits are 8 bytes, 32 hexadecimal digits are 16, and the key stands in every
-    cell. The order of numbers is lost besides.
+    Why it hurts: 20 digits fit in 8 bytes, 32 hexadecimal digits in 16, and the key is stored in
+    every cell. Numbers as text also lose their order.
 
     Use instead: the type, which reads and writes the same text.
 
@@ -34,7 +34,7 @@ class SpelledOutValue(Rule):
     code = "RK113"
     severity: ClassVar[Severity] = "info"
     claims = (83, 84)
-    bad = """\
+    bad_design = """\
 table  = "traces"
 key    = "[bucket(trace, 16)][trace]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ splits = "per_bucket"
 trace = { type = "text", max_bytes = 32 }
 state = "u8"
 """
-    good = """\
+    good_design = """\
 table  = "traces"
 key    = "[bucket(trace, 16)][trace:bytes]"
 splits = "per_bucket"
@@ -52,51 +52,52 @@ splits = "per_bucket"
 trace = { type = "hex", width = 16 }
 state = "u8"
 """
-    data = "trace,state\n" + "".join(
+    sample_csv = "trace,state\n" + "".join(
         f"{(n + 1) * 0x9E3779B97F4A7C15 % 2**64:016x},{n % 5}\n" for n in range(300)
     )
-    ENOUGH = 20
+    MIN_VALUES = 20
     """Different values below which what all of them look like tells little."""
-    HEX = 'type = "hex", width = {} and :bytes'
-    OF_DIGESTS = "Made a string, a digest has 26 or 34 bytes by the charset, and is lost."
-    FORMS: ClassVar = (
+    HEX_DECLARATION = 'type = "hex", width = {} and :bytes'
+    DIGEST_VERDICT = (
+        "A digest made a string has 26 or 34 bytes, depending on the charset, and is damaged."
+    )
+    TEXT_FORMS: ClassVar = (
         (re.compile(r"0|[1-9][0-9]{0,18}"), "whole numbers", 'type = "u64"', 8),
         (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUIDs", 'type = "uuid"', 16),
         (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", 'type = "ipv4"', 4),
-        (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", HEX, None),
+        (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", HEX_DECLARATION, None),
     )
     """Forms with their names, the type, and its bytes; of digits, half as many as there are."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name in subject.key.fields:
             field = subject.design.fields[name]
-            texts = [one for one in subject.values(name) if isinstance(one, str)]
-            is_whole = any(part.residue(name).nothing for part in subject.key.parts)
-            is_text = field.type.is_sequence and not field.type.required
-            if not is_text or not is_whole or len(texts) < self.ENOUGH:
+            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
+            is_whole = any(part.residue(name).is_empty for part in subject.key.parts)
+            is_text = field.type.is_sequence and not field.type.required_options
+            if not is_text or not is_whole or len(texts) < self.MIN_VALUES:
                 continue
-            for form, what, typed, width in self.FORMS:
+            for form, what, typed, width in self.TEXT_FORMS:
                 mean = sum(map(len, texts)) / len(texts)
-                room = width or len(texts[0]) // 2
+                n_bytes = width or len(texts[0]) // 2
                 fits = width is not None or len({len(text) for text in texts}) == 1
-                if fits and room < mean and all(map(form.fullmatch, texts)):
-                    yield self.finding(
-                        subject.at("fields", name),
-                        f"all {counted(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
-                        "bytes of "
-                        f"text where {room} do, in every cell",
+                if fits and n_bytes < mean and all(map(form.fullmatch, texts)):
+                    yield self.build_finding(
+                        subject.format_path("fields", name),
+                        f"all {pluralize(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
+                        f"bytes of text in every cell, where {n_bytes} would do",
                         f"Declare {typed.format(len(texts[0]))}"
-                        f"{self._splits(subject, name, typed)}.",
+                        f"{self._format_split_advice(subject, name, typed)}.",
                         value=field.type.name,
-                        verdict=self.OF_DIGESTS if width is None else "",
+                        verdict=self.DIGEST_VERDICT if width is None else "",
                         bytes=mean,
-                        possible=room,
+                        possible=n_bytes,
                     )
                     break
 
-    def _splits(self, subject: Subject, name: str, typed: str) -> str:
+    def _format_split_advice(self, subject: LintSubject, name: str, typed: str) -> str:
         """What is said of the splits where digests lead the key and become bytes."""
-        part = subject.leading
-        if part is None or part.fields != (name,) or not part.residue(name).nothing:
+        part = subject.leading_part
+        if part is None or part.fields != (name,) or not part.residue(name).is_empty:
             return ""
-        return subject.cut_for_bytes(part) if typed == self.HEX else ""
+        return subject.format_split_advice(part) if typed == self.HEX_DECLARATION else ""

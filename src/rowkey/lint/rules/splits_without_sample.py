@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class SplitsWithoutSample(Rule):
-    """Splits at quantiles of keys that came, and no recording of any.
+    """The splits come from a sample, but no sample is declared.
 
-    What it does: asks whether `splits = "sample"` has a sample, in the file or beside it. Of one
-    that is declared and cannot be read `check` tells by itself.
+    What it does: looks for `splits = "sample"` without a sample in the file or on the command line.
+    A declared sample that cannot be read is reported by `check` itself.
 
-    Why it hurts: nobody knows where the regions begin, so nothing judges them, and `splits`, `ddl`
-    and `create` refuse the file until they are given one. Whoever gives another gets another table.
+    Why it hurts: the region boundaries are unknown, so nothing checks them, and `splits`, `ddl` and
+    `create` reject the file until they get a sample. Each sample gives another table.
 
-    Use instead: declare `[sample] path`, a recording of what comes; half an hour of one busy day
-    is better than none.
+    Use instead: `[sample] path`, a recording of real events; half an hour of one busy day is better
+    than none.
 
     Source: HBase book, "Relationship Between RowKeys and Region Splits": regions that are cut
     beforehand must be reachable by the keys that come, so these have to be known.
@@ -32,7 +32,7 @@ class SplitsWithoutSample(Rule):
     name = "splits_without_sample"
     code = "RK206"
     severity: ClassVar[Severity] = "info"
-    bad = """\
+    bad_design = """\
 table  = "pages"
 key    = "[url]"
 splits = { algorithm = "sample", regions = 8 }
@@ -41,7 +41,7 @@ splits = { algorithm = "sample", regions = 8 }
 url  = { type = "text", max_bytes = 200 }
 text = { type = "text", max_bytes = 2000 }
 """
-    good = """\
+    good_design = """\
 table  = "pages"
 key    = "[url]"
 splits = ["c", "e", "h", "l", "o", "r", "u"]
@@ -51,14 +51,14 @@ url  = { type = "text", max_bytes = 200 }
 text = { type = "text", max_bytes = 2000 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         design = subject.design
-        if not design.cut.needs_sample or subject.seen is not None or design.sample_path:
+        if not design.splits.needs_sample or subject.sample is not None or design.sample_path:
             return
-        yield self.finding(
+        yield self.build_finding(
             "splits",
-            "the boundaries are quantiles of keys that came, and no recording of any is declared: "
-            "they are not judged, and the table cannot be made from this file alone",
-            'Declare [sample] path = "…", a recording of what comes, or give --sample FILE.',
-            value=subject.words.get("splits"),
+            "the splits are quantiles of a sample, but no sample is declared: they cannot be "
+            "checked, and the table cannot be created from this file alone",
+            'Declare [sample] path = "…", a recording of real events, or give --sample FILE.',
+            value=subject.declared_tree.get("splits"),
         )

@@ -10,20 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
-class TimeOnlyBucket(Rule):
-    """A key whose spread is computed from time alone.
+class TimeOnlyBucketRule(Rule):
+    """The bucket is computed from the time alone.
 
-    What it does: looks for a leading part that times alone decide and that does not follow their
-    order: a remainder, a hash or a reversal of the time. If times come in steps, it counts the
-    numbers they reach: n / gcd(step, n).
+    What it does: looks for a leading part that depends only on times and does not keep their order:
+    a remainder, a hash or a reversal of the time. If times come in steps, it counts the values they
+    reach: n / gcd(step, n).
 
-    Why it hurts: events of one moment have one time, so they meet in one place, one moment here and
-    the next there. Stamps in whole seconds counted in milliseconds reach one of 100 remainders.
+    Why it hurts: all events of one moment have the same time, so they go to the same region.
+    Timestamps in whole seconds, counted in milliseconds, reach one of 100 remainders.
 
-    Use instead: a bucket of what differs between events of one moment, such as the entity.
+    Use instead: a bucket of a field that differs between the events of one moment, such as the
+    entity.
 
     Source: claim 37 has `ts % n`, which uses n / gcd(step, n) buckets; a bucket of time alone has
     the skew of one server in every window shorter than its resolution.
@@ -34,7 +35,7 @@ class TimeOnlyBucket(Rule):
     severity: ClassVar[Severity] = "warning"
     claims = (37,)
     cause = "time_only_bucket"
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[mod(ts, 16)][ts][host]"
 splits = "per_bucket"
@@ -47,7 +48,7 @@ line = { type = "text", max_bytes = 500 }
 [writes]
 rate = "50/s"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
@@ -58,21 +59,21 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
-    SHORT = "A remainder by n uses n / gcd(step, n) numbers, not n."
-    MEETING = "What the time alone decides spreads moments, and not the events of one moment."
+    FEW_NUMBERS_VERDICT = "A remainder modulo n reaches n / gcd(step, n) values, not n."
+    SAME_MOMENT_VERDICT = "A bucket of the time spreads moments, not the events of one moment."
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is None:
             return
-        place = next(shown for shown, part in subject.parts() if part is subject.leading)
+        place = next(shown for shown, part in subject.iter_parts() if part is subject.leading_part)
         reached, buckets = found.evidence["reached"], found.evidence["buckets"]
         is_short = reached is not None and buckets is not None and reached < buckets
-        verdict = self.SHORT if is_short else self.MEETING
-        together = self._together(subject, found.evidence["step_s"])
+        verdict = self.FEW_NUMBERS_VERDICT if is_short else self.SAME_MOMENT_VERDICT
+        together = self._estimate_events_per_step(subject, found.evidence["step_s"])
         is_rare = together is not None and together < 1 and not is_short
-        said = f" Here {together:.2g} events come in such a moment." if is_rare else ""
-        yield self.finding(
+        said = f" Here {together:.2g} events arrive in one such moment." if is_rare else ""
+        yield self.build_finding(
             "key",
             f"{found.message}{said}",
             found.remedy,
@@ -84,15 +85,15 @@ line = { type = "text", max_bytes = 500 }
         )
 
     @staticmethod
-    def _together(subject: Subject, step_s: float) -> float | None:
+    def _estimate_events_per_step(subject: LintSubject, step_s: float) -> float | None:
         """Events that come within a step of the time, on average, if their rate is known."""
-        time, seen = subject.design.writes.time, subject.seen
+        time, seen = subject.design.writes.time, subject.sample
         if seen is None or seen.is_thin or time is None or time.name not in subject.facts:
             rate = subject.design.writes.rate
             return None if rate is None else rate * step_s
-        known, tick = subject.fact(time.name), time.type.tick or 1
-        if known.least is None or known.greatest is None:
+        known, tick = subject.find_facts(time.name), time.type.unit_ns or 1
+        if known.minimum is None or known.maximum is None:
             return None
-        units = time.type.hold(known.greatest) - time.type.hold(known.least)
+        units = time.type.to_internal(known.maximum) - time.type.to_internal(known.minimum)
         moments = units * tick / 1_000_000_000 / step_s
-        return float(seen.events / max(moments, 1.0))
+        return float(seen.event_count / max(moments, 1.0))

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.plan import spreading
+from rowkey.messages import pluralize
+from rowkey.plan import count_spreading_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class TooFewBuckets(Rule):
-    """Fewer buckets than servers.
+    """There are fewer buckets than servers.
 
-    What it does: compares the number of buckets or salts with the servers, where what stands behind
-    them moves with the clock.
+    What it does: compares the number of buckets or salts with the servers, where the field after
+    them rises with time.
 
-    Why it hurts: a bucket whose keys rise with time is written at one place, its end. Four buckets
-    keep four servers busy, however many there are.
+    Why it hurts: a bucket whose keys rise with time is written only at its end. Four buckets keep
+    four servers busy, however many there are.
 
-    Use instead: as many buckets as servers or more, and a number that the servers divide.
+    Use instead: at least as many buckets as servers, and a multiple of them.
 
     Source: claim 87, 4 salts give 4 times the writes at most, agrees; claim 14.
     """
@@ -33,7 +33,7 @@ class TooFewBuckets(Rule):
     code = "RK124"
     severity: ClassVar[Severity] = "warning"
     claims = (14, 87)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 4)][ts][host]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 8)][ts][host]"
 splits = "per_bucket"
@@ -53,24 +53,25 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    also = ("RK205",)
+    other_codes = ("RK205",)
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        buckets, servers = subject.buckets, subject.cluster.servers
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        buckets, servers = subject.bucket_count, subject.cluster.servers
         if buckets is None or buckets >= servers:
             return
-        behind = [p for p in subject.key.parts[spreading(subject.key) :] if p.cardinality != 1]
+        behind = [
+            p for p in subject.key.parts[count_spreading_parts(subject.key) :] if p.cardinality != 1
+        ]
         time = subject.design.writes.time
-        is_clock = subject.design.writes.goes_on
+        is_clock = subject.design.writes.has_advancing_time
         if time is None or not is_clock or not behind or behind[0].fields != (time.name,):
             return
-        yield self.finding(
+        yield self.build_finding(
             "key",
-            f"{counted(buckets, 'bucket')} on {counted(servers, 'server')}, each written at its "
-            "end: at any moment only "
-            f"{buckets} of the servers take writes",
-            f"Take {2 * servers}, two a server{subject.asked_then(2 * servers)}.",
+            f"{pluralize(buckets, 'bucket')} on {pluralize(servers, 'server')}, each written at "
+            f"its end: at any moment at most {buckets} servers take writes",
+            f"Use {2 * servers}, two for each server{subject.format_fan_out_change(2 * servers)}.",
             value=buckets,
-            verdict="Their number follows from the servers, not from the regions.",
+            verdict="The number of buckets depends on the servers, not on the regions.",
             servers=servers,
         )

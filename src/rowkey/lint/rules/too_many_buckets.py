@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class TooManyBuckets(Rule):
-    """More buckets than a scan should ask.
+    """A read has to ask more buckets than the servers need.
 
     What it does: for each declared read that asks every bucket, or every salt, compares their
     number with the servers.
 
-    Why it hurts: each is a range of its own, opened, read and merged: 100 buckets are 100 scans for
-    one answer. Beyond one or two a server, more of them spread no better.
+    Why it hurts: each bucket is a separate range to open, read and merge: 100 buckets are 100 scans
+    for one answer. More than one or two for each server spread no better.
 
-    Use instead: one or two buckets a server; a bucket of what the read gives, so that it asks one.
+    Use instead: one or two buckets for each server; a bucket of what the read gives, so that it
+    asks only one.
 
     Source: claim 38, 100 buckets are 100 scans, is right; claim 14 takes as many prefixes as
     regions: servers are what counts. In practice 2 to 4 a server are found.
@@ -33,7 +34,7 @@ class TooManyBuckets(Rule):
     code = "RK123"
     severity: ClassVar[Severity] = "warning"
     claims = (14, 38, 69)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 100)][ts][host]"
 splits = { algorithm = "uniform", regions = 16, first = "\\\\x00", last = "\\\\x63" }
@@ -49,7 +50,7 @@ where = "ts >= ? and ts < ?"
 span  = "1h"
 limit = 1000
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
@@ -65,12 +66,12 @@ where = "ts >= ? and ts < ?"
 span  = "1h"
 limit = 1000
 """
-    MANY = 4
+    MAX_BUCKETS_PER_SERVER = 4
     """Buckets a server above which it is said."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        buckets = subject.buckets
-        most = self.MANY * subject.cluster.servers
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        buckets = subject.bucket_count
+        most = self.MAX_BUCKETS_PER_SERVER * subject.cluster.servers
         asking = [
             one
             for one in subject.reads
@@ -78,13 +79,16 @@ limit = 1000
         ]
         if buckets is None or buckets <= most or not asking:
             return
-        cut = "" if subject.design.cut.algorithm == "per_bucket" else ', and splits = "per_bucket"'
-        yield self.finding(
+        cut = (
+            "" if subject.design.splits.algorithm == "per_bucket" else ', and splits = "per_bucket"'
+        )
+        yield self.build_finding(
             "key",
-            f"{counted(buckets, 'bucket')} on {counted(subject.cluster.servers, 'server')}: each "
-            f"answer of {asking[0].read.name} is merged from {counted(buckets, 'range')} or more",
-            f"Take {2 * subject.cluster.servers}, two a server{cut}.",
+            f"{pluralize(buckets, 'bucket')} on {pluralize(subject.cluster.servers, 'server')}: "
+            f"each answer of {asking[0].read.name} is merged from at least "
+            f"{pluralize(buckets, 'range')}",
+            f"Use {2 * subject.cluster.servers}, two for each server{cut}.",
             value=buckets,
-            verdict="Their number follows from the servers, not from the regions.",
+            verdict="The number of buckets depends on the servers, not on the regions.",
             reads=[one.read.name for one in asking],
         )

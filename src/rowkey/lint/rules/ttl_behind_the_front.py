@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class TtlBehindTheFront(Rule):
-    """A time to live under keys in the order of time, which leaves empty regions behind.
+    """Expired rows leave empty regions, because the key starts with the time.
 
-    What it does: looks for a time to live where the key begins with the time.
+    What it does: looks for a time to live where the key starts with the time.
 
-    Why it hurts: regions are never given back. Once the rows of a region are too old, it stays,
-    empty, and the table gains a region at its end for each that dies at its beginning.
+    Why it hurts: regions are never removed. When all rows of a region have expired, it stays,
+    empty, and the table gains a region at its end for each that empties at its beginning.
 
-    Use instead: an entity or a bucket in front, so that old rows leave room where new ones come; or
-    merge the empty regions as a chore, or let the normalizer.
+    Use instead: an entity or a bucket before the time, so that new rows take the space of old ones;
+    or merge the empty regions regularly, or switch the normalizer on.
 
     Source: HBase book, "Region Normalizer": it merges small neighbours; files of expired cells are
     dropped whole by minor compactions, as claim 29 says, but regions are not.
@@ -33,7 +33,7 @@ class TtlBehindTheFront(Rule):
     code = "RK404"
     severity: ClassVar[Severity] = "info"
     claims = (29,)
-    bad = """\
+    bad_design = """\
 table = "logs"
 key   = "[ts][host]"
 
@@ -45,7 +45,7 @@ line = { type = "text", max_bytes = 500 }
 [families.d]
 ttl = "30d"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -58,20 +58,20 @@ line = { type = "text", max_bytes = 500 }
 [families.d]
 ttl = "30d"
 """
-    also = ("RK101",)
+    other_codes = ("RK101",)
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         front = subject.causes.get("moving_front")
         field = front.evidence.get("field") if front is not None else None
-        if field is None or subject.design.fields[field].type.tick is None:
+        if field is None or subject.design.fields[field].type.unit_ns is None:
             return
         for name, family in subject.families.items():
-            if family.ttl_s != FOREVER_S and subject.says("families", name, "ttl"):
-                yield self.finding(
-                    subject.at("families", name, "ttl"),
-                    f"rows die after {family.ttl_s:,} s, and the key begins with {field}: the "
-                    "regions they leave stay, empty",
-                    "Put an entity or a bucket in front, or merge old regions as a chore.",
+            if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
+                yield self.build_finding(
+                    subject.format_path("families", name, "ttl"),
+                    f"rows expire after {family.ttl_s:,} s, and the key starts with {field}: their "
+                    "regions stay, empty",
+                    f"Put an entity or a bucket before {field}, or merge old regions regularly.",
                     value=family.ttl_s,
                     field=field,
                 )

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class TtlFromWriting(Rule):
-    """A time to live that counts from the import, not from the event.
+    """The time to live counts from the import, not from the event.
 
     What it does: looks for a time to live where old events are written, by `arrival` random or
-    bulk_sorted, and the cells' timestamps are those of writing.
+    bulk_sorted, and cells get the time of writing as their timestamp.
 
-    Why it hurts: an event of last year, imported today, lives from today on. The table holds more
-    than the time to live says, until it has passed once more.
+    Why it hurts: an event of last year that is imported today expires one time to live from today.
+    Until then the table holds more than the time to live suggests.
 
-    Use instead: `at = "timestamp"` on the event's time, where each row is written once.
+    Use instead: `at = "timestamp"` on the event time, if each row is written once.
 
     Source: HBase book, "Time To Live": counted from the cell's timestamp; claim 28.
     """
@@ -32,7 +32,7 @@ class TtlFromWriting(Rule):
     code = "RK703"
     severity: ClassVar[Severity] = "info"
     claims = (28,)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -48,7 +48,7 @@ ttl = "30d"
 [writes]
 arrival = "random"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -62,18 +62,20 @@ line = { type = "text", max_bytes = 500 }
 ttl = "30d"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         writes = subject.design.writes
-        if writes.goes_on or writes.time is None:
+        if writes.has_advancing_time or writes.time is None:
             return
-        if subject.design.layout.stamp is not None:
+        if subject.design.layout.cell_timestamp is not None:
             return
         for name, family in subject.families.items():
-            if family.ttl_s != FOREVER_S and subject.says("families", name, "ttl"):
-                yield self.finding(
-                    subject.at("families", name, "ttl"),
-                    f"old events are written, and their {family.ttl_s:,} s begin when they are "
+            if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
+                yield self.build_finding(
+                    subject.format_path("families", name, "ttl"),
+                    f"old events are imported, and their ttl of {family.ttl_s:,} s begins when "
+                    "they are "
                     f"written, not at {writes.time.name}",
-                    f'Store {writes.time.name} with at = "timestamp", where a row is written once.',
+                    f'Declare {writes.time.name} with at = "timestamp", if each row is written '
+                    "once.",
                     value=family.ttl_s,
                 )

@@ -11,20 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class TtlInMilliseconds(Rule):
-    """A time to live that reads like milliseconds.
+    """The time to live looks like milliseconds, but HBase reads seconds.
 
-    What it does: looks for a time to live that is written as a bare number, is a usual span in
-    milliseconds, as five, ten or thirty minutes, some hours or whole days are, and is no whole
-    number of weeks, months or years in seconds; from ten years on for any number that thousand
-    divides.
+    What it does: looks for a ttl that is a bare number and a usual duration in milliseconds (five,
+    ten or thirty minutes, some hours, whole days), but no whole number of weeks, months or years in
+    seconds; and, from ten years on, for any multiple of a thousand.
 
-    Why it hurts: a family's time to live is in seconds. 86400000 is not a day, it is 1,000 days;
-    604800000 is not 7 days, it is 19 years, and the table grows for ever. The 2592000000 ms of 30
-    days are more than HBase can store, and refused.
+    Why it hurts: a family's ttl is in seconds. 86400000 is not a day but 1,000 days; 604800000 is
+    not 7 days but 19 years, and the table grows for ever. 2592000000, 30 days in milliseconds, is
+    more than HBase can store and is rejected.
 
     Use instead: a number with its unit, `ttl = "30d"`.
 
@@ -36,7 +35,7 @@ class TtlInMilliseconds(Rule):
     code = "RK403"
     severity: ClassVar[Severity] = "warning"
     claims = (28, 30)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -49,7 +48,7 @@ line = { type = "text", max_bytes = 500 }
 [families.d]
 ttl = 2000000000
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -62,61 +61,62 @@ line = { type = "text", max_bytes = 500 }
 [families.d]
 ttl = "30d"
 """
-    LONG = 10 * 365 * 86_400
+    MAX_TTL_S = 10 * 365 * 86_400
     """Seconds from which a bare number is taken for milliseconds: ten years."""
-    MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+    MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
     """Milliseconds of them."""
-    MINUTES = (5, 10, 30)
+    USUAL_MINUTES = (5, 10, 30)
     """Minutes that a time to live is usually given in."""
-    HOURS = (1, 2, 3, 4, 6, 8, 12, 36)
+    USUAL_HOURS = (1, 2, 3, 4, 6, 8, 12, 36)
     """Hours that a time to live is usually given in, where it is no whole number of days."""
-    SPANS = tuple(days * 86_400 for days in (7, 30, 365))
+    USUAL_SPANS_S = tuple(days * 86_400 for days in (7, 30, 365))
     """Seconds whose multiples are a usual span in seconds as well."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for name, family in subject.families.items():
             given = subject.design.declaration.families.get(name, {}).get("ttl")
             if not isinstance(given, int) or family.ttl_s == FOREVER_S:
                 continue
-            if self._is_long(given) or self._is_usual(given):
-                yield self.finding(
-                    subject.at("families", name, "ttl"),
-                    f"{given} seconds are {self._seconds(given)}; as milliseconds they were "
-                    f"{self._milliseconds(given)}",
-                    'Write it with its unit, such as "30d".',
+            if self._is_long(given) or self._is_usual_in_ms(given):
+                yield self.build_finding(
+                    subject.format_path("families", name, "ttl"),
+                    f"{given} seconds are {self._format_seconds(given)}; {given} milliseconds "
+                    "would be "
+                    f"{self._format_milliseconds(given)}",
+                    'Write the ttl with its unit, such as "30d".',
                     value=given,
-                    verdict="A family's time to live is in seconds, a cell's in milliseconds.",
+                    verdict="The ttl of a family is in seconds, that of a cell in milliseconds.",
                 )
 
     @classmethod
-    def _is_long(cls, given: int) -> bool:
-        return given >= cls.LONG and given % 1_000 == 0
+    def _is_long(cls, ttl: int) -> bool:
+        return ttl >= cls.MAX_TTL_S and ttl % 1_000 == 0
 
     @classmethod
-    def _is_usual(cls, given: int) -> bool:
+    def _is_usual_in_ms(cls, ttl: int) -> bool:
         """Whether a number is a usual span in milliseconds, and none in seconds."""
-        if not given or any(given % span == 0 for span in cls.SPANS):
+        if not ttl or any(ttl % span == 0 for span in cls.USUAL_SPANS_S):
             return False
-        hours, rest = divmod(given, cls.HOUR)
-        is_day = given % cls.DAY == 0
-        is_short = given in [cls.MINUTE * minutes for minutes in cls.MINUTES]
-        return is_day or is_short or (not rest and hours in cls.HOURS)
+        hours, rest = divmod(ttl, cls.HOUR_MS)
+        is_day = ttl % cls.DAY_MS == 0
+        is_short = ttl in [cls.MINUTE_MS * minutes for minutes in cls.USUAL_MINUTES]
+        return is_day or is_short or (not rest and hours in cls.USUAL_HOURS)
 
     @staticmethod
-    def _seconds(given: int) -> str:
+    def _format_seconds(ttl: int) -> str:
         """A number of seconds in years, or in days below ten of them."""
-        years, days = given / 31_536_000, given / 86_400
+        years, days = ttl / 31_536_000, ttl / 86_400
         return (
             f"{years:,.0f} years"
-            if years >= TtlInMilliseconds.LONG / 31_536_000
+            if years >= TtlInMilliseconds.MAX_TTL_S / 31_536_000
             else (f"{days:,.3g} days" if days < 1_000 else f"{days:,.0f} days")
         )
 
     @classmethod
-    def _milliseconds(cls, given: int) -> str:
+    def _format_milliseconds(cls, ttl: int) -> str:
         """A number of milliseconds in days, or in hours or minutes where it is less than one."""
-        for unit, name in ((cls.DAY, "day"), (cls.HOUR, "hour"), (cls.MINUTE, "minute")):
-            if given >= unit:
-                many = given / unit
+        for unit, name in ((cls.DAY_MS, "day"), (cls.HOUR_MS, "hour"), (cls.MINUTE_MS, "minute")):
+            if ttl >= unit:
+                many = ttl / unit
                 return f"{many:,.3g} {name}{'s' * (many != 1)}"
-        return f"{given} ms"
+        return f"{ttl} ms"

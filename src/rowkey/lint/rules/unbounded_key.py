@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.cells import ROW_BYTES_MOST
+from rowkey.cells import MAX_ROW_BYTES
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnboundedKey(Rule):
-    """A row key that may become longer than HBase stores.
+    """A row key may become longer than HBase accepts.
 
-    What it does: adds up the longest bytes of each part. A field that nothing limits, or limits
-    that add up to more than 32,767 bytes, let rows come that no table takes.
+    What it does: adds up the longest bytes of each part, and reports fields without a limit, and
+    limits that add up to more than 32,767 bytes.
 
-    Why it hurts: the put of such a row is refused, and it is always the odd row, long after the
+    Why it hurts: HBase rejects a put with such a key, which happens to a rare row, long after the
     table went live.
 
-    Use instead: declare `max_bytes` on the field, keep `digest` or `truncate` of it in the key, or
-    leave it to a column.
+    Use instead: `max_bytes` on the field, `digest` or `truncate` of it in the key, or a column.
 
     Source: HConstants.MAX_ROW_LENGTH, 32,767 bytes. Claim 3 says 64 KB, which is wrong.
     """
@@ -33,7 +32,7 @@ class UnboundedKey(Rule):
     code = "RK106"
     severity: ClassVar[Severity] = "info"
     claims = (3,)
-    bad = """\
+    bad_design = """\
 table  = "pages"
 key    = "[bucket(url, 16)][url]"
 splits = "per_bucket"
@@ -42,7 +41,7 @@ splits = "per_bucket"
 url  = "text"
 body = { type = "text", max_bytes = 100000 }
 """
-    good = """\
+    good_design = """\
 table  = "pages"
 key    = "[digest(url, 16)]"
 splits = { algorithm = "uniform", regions = 16 }
@@ -52,13 +51,13 @@ url  = "text"
 body = { type = "text", max_bytes = 100000 }
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        most = subject.key.body.framing.most
-        if most is not None and most > ROW_BYTES_MOST:
-            yield self.finding(
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        most = subject.key.part_sequence.framing.max_bytes
+        if most is not None and most > MAX_ROW_BYTES:
+            yield self.build_finding(
                 "key",
-                f"its longest key has {most:,} bytes, and HBase stores {ROW_BYTES_MOST:,}",
-                "Lower max_bytes of its fields, or keep a digest of one.",
+                f"the longest key has {most:,} bytes, and HBase accepts {MAX_ROW_BYTES:,}",
+                "Lower max_bytes of its fields, or keep a digest of one of them.",
                 severity="warning",
                 value=str(subject.key),
                 verdict="The limit is 32,767 bytes, not 64 KB.",
@@ -67,11 +66,11 @@ body = { type = "text", max_bytes = 100000 }
         if most is not None:
             return
         for name in subject.key.fields:
-            if any(p.framing.most is None and name in p.fields for p in subject.key.parts):
-                yield self.finding(
-                    subject.at("fields", name),
-                    f"nothing limits {name}, and a row whose key exceeds {ROW_BYTES_MOST:,} bytes "
-                    "is refused",
-                    "Declare max_bytes.",
+            if any(p.framing.max_bytes is None and name in p.fields for p in subject.key.parts):
+                yield self.build_finding(
+                    subject.format_path("fields", name),
+                    f"{name} has no limit, and HBase rejects a key of more than {MAX_ROW_BYTES:,} "
+                    "bytes",
+                    f"Declare max_bytes for {name}.",
                     verdict="The limit is 32,767 bytes, not 64 KB.",
                 )

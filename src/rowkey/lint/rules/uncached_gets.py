@@ -9,20 +9,21 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UncachedGets(Rule):
-    """A family without block cache that is read row by row.
+    """The block cache is off for a family whose single rows are read.
 
-    What it does: looks for `block_cache = false` where a declared read gets single rows, or asks
-    for few in order again and again.
+    What it does: looks for `block_cache = false` where a declared read gets single rows.
 
-    Why it hurts: each read goes to disk, or to another machine's, for a block that was read a
-    moment ago. Indexes and filters are cached all the same.
+    Why it hurts: each get reads its block from disk, or from another machine's, even if it was read
+    a moment ago. Indexes and Bloom filters are cached anyway.
 
-    Use instead: the default. Switch it off for families that are only scanned whole and seldom.
+    Use instead: the default. Switch the cache off only for families that are scanned whole, and
+    seldom.
 
     Source: HBase book, "Block Cache"; claim 32 agrees.
     """
@@ -31,7 +32,7 @@ class UncachedGets(Rule):
     code = "RK407"
     severity: ClassVar[Severity] = "warning"
     claims = (32,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -47,7 +48,7 @@ block_cache = false
 name  = "a user"
 where = "user = ?"
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -61,18 +62,18 @@ name  = "a user"
 where = "user = ?"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
         for name, family in subject.families.items():
             if gets and not family.block_cache:
-                yield self.finding(
-                    subject.at("families", name, "block_cache"),
-                    f"{gets[0].read.name} gets single rows, and no block of them is kept in memory",
+                yield self.build_finding(
+                    subject.format_path("families", name, "block_cache"),
+                    f"{gets[0].read.name} gets single rows, and the block cache is off",
                     "Leave block_cache out.",
                     value=False,
                     family=name,
                     reads=[one.read.name for one in gets],
                 )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         return {("families", str(finding.evidence["family"]), "block_cache"): None}

@@ -9,21 +9,22 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UncompressedFamily(Rule):
-    """Much data without compression.
+    """A large family is not compressed.
 
-    What it does: where rate and time to live tell how much the table will hold, looks for families
+    What it does: where the rate and the ttl tell how large the table becomes, looks for families
     without a codec.
 
-    Why it hurts: keys, families and qualifiers repeat in every cell, so that blocks usually shrink
-    to a third or less. Disk, network and copies are paid in full.
+    Why it hurts: keys, families and qualifiers repeat in every cell, so blocks usually shrink to a
+    third or less. Without compression, disk, network and replicas hold all of it.
 
-    Use instead: ZSTD for what is kept long, LZ4 or SNAPPY for what is read much. The codec must be
-    there on every server.
+    Use instead: ZSTD for data that is kept long, LZ4 or SNAPPY for data that is read often. Every
+    server must have the codec.
 
     Source: HBase book, "Compression and Data Block Encoding"; claim 33 agrees, the default is NONE.
     Claim 34 calls Snappy the newest: LZ4 and ZSTD came later.
@@ -33,7 +34,7 @@ class UncompressedFamily(Rule):
     code = "RK409"
     severity: ClassVar[Severity] = "info"
     claims = (33, 34)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -49,7 +50,7 @@ ttl = "30d"
 [writes]
 rate = "100/s"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -66,26 +67,27 @@ compression = "ZSTD"
 [writes]
 rate = "100/s"
 """
-    MUCH = 10 * 2**30
+    MIN_TABLE_BYTES = 10 * 2**30
     """Bytes from which it is said: one region's."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        if subject.demand.size < self.MUCH:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        if subject.demand.size < self.MIN_TABLE_BYTES:
             return
         for name, family in subject.families.items():
             if family.compression == "NONE":
-                yield self.finding(
-                    subject.nearest("families", name, "compression")
-                    if subject.says("families", name)
+                yield self.build_finding(
+                    subject.find_nearest_path("families", name, "compression")
+                    if subject.is_declared("families", name)
                     else "table",
-                    f"{subject.demand.size / 2**30:,.0f} GiB will be stored, and family {name} is "
+                    f"the table grows to {subject.demand.size / 2**30:,.0f} GiB, and family "
+                    f"{name} is "
                     "not compressed",
-                    'Set compression = "ZSTD", or "LZ4" for what is read much.',
+                    'Set compression = "ZSTD", or "LZ4" for data that is read often.',
                     value=family.compression,
-                    verdict="LZ4 and ZSTD have come since Snappy was the newest.",
+                    verdict="LZ4 and ZSTD are newer than Snappy.",
                     family=name,
                     size=subject.demand.size,
                 )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         return {("families", str(finding.evidence["family"]), "compression"): "ZSTD"}

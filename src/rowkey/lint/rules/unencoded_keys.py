@@ -9,21 +9,22 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnencodedKeys(Rule):
-    """Keys that are most of what is stored, written whole in every cell.
+    """Keys take most of the space, and no block encoding shortens them.
 
     What it does: where the length of keys is known, takes their share of an event's bytes, and
     looks for families without a data block encoding.
 
-    Why it hurts: neighbouring cells share most of their key. Written whole each time, keys fill the
-    blocks in the cache, where compression does not help, for blocks are cached unpacked.
+    Why it hurts: neighbouring cells share most of their key. Stored whole each time, keys fill the
+    blocks in the cache, where compression does not help, because cached blocks are not compressed.
 
-    Use instead: FAST_DIFF, which writes what differs from the cell before; ROW_INDEX_V1 where
-    single rows are looked for in wide blocks.
+    Use instead: FAST_DIFF, which stores only the difference from the previous cell; ROW_INDEX_V1
+    for reads of single rows from large blocks.
 
     Source: HBase book, "Data Block Encoding Types"; the verdict on claim 33.
     """
@@ -32,7 +33,7 @@ class UnencodedKeys(Rule):
     code = "RK410"
     severity: ClassVar[Severity] = "info"
     claims = (33,)
-    bad = """\
+    bad_design = """\
 table  = "visits"
 key    = "[bucket(site, 16)][site][ts]"
 splits = "per_bucket"
@@ -47,7 +48,7 @@ left   = "u32"
 [families.d]
 versions = 1
 """
-    good = """\
+    good_design = """\
 table  = "visits"
 key    = "[bucket(site, 16)][site][ts]"
 splits = "per_bucket"
@@ -62,23 +63,23 @@ left   = "u32"
 [families.d]
 encoding = "FAST_DIFF"
 """
-    LONG = 24
+    MIN_KEY_BYTES = 24
     """Bytes of a key below which nothing is said: the 20 of every cell's own are as many."""
-    HALF = 0.5
+    MIN_KEY_SHARE = 0.5
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         mean = subject.known_key_bytes
-        cells = sum(cell.share for cell in subject.cells)
-        if mean is None or mean <= self.LONG or cells < 2:
+        cells = sum(cell.event_share for cell in subject.cells)
+        if mean is None or mean <= self.MIN_KEY_BYTES or cells < 2:
             return
         share = mean * cells / subject.event_bytes
         for name, family in subject.families.items():
-            if share >= self.HALF and family.encoding == "NONE":
-                yield self.finding(
-                    subject.nearest("families", name, "encoding")
-                    if subject.says("families", name)
+            if share >= self.MIN_KEY_SHARE and family.encoding == "NONE":
+                yield self.build_finding(
+                    subject.find_nearest_path("families", name, "encoding")
+                    if subject.is_declared("families", name)
                     else "key",
-                    f"keys are {share:.0%} of an event's bytes, and family {name} writes them "
+                    f"keys are {share:.0%} of an event's bytes, and family {name} stores them "
                     "whole in every cell",
                     'Set encoding = "FAST_DIFF".',
                     value=family.encoding,
@@ -86,5 +87,5 @@ encoding = "FAST_DIFF"
                     share=share,
                 )
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+    def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         return {("families", str(finding.evidence["family"]), "encoding"): "FAST_DIFF"}

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnequalFamilies(Rule):
-    """A family that few rows have beside one that most have.
+    """One family is used by few rows and another by most.
 
     What it does: counts in a sample how many events write a cell of each family, and compares each
-    family with the fullest.
+    family with the one that most events write.
 
     Why it hurts: a region splits by its largest store, so the rows of the small family are
     scattered over as many regions as the large one needs. A scan of the small family alone opens
     all of them, for a few rows each.
 
-    Use instead: a table of its own for what few rows have, or its columns in the family that every
-    row has: a cell that is absent takes no room.
+    Use instead: a separate table for the columns that few rows have, or the family that every row
+    has: an absent cell takes no space.
 
     Source: HBase book, "Cardinality of ColumnFamilies"; claim 19 gives a million rows against a
     billion, and its verdict warns from 10 to 100 times on.
@@ -35,7 +35,7 @@ class UnequalFamilies(Rule):
     code = "RK303"
     severity: ClassVar[Severity] = "info"
     claims = (19,)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[bucket(order, 16)][order]"
 splits = "per_bucket"
@@ -50,7 +50,7 @@ returned = { type = "u32", nullable = true, family = "r" }
 [families.r]
 versions = 3
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(order, 16)][order]"
 splits = "per_bucket"
@@ -60,39 +60,44 @@ order    = "u64"
 total    = "u32"
 returned = { type = "u32", nullable = true }
 """
-    data = "order,total,returned\n" + "".join(
+    sample_csv = "order,total,returned\n" + "".join(
         f"{(n + 1) * 0x9E3779B97F4A7C15 % 2**63},{n % 97},{n if n % 40 == 0 else ''}\n"
         for n in range(1_200)
     )
-    MANY = 10
+    INFO_RATIO = 10
     """Times as many rows from which it is told. Source: verdict on claim 19."""
-    HUGE = 100
+    WARNING_RATIO = 100
     """Times as many from which it is a warning. Source: the same."""
-    ENOUGH = 1_000
+    MIN_EVENTS = 1_000
     """Events below which a share of one in a hundred is chance."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        if subject.seen is None or subject.seen.events < self.ENOUGH or len(subject.families) < 2:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        if (
+            subject.sample is None
+            or subject.sample.event_count < self.MIN_EVENTS
+            or len(subject.families) < 2
+        ):
             return
         shares: dict[str, list[float]] = {name: [] for name in subject.families}
         for cell in subject.cells:
-            if not subject.seen.facts.keys() >= set(cell.fields):
+            if not subject.sample.facts.keys() >= set(cell.fields):
                 return
-            shares[cell.family].append(cell.share)
+            shares[cell.family].append(cell.event_share)
         # At least as many events as its commonest cell has, at most as many as all together.
         fullest = max(shares, key=lambda name: max(shares[name], default=0.0))
         most = max(shares[fullest])
         for name in subject.families:
-            few = max(min(sum(shares[name]), 1.0), 1 / subject.seen.events)
-            if most / few < self.MANY:
+            few = max(min(sum(shares[name]), 1.0), 1 / subject.sample.event_count)
+            if most / few < self.INFO_RATIO:
                 continue
-            yield self.finding(
-                subject.family_path(name),
-                f"family {fullest} has cells of {most:.2%} of "
-                f"{counted(subject.seen.events, 'event')}, "
-                f"{name} of {few:.2%}: {most / few:,.0f} times fewer rows, over the same regions",
+            yield self.build_finding(
+                subject.find_family_path(name),
+                f"of {pluralize(subject.sample.event_count, 'event')}, {most:.2%} write family "
+                f"{fullest} "
+                f"and {few:.2%} write {name}: {most / few:,.0f} times fewer rows in the same "
+                "regions",
                 f"Give {name} a table of its own, or put its columns into {fullest}.",
-                severity="warning" if most / few > self.HUGE else "info",
+                severity="warning" if most / few > self.WARNING_RATIO else "info",
                 value=name,
                 ratio=most / few,
                 fullest=fullest,

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnevenRegions(Rule):
-    """Regions that the servers do not divide.
+    """The regions do not divide evenly among the servers.
 
     What it does: compares the number of regions that hold keys with the servers.
 
-    Why it hurts: the balancer gives some servers one region more. Ten even regions on eight servers
-    load two of them with 1.6 times the mean, and the table stands no more than those.
+    Why it hurts: the balancer gives some servers one region more. Ten equal regions on eight
+    servers load two of them with 1.6 times the mean, and these limit the table.
 
-    Use instead: a multiple of the servers, twice as many at least, so that a further server changes
+    Use instead: a multiple of the servers, at least twice as many, so that one more server changes
     little.
 
     Source: ceil(k / S) · S / k, the pigeonhole principle. Claims 10 and 14 ask for even regions:
@@ -33,7 +33,7 @@ class UnevenRegions(Rule):
     severity: ClassVar[Severity] = "info"
     claims = (10, 14)
     cause = "integer_imbalance"
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 10)][host][ts]"
 splits = "per_bucket"
@@ -43,7 +43,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -53,18 +53,20 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    HARD = 1.5
+    WARNING_SKEW = 1.5
     """Load of the busiest server over the mean, from which on it is a warning."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is not None and found.evidence["regions"] > subject.cluster.servers:
-            yield self.finding(
-                subject.nearest("splits") if subject.says("splits") else "key",
+            yield self.build_finding(
+                subject.find_nearest_path("splits") if subject.is_declared("splits") else "key",
                 found.message,
                 found.remedy,
-                severity="warning" if found.bound >= self.HARD else "info",
-                verdict="As many prefixes as regions are even only where the servers divide them.",
-                value=subject.words.get("splits"),
+                severity="warning" if found.bound >= self.WARNING_SKEW else "info",
+                verdict=(
+                    "One prefix for each region is even only if the servers divide the regions."
+                ),
+                value=subject.declared_tree.get("splits"),
                 **found.evidence,
             )

@@ -5,26 +5,26 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnevenRows(Rule):
-    """A row with a hundred times the events of others.
+    """One row holds a hundred times the events of the others.
 
     What it does: counts the events of each row in a sample, where rows hold many events.
 
-    Why it hurts: what is sized for the usual row fails on that one. A scan takes as much memory as
-    its widest row, the row cannot be split, and its region is moved, cached and compacted with it.
+    Why it hurts: what is sized for the usual row fails on that one. A scan needs as much memory as
+    its widest row, and the row cannot be split.
 
-    Use instead: a bound on every row: a `time_slice` or `time_bucket` in the key, or the field of
-    the qualifier itself. Or the few known heavy entities in a table of their own.
+    Use instead: a limit for every row: a `time_slice` or `time_bucket` in the key, or the
+    qualifier's field in the key. Or a separate table for the few known heavy entities.
 
     Source: verdict on claim 46: a row cannot be split, and a get of more than 1 GB fails. HBase
     book, "Rows vs. Columns".
@@ -34,7 +34,7 @@ class UnevenRows(Rule):
     code = "RK507"
     severity: ClassVar[Severity] = "info"
     claims = (46,)
-    bad = """\
+    bad_design = """\
 table  = "follows"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -44,7 +44,7 @@ user     = "u64"
 follower = { type = "u64", at = "qualifier" }
 since    = "date"
 """
-    good = """\
+    good_design = """\
 table  = "follows"
 key    = "[bucket(user, follower, 16)][user][follower]"
 splits = "per_bucket"
@@ -54,33 +54,34 @@ user     = "u64"
 follower = "u64"
 since    = "date"
 """
-    data = "user,follower,since\n" + "".join(
+    sample_csv = "user,follower,since\n" + "".join(
         f"{7 if n % 25 == 0 else n * 7919},{n * 6007},2026-01-{1 + n % 28:02d}\n"
         for n in range(1, 5_001)
     )
-    TIMES = 100
+    MIN_TIMES_MEAN = 100
     """Times the mean from which a row is told: a choice of ours, two orders of size."""
-    ENOUGH = 200
+    MIN_EVENTS_PER_ROW = 200
     """Events of a row in the sample below which it is not told."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        seen = subject.seen
-        if seen is None or not subject.design.layout.shares_rows or subject.key.is_salted:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        seen = subject.sample
+        if seen is None or not subject.design.layout.has_shared_rows or subject.key.is_salted:
             return
         rows = [(sum(1 for _ in same), key) for key, same in groupby(seen.keys)]
         if not rows:
             return
         most, key = max(rows)
         mean = len(seen.keys) / len(rows)
-        if most < self.ENOUGH or most < self.TIMES * mean:
+        if most < self.MIN_EVENTS_PER_ROW or most < self.MIN_TIMES_MEAN * mean:
             return
         share = most / len(seen.keys)
-        yield self.finding(
+        yield self.build_finding(
             "key",
-            f"the row {subject.key.show(key)[:80]} has {most:,} of "
-            f"{counted(len(seen.keys), 'event')} "
-            f"({share:.2%}), {most / mean:,.0f} times the mean of {counted(len(rows), 'row')}",
-            "Bound the row by a field more in the key, or keep heavy entities in a table apart.",
+            f"the row {subject.key.format_prefix(key)[:80]} has {most:,} of "
+            f"{pluralize(len(seen.keys), 'event')} ({share:.2%}), {most / mean:,.0f} times the "
+            "mean "
+            f"of {pluralize(len(rows), 'row')}",
+            "Add a field to the key that limits the row, or give heavy entities a separate table.",
             value=str(subject.key),
             events=most,
             mean=mean,

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnexplainedAllowance(Rule):
-    """A comment that allows something and gives no reason.
+    """An allow comment gives no reason.
 
     What it does: reads the comments `# rowkey: allow NAME - reason` of a design file.
 
     Why it hurts: a year later nobody knows whether the reason still holds, and nobody dares to
-    take the comment away.
+    delete the comment.
 
-    Use instead: a dash and the reason behind the name.
+    Use instead: a dash and the reason after the name.
 
     Source: our own; a finding that is allowed for a reason is knowledge, without one it is noise.
     """
@@ -29,8 +29,8 @@ class UnexplainedAllowance(Rule):
     name = "unexplained_allowance"
     code = "RK001"
     severity: ClassVar[Severity] = "warning"
-    after_others = True
-    bad = """\
+    runs_last = True
+    bad_design = """\
 table = "audit"
 key   = "[ts][id]"  # rowkey: allow monotone-lead
 
@@ -38,7 +38,7 @@ key   = "[ts][id]"  # rowkey: allow monotone-lead
 ts = "timestamp_ms"
 id = "u32"
 """
-    good = """\
+    good_design = """\
 table = "audit"
 key   = "[ts][id]"  # rowkey: allow monotone-lead - ten rows a day, read in order once a month
 
@@ -47,12 +47,12 @@ ts = "timestamp_ms"
 id = "u32"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for one in subject.allowances:
-            if not one.why:
-                yield self.finding(
-                    subject.path_at(one.covers),
-                    f"line {one.line} allows {', '.join(one.names)} and does not say why",
-                    "Write a dash and the reason behind it.",
+            if not one.reason:
+                yield self.build_finding(
+                    subject.find_path_at(one.covered_line),
+                    f"line {one.line} allows {', '.join(one.rule_names)} without a reason",
+                    "Add a dash and the reason after the name.",
                     line=one.line,
                 )

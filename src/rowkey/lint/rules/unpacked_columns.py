@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.cells import cell_bytes
+from rowkey.cells import compute_cell_bytes
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
-    from rowkey.rows import CellShape
+    from rowkey.lint.subject import LintSubject
+    from rowkey.rows import CellEstimate
 
 
 class UnpackedColumns(Rule):
-    """Many small columns that every event writes, each in a cell of its own.
+    """Every event writes many small columns, each in its own cell.
 
-    What it does: counts, in each family of one version, columns that no event lacks, that no read
-    tests and that are smaller than what their cell has beside them.
+    What it does: counts, in each family with one version, columns that are always present, that no
+    read tests and that are smaller than the rest of their cell.
 
-    Why it hurts: a cell repeats the key, the family and a name, and has 20 bytes besides, so eight
-    numbers of 4 bytes take many times their 32. The MemStore, the log of writes and the cache hold
-    all of it; only files can be encoded.
+    Why it hurts: a cell repeats the key, the family and a name, and has 20 bytes of its own, so
+    eight numbers of 4 bytes take many times their 32. The memstore, the WAL and the cache hold all
+    of it; only files are encoded.
 
-    Use instead: `pack = "p"` on those columns: one cell for all. What is lost is that a single one
-    of them can be written, filtered by the server, or kept in versions.
+    Use instead: `pack = "p"` on those columns: one cell for all. A packed field cannot be written
+    alone, filtered by the server, or kept in versions of its own.
 
     Source: KeyValue.java, 20 bytes and key, family and qualifier a cell; claim 45 agrees. Claim 5
     counts the key once a row, where it stands once a cell.
@@ -36,7 +36,7 @@ class UnpackedColumns(Rule):
     code = "RK502"
     severity: ClassVar[Severity] = "info"
     claims = (5, 45)
-    bad = """\
+    bad_design = """\
 table  = "cars"
 key    = "[bucket(car, 16)][car][ts]"
 splits = "per_bucket"
@@ -53,7 +53,7 @@ brake = "u8"
 lat   = "float64"
 lon   = "float64"
 """
-    good = """\
+    good_design = """\
 table  = "cars"
 key    = "[bucket(car, 16)][car][ts]"
 splits = "per_bucket"
@@ -70,42 +70,43 @@ brake = { type = "u8", pack = "p" }
 lat   = { type = "float64", pack = "p" }
 lon   = { type = "float64", pack = "p" }
 """
-    MANY = 8
+    MIN_COLUMNS = 8
     """Columns from which it is told: a choice of ours; seven of eight overheads go."""
-    LABEL = 2
+    PACKED_OVERHEAD_BYTES = 2
     """Bytes a packed value has beside it: its number, and its type and length. Source: msgpack."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        tested = {name for one in subject.reads if one.plan for name in one.plan.residual}
-        key_bytes = subject.known_key_bytes or subject.key.body.framing.least
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        tested = {name for one in subject.reads if one.plan for name in one.plan.residual_fields}
+        key_bytes = subject.known_key_bytes or subject.key.part_sequence.framing.min_bytes
         for name, family in subject.families.items():
-            overhead = cell_bytes(0, len(name.encode()), 0, 0) + key_bytes
+            overhead = compute_cell_bytes(0, len(name.encode()), 0, 0) + key_bytes
             small = [
                 cell
                 for cell in subject.cells
                 if cell.family == name
-                and self._is_lone(subject, cell)
+                and self._is_unpacked_column(subject, cell)
                 and cell.fields[0] not in tested
-                and cell.value_bytes <= overhead
+                and cell.mean_value_bytes <= overhead
             ]
-            if len(small) < self.MANY or family.versions > 1:
+            if len(small) < self.MIN_COLUMNS or family.versions > 1:
                 continue
             names = sum(len(cell.qualifier) for cell in small)
-            saved = (len(small) - 1) * overhead + names - self.LABEL * len(small)
-            values = sum(cell.value_bytes for cell in small)
-            yield self.finding(
-                subject.at("fields", small[0].fields[0]),
-                f"{len(small)} columns of {values:,.3g} bytes in all that every event writes: as "
-                f"one cell they would take at least {saved:,.0f} bytes less an event",
-                'Set pack = "p" on those that are always written together.',
+            saved = (len(small) - 1) * overhead + names - self.PACKED_OVERHEAD_BYTES * len(small)
+            values = sum(cell.mean_value_bytes for cell in small)
+            yield self.build_finding(
+                subject.format_path("fields", small[0].fields[0]),
+                f"every event writes {len(small)} columns with {values:,.3g} bytes in all: packed "
+                "into "
+                f"one cell, an event would take at least {saved:,.0f} bytes less",
+                'Set pack = "p" on the columns that are always written together.',
                 value=len(small),
                 fields=[cell.fields[0] for cell in small],
                 saved=saved,
             )
 
     @staticmethod
-    def _is_lone(subject: Subject, cell: CellShape) -> bool:
+    def _is_unpacked_column(subject: LintSubject, cell: CellEstimate) -> bool:
         """Whether a cell has one field, not packed, that no event lacks."""
-        if len(cell.fields) != 1 or cell.optional or cell.share < 1:
+        if len(cell.fields) != 1 or cell.optional or cell.event_share < 1:
             return False
-        return subject.design.fields[cell.fields[0]].words.pack is None
+        return subject.design.fields[cell.fields[0]].declaration.pack is None

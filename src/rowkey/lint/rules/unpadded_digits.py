@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnpaddedDigits(Rule):
-    """Numbers kept as text of different lengths, where their order is asked for.
+    """The key holds numbers as text of different lengths, and a read needs their order.
 
-    What it does: looks at the sample's values of a text field in the key that a read asks a stretch
-    or the order of. If all are digits and not all are equally long, it tells two that sort wrongly.
+    What it does: looks at the sample's values of a text field in the key of which a read asks for a
+    range or an order. If all are digits of different lengths, it names two that sort wrongly.
 
-    Why it hurts: bytes compare from the left, so 10 stands before 9. The range is silently wrong:
-    rows are missing from it, and others are in it.
+    Why it hurts: bytes compare from the left, so 10 sorts before 9. The range is wrong without an
+    error: it misses some rows and includes others.
 
     Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text
-    of one width, which numbers are padded to.
+    padded to one width.
 
     Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
     different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
@@ -35,7 +35,7 @@ class UnpaddedDigits(Rule):
     code = "RK112"
     severity: ClassVar[Severity] = "warning"
     claims = (9, 65)
-    bad = """\
+    bad_design = """\
 table  = "readings"
 key    = "[bucket(meter, 16)][meter][number]"
 splits = "per_bucket"
@@ -50,7 +50,7 @@ name  = "readings of a meter"
 where = "meter = ? and number >= ?"
 limit = 100
 """
-    good = """\
+    good_design = """\
 table  = "readings"
 key    = "[bucket(meter, 16)][meter][number]"
 splits = "per_bucket"
@@ -65,28 +65,29 @@ name  = "readings of a meter"
 where = "meter = ? and number >= ?"
 limit = 100
 """
-    data = "meter,number,value\n" + "".join(
+    sample_csv = "meter,number,value\n" + "".join(
         f"{n * 7919 % 1009},{n * 613 % 1999},{n % 7}.5\n" for n in range(600)
     )
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for one in subject.reads:
             ranged = [n for n, bound in one.bounds.items() if isinstance(bound, Range)]
             for name in dict.fromkeys([*ranged, *(o.field for o in one.read.order)]):
                 field = subject.design.fields[name]
-                values = subject.values(name) if field.type.is_sequence else []
+                values = subject.list_values(name) if field.type.is_sequence else []
                 texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                found = next(self._out_of_order(texts), None)
+                found = next(self._find_misordered_pairs(texts), None)
                 if found is None:
                     continue
                 more, wrong = found
-                yield self.finding(
-                    subject.at("fields", name),
-                    f"{name} holds numbers as text, and {one.read.name} asks for them in order: "
-                    f"{more} stands before {wrong}",
-                    f"Declare a number type, or digits of width {max(map(len, texts))}.",
+                yield self.build_finding(
+                    subject.format_path("fields", name),
+                    f"{name} holds numbers as text, and {one.read.name} needs their order: "
+                    f"{more} sorts before {wrong}",
+                    "Declare a number type, or pad the values and declare digits of width "
+                    f"{max(map(len, texts))}.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,
@@ -95,7 +96,7 @@ limit = 100
                 )
 
     @staticmethod
-    def _out_of_order(texts: list[str]) -> Iterator[tuple[str, str]]:
+    def _find_misordered_pairs(texts: list[str]) -> Iterator[tuple[str, str]]:
         """Neighbours in the order of their bytes of which the first is the greater number."""
 
         def number(text: str) -> tuple[int, str]:

@@ -10,22 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnservedOrder(Rule):
-    """A read whose order the key gives neither way.
+    """The key cannot return the rows of a read in the requested order.
 
-    What it does: looks for reads whose rows come from the key in another order than they are asked
-    in, forwards and backwards. Without a limit it is only told, for all of the rows are wanted.
-    Where the key holds a field back to front, reversed-under-range says so instead; where nothing
-    narrows the read, full-scan-read does.
+    What it does: looks for reads that want another order than the key gives, forwards and
+    backwards. Without a limit it is a remark, as all rows are wanted anyway. If the key holds the
+    field reversed, reversed-under-range reports it; if nothing narrows the read, full-scan-read
+    does.
 
     Why it hurts: all rows of the answer are read and sorted in memory before the first is returned.
-    A limit spares none of them: the latest ten of a million cost a million.
+    A limit does not help: the latest ten of a million cost a million.
 
-    Use instead: the field that the rows are wanted by right behind those that the read gives one
-    value of.
+    Use instead: the field of the order directly after the fields that the read fixes.
 
     Source: HBase stores rows in the order of their keys and knows no other: HBase book, "Sort
     Order". Claim 52, fields are ordered by their use: those with one value before the ordered one.
@@ -35,7 +34,7 @@ class UnservedOrder(Rule):
     code = "RK602"
     severity: ClassVar[Severity] = "warning"
     claims = (52,)
-    bad = """\
+    bad_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][shop][time]"
 splits = "per_bucket"
@@ -52,7 +51,7 @@ where = "user = ?"
 order = "time desc"
 limit = 20
 """
-    good = """\
+    good_design = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][desc(time)][shop]"
 splits = "per_bucket"
@@ -70,37 +69,29 @@ order = "time desc"
 limit = 20
 """
 
-    PROPOSED = 20
+    MAX_PROPOSALS = 20
     """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
-        turned = set(self._turned(subject))
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
             plan, read = one.plan, one.read
             if plan is None or not plan.needs_sort or plan.is_point or not plan.fan_out:
                 continue
-            if (plan.is_full_scan and one.bounds) or turned & {o.field for o in read.order}:
-                continue
-            better = subject.serving_key(one) if index < self.PROPOSED else None
-            spared = "" if read.limit is None else f"; the limit of {read.limit:,} spares none"
-            comes = ", ".join(map(str, plan.orders)) or "no order of fields"
-            yield self.finding(
-                subject.at("reads", index, "order"),
-                f"{read.name} wants {', '.join(map(str, read.order))}, and the key gives {comes}: "
+            if plan.is_full_scan and one.bounds:
+                continue  # full-scan-read reports it
+            if any(order.field in subject.unordered_fields for order in read.order):
+                continue  # reversed-under-range reports it
+            better = subject.find_serving_key(one) if index < self.MAX_PROPOSALS else None
+            spared = "" if read.limit is None else f", in spite of the limit of {read.limit:,}"
+            comes = ", ".join(map(str, plan.row_order)) or "no field order"
+            yield self.build_finding(
+                subject.format_path("reads", index, "order"),
+                f"{read.name} wants {', '.join(map(str, read.order))}, but the key gives {comes}: "
                 f"all rows of the answer are read and sorted before the first is returned{spared}",
-                f"A table with {better.words} gives that order." if better else "",
+                f"A table with {better.toml_text} would give that order." if better else "",
                 severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],
-                comes=[str(o) for o in plan.orders],
+                comes=[str(o) for o in plan.row_order],
                 proposal=better.key if better is not None else None,
             )
-
-    @staticmethod
-    def _turned(subject: Subject) -> Iterator[str]:
-        """The fields that the key holds whole, in no order of theirs anywhere."""
-        for name in subject.key.fields:
-            own = [part for part in subject.key.parts if part.fields == (name,)]
-            is_whole = any(part.residue(name).nothing for part in own)
-            if is_whole and not any(p.order.ascends or p.order.descends for p in own):
-                yield name

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class UnusedFamily(Rule):
-    """A declared family in which nothing is stored.
+    """A declared family stores nothing.
 
-    What it does: looks for families without a cell of any event.
+    What it does: looks for families in which no event writes a cell.
 
-    Why it hurts: every region has a MemStore and a folder for it, and it counts when a region's
-    memory is divided.
+    Why it hurts: every region has a memstore and a folder for it, and it takes its share of the
+    memory.
 
-    Use instead: nothing; it can be added when it is needed.
+    Use instead: nothing; a family can be added when it is needed.
 
     Source: HBase book, "Number of column families"; claim 18.
     """
@@ -30,7 +30,7 @@ class UnusedFamily(Rule):
     code = "RK307"
     severity: ClassVar[Severity] = "warning"
     claims = (18,)
-    bad = """\
+    bad_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -42,7 +42,7 @@ name  = { type = "text", max_bytes = 20 }
 [families.d]
 [families.x]
 """
-    good = """\
+    good_design = """\
 table  = "users"
 key    = "[bucket(user, 16)][user]"
 splits = "per_bucket"
@@ -54,12 +54,12 @@ name  = { type = "text", max_bytes = 20 }
 [families.d]
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         used = {cell.family for cell in subject.cells}
         for name in subject.families:
             if name not in used:
-                yield self.finding(
-                    subject.at("families", name),
+                yield self.build_finding(
+                    subject.format_path("families", name),
                     f"no field is stored in family {name}",
                     "Leave it out; a family can be added later.",
                     value=name,

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import LintSubject
 
 
 class WritesBeyondServers(Rule):
-    """More events a second than the servers take, always, in a burst, or for a skew.
+    """The servers cannot take the declared writes: always, in a burst, or because of skew.
 
-    What it does: where the file tells what a server takes, compares the rate of the writes with
-    what all servers take together; else that of the server which the largest foreseen cause of heat
-    loads most; else that of each burst.
+    What it does: if the file declares the capacity of a server, compares the write rate with the
+    capacity of all servers; then the load of the busiest server under the largest predicted cause
+    of a hot spot; then each burst.
 
-    Why it hurts: the queues of the servers fill, MemStores reach their limit and block, clients
-    wait and give up. A skew of 8 on 8 servers leaves the table one server's capacity.
+    Why it hurts: request queues fill, memstores reach their limit and block, clients wait and give
+    up. A skew of 8 on 8 servers leaves the table the capacity of one.
 
-    Use instead: another key where it is the skew: servers do not help it. Else more servers;
-    several events in a row, or in one cell; a queue in front that levels bursts.
+    Use instead: another key if skew is the reason: servers do not help against it. Otherwise more
+    servers; several events in a row, or in one cell; a queue that levels bursts.
 
     Source: the load of the busiest server is rate · skew / servers; claim 75 asks for more regions
     for more throughput: beyond the servers they give none. hbase.regionserver.global.memstore.size.
@@ -35,7 +35,7 @@ class WritesBeyondServers(Rule):
     code = "RK706"
     severity: ClassVar[Severity] = "error"
     claims = (75,)
-    bad = """\
+    bad_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -52,7 +52,7 @@ capacity = "20000/s"
 [writes]
 rate = "200000/s"
 """
-    good = """\
+    good_design = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
@@ -70,58 +70,61 @@ capacity = "20000/s"
 rate = "200000/s"
 """
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         cluster, writes = subject.cluster, subject.design.writes
-        if cluster.capacity is None or writes.rate is None:
+        if cluster.capacity_per_s is None or writes.rate is None:
             return
-        most = cluster.capacity * cluster.servers
+        most = cluster.capacity_per_s * cluster.servers
         if writes.rate > most:
-            yield self._found("writes.rate", "", writes.rate, most, subject)
+            yield self._build_rate_finding("writes.rate", "", writes.rate, most, subject)
             return
         cause = max(subject.causes.values(), key=lambda one: one.bound, default=None)
         if cause is not None and writes.rate * cause.bound > most:
             busiest = writes.rate * cause.bound / cluster.servers
-            yield self.finding(
+            yield self.build_finding(
                 "writes.rate",
-                f"the busiest of {counted(cluster.servers, 'server')} is given "
-                f"{counted(round(busiest), 'event')} a "
-                f"second, for {cause.code.replace('_', ' ')}, and takes {cluster.capacity:,.0f}",
-                "Mend the skew first: more servers do not help it.",
+                f"the busiest of {pluralize(cluster.servers, 'server')} gets "
+                f"{pluralize(round(busiest), 'event')} a second because of "
+                f"{cause.code.replace('_', '-')}, and can take {cluster.capacity_per_s:,.0f}",
+                "Fix the skew first: more servers do not help against it.",
                 value=writes.rate,
                 rate=writes.rate,
                 busiest=busiest,
-                capacity=cluster.capacity,
+                capacity=cluster.capacity_per_s,
                 servers=cluster.servers,
             )
             return
         for index, burst in enumerate(writes.bursts):
-            if writes.rate * burst.times > most:
+            if writes.rate * burst.rate_factor > most:
                 lasting = f", for {(burst.stop_ms - burst.start_ms) / 1000:,g} s"
-                path = subject.at("writes", "bursts")
-                rate = writes.rate * burst.times
-                yield self._found(path, f" in burst {index + 1}{lasting}", rate, most, subject)
+                path = subject.format_path("writes", "bursts")
+                rate = writes.rate * burst.rate_factor
+                yield self._build_rate_finding(
+                    path, f" in burst {index + 1}{lasting}", rate, most, subject
+                )
 
     @staticmethod
-    def _enough(subject: Subject, least: int) -> str:
+    def _format_server_count(subject: LintSubject, min_servers: int) -> str:
         """So many servers as take the load and divide the regions, if there are regions enough."""
         count = len(subject.boundaries) if subject.boundaries is not None else 0
-        fitting = next((n for n in range(least, count + 1) if count % n == 0), None)
+        fitting = next((n for n in range(min_servers, count + 1) if count % n == 0), None)
         if fitting is not None:
-            return f"{fitting:,} servers, among which the {count:,} regions divide"
-        return f"{least:,} servers or more, with regions that divide among them"
+            return f"{fitting:,} servers, which divide the {count:,} regions evenly"
+        return f"{min_servers:,} servers or more, and a multiple of that in regions"
 
-    def _found(self, path: str, when: str, rate: float, most: float, subject: Subject) -> Finding:
+    def _build_rate_finding(
+        self, path: str, when: str, rate: float, capacity: float, subject: LintSubject
+    ) -> Finding:
         servers = subject.cluster.servers
-        enough = -(-rate * servers // most)
-        return self.finding(
+        enough = -(-rate * servers // capacity)
+        return self.build_finding(
             path,
-            f"{counted(round(rate), 'event')} come a second{when}, and "
-            f"{counted(servers, 'server')} take {most:,.0f}, were "
-            "they spread evenly",
-            f"Take {self._enough(subject, int(enough))}, or put fewer and larger rows.",
+            f"{pluralize(round(rate), 'event')} arrive each second{when}, and "
+            f"{pluralize(servers, 'server')} can take {capacity:,.0f} even if spread evenly",
+            f"Use {self._format_server_count(subject, int(enough))}, or put fewer and larger rows.",
             severity="warning" if when else None,
             value=rate,
             rate=rate,
-            capacity=most,
+            capacity=capacity,
             servers=servers,
         )

@@ -1,6 +1,6 @@
 """The ways to choose split keys: one file each."""
 
-from rowkey.kinds import gather
-from rowkey.regions.algorithm import SplitAlgorithm
+from rowkey.plugins import find_plugins
+from rowkey.regions.split_algorithm import SplitAlgorithm
 
-SPLITS = gather(SplitAlgorithm, __name__, __path__)
+SPLIT_ALGORITHMS = find_plugins(SplitAlgorithm, __name__, __path__)

@@ -2,26 +2,26 @@
 
 from collections.abc import Sequence
 
-from rowkey.regions.algorithm import CutRequest, SplitAlgorithm, Vector
+from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest, SplitVector
 
 
-class Explicit(SplitAlgorithm):
+class ExplicitSplit(SplitAlgorithm):
     """The split keys as they are listed, ascending and distinct.
 
     Source: HBase shell, create with SPLITS => [...].
 
-    >>> Explicit().cut(CutRequest(listed=[b"g", b"p"])).splits
+    >>> ExplicitSplit().build_boundaries(SplitRequest(listed=[b"g", b"p"])).splits
     (b'g', b'p')
     """
 
     name = "explicit"
-    needs = frozenset({"listed"})
+    required_fields = frozenset({"listed"})
     vectors = (
-        Vector(CutRequest(listed=()), ()),
-        Vector(CutRequest(listed=(b"\x01", b"\x02", b"a")), (b"\x01", b"\x02", b"a")),
+        SplitVector(SplitRequest(listed=()), ()),
+        SplitVector(SplitRequest(listed=(b"\x01", b"\x02", b"a")), (b"\x01", b"\x02", b"a")),
     )
 
-    def splits(self, request: CutRequest) -> Sequence[bytes]:
-        """The list."""
+    def compute_splits(self, request: SplitRequest) -> Sequence[bytes]:
+        """Return the listed keys."""
         assert request.listed is not None
         return request.listed

@@ -1,17 +1,18 @@
-"""One region per value of the key's leading part, or that many joined or cut."""
+"""One region per value of the key's leading part, or these joined or split."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rowkey.errors import Refused
-from rowkey.regions.algorithm import CutRequest, SplitAlgorithm, Vector
-from rowkey.regions.boundaries import Boundaries, next_prefix
-from rowkey.regions.ranges import steps_below
+from rowkey.errors import InvalidArgument
+from rowkey.messages import Message
+from rowkey.regions.boundaries import Boundaries, compute_prefix_stop
+from rowkey.regions.range_splits import split_prefix
+from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest, SplitVector
 
-BUCKETS = (b"a", b"b", b"c", b"d")
+EXAMPLE_PREFIXES = (b"a", b"b", b"c", b"d")
 
 
-class PerBucket(SplitAlgorithm):
+class PerBucketSplit(SplitAlgorithm):
     """A region for each value the leading part of the key can take: bucket, salt or choice.
 
     With fewer regions than values, neighbours share one: of k values, region i of R begins with
@@ -23,27 +24,31 @@ class PerBucket(SplitAlgorithm):
     form.
 
     >>> prefixes = [bytes([bucket]) for bucket in range(4)]
-    >>> [split.hex() for split in PerBucket().cut(CutRequest(prefixes=prefixes)).splits]
+    >>> boundaries = PerBucketSplit().build_boundaries(SplitRequest(prefixes=prefixes))
+    >>> [split.hex() for split in boundaries.splits]
     ['01', '02', '03']
     """
 
     name = "per_bucket"
-    needs = frozenset({"prefixes"})
-    takes = frozenset({"regions", "keys"})
+    required_fields = frozenset({"prefixes"})
+    optional_fields = frozenset({"regions", "keys"})
     vectors = (
-        Vector(CutRequest(prefixes=BUCKETS), (b"b", b"c", b"d")),
-        Vector(CutRequest(prefixes=BUCKETS, regions=1), ()),
-        Vector(CutRequest(prefixes=BUCKETS, regions=3), (b"b", b"c")),
-        Vector(CutRequest(prefixes=BUCKETS, regions=6), (b"a\x80", b"b", b"b\x80", b"c", b"d")),
-        Vector(
-            CutRequest(prefixes=(b"a", b"b"), regions=4, keys=(b"a", b"ag", b"bm")),
+        SplitVector(SplitRequest(prefixes=EXAMPLE_PREFIXES), (b"b", b"c", b"d")),
+        SplitVector(SplitRequest(prefixes=EXAMPLE_PREFIXES, regions=1), ()),
+        SplitVector(SplitRequest(prefixes=EXAMPLE_PREFIXES, regions=3), (b"b", b"c")),
+        SplitVector(
+            SplitRequest(prefixes=EXAMPLE_PREFIXES, regions=6),
+            (b"a\x80", b"b", b"b\x80", b"c", b"d"),
+        ),
+        SplitVector(
+            SplitRequest(prefixes=(b"a", b"b"), regions=4, keys=(b"a", b"ag", b"bm")),
             (b"ag", b"b", b"bm"),
         ),
     )
 
-    def splits(self, request: CutRequest) -> list[bytes]:
-        """The first key of every region but the first."""
-        prefixes = _ordered(request.prefixes or ())
+    def compute_splits(self, request: SplitRequest) -> list[bytes]:
+        """Return the first key of every region but the first."""
+        prefixes = _sort_prefixes(request.prefixes or ())
         regions = request.regions or len(prefixes)
         if regions <= len(prefixes):
             return [prefixes[len(prefixes) * i // regions] for i in range(1, regions)]
@@ -51,47 +56,62 @@ class PerBucket(SplitAlgorithm):
         for index, prefix in enumerate(prefixes):
             parts = regions // len(prefixes) + (index < regions % len(prefixes))
             splits += [prefix] if index else []
-            splits += _cut_one(prefix, parts, request.keys)
+            splits += _split_bucket(prefix, parts, request.keys)
         return splits
 
-    def remarks(self, request: CutRequest, boundaries: Boundaries) -> Iterator[str]:
-        """How values and regions relate, where not one to one."""
+    def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
+        """Yield how values and regions relate, where it is not one region for each value."""
         values = len(set(request.prefixes or ()))
         if len(boundaries) < values:
-            yield f"{values} leading values share {len(boundaries)} regions."
+            yield Message(
+                "splits.values_share_regions",
+                "{values} leading values share {regions} regions.",
+                values=values,
+                regions=len(boundaries),
+            )
         if len(boundaries) % values and len(boundaries) > values:
-            yield f"{len(boundaries)} regions are not a multiple of {values}: some values get more."
+            yield Message(
+                "splits.uneven_values",
+                "{regions} regions are not a multiple of {values}: some values get more.",
+                values=values,
+                regions=len(boundaries),
+            )
         if request.regions is not None and len(boundaries) < request.regions:
-            yield (
-                f"{request.regions} regions were asked for, {len(boundaries)} cut: the sample has "
-                "too few different keys under some leading values."
+            yield Message(
+                "splits.too_few_keys_per_value",
+                "{wanted} regions were requested but only {regions} are possible: the sample has "
+                "too few different keys under some leading values.",
+                wanted=request.regions,
+                regions=len(boundaries),
             )
 
 
-def _ordered(prefixes: Sequence[bytes]) -> list[bytes]:
-    """The values, ascending; they must be different, and none the beginning of another."""
+def _sort_prefixes(prefixes: Sequence[bytes]) -> list[bytes]:
+    """Return the values, ascending; raise if one starts with another."""
     ordered = sorted(prefixes)
     if not ordered:
-        raise Refused("prefixes", "the leading part has no values", "1 or more")
+        raise InvalidArgument("prefixes", "the leading part has no values", "1 or more")
     for one, other in pairwise(ordered):
         if other.startswith(one):
             what = f"{one!r} is the beginning of {other!r}"
-            raise Refused("prefixes", what, "leading values none of which begins with another")
+            raise InvalidArgument(
+                "prefixes", what, "leading values none of which begins with another"
+            )
     return ordered
 
 
-def _cut_one(prefix: bytes, parts: int, keys: Sequence[bytes] | None) -> list[bytes]:
-    """The keys that cut one value's rows into parts."""
+def _split_bucket(prefix: bytes, parts: int, keys: Sequence[bytes] | None) -> list[bytes]:
+    """Return the keys that split the rows of one value into parts."""
     if keys is None:
-        return steps_below(prefix, parts)
-    low, high = _range_of(prefix, keys)
+        return split_prefix(prefix, parts)
+    low, high = _find_key_range(prefix, keys)
     chosen = (keys[low + (high - low) * i // parts] for i in range(1, parts)) if high > low else ()
     return [key for key in dict.fromkeys(chosen) if key > prefix]
 
 
-def _range_of(prefix: bytes, keys: Sequence[bytes]) -> tuple[int, int]:
-    """Where the keys with this prefix begin and end among ascending keys."""
+def _find_key_range(prefix: bytes, keys: Sequence[bytes]) -> tuple[int, int]:
+    """Return where the keys with a prefix start and stop among ascending keys."""
     from bisect import bisect_left
 
-    after = next_prefix(prefix)
+    after = compute_prefix_stop(prefix)
     return bisect_left(keys, prefix), len(keys) if after is None else bisect_left(keys, after)

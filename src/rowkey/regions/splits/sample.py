@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from rowkey.errors import Refused
-from rowkey.regions.algorithm import CutRequest, SplitAlgorithm, Vector
+from rowkey.errors import InvalidArgument
+from rowkey.messages import Message
 from rowkey.regions.boundaries import Boundaries
+from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest, SplitVector
 
 
-class Sample(SplitAlgorithm):
+class SampleSplit(SplitAlgorithm):
     """The quantiles of a sample: of n ascending keys, split i of R regions is key n * i // R.
 
     Repeated quantiles and an empty key are left out, so a sample with few distinct keys gives fewer
@@ -15,34 +16,38 @@ class Sample(SplitAlgorithm):
 
     Source: definition; Phoenix and HBase's bulk load choose their splits likewise.
 
-    >>> Sample().cut(CutRequest(regions=3, keys=[b"a", b"b", b"c", b"d", b"e", b"f"])).splits
+    >>> request = SplitRequest(regions=3, keys=[b"a", b"b", b"c", b"d", b"e", b"f"])
+    >>> SampleSplit().build_boundaries(request).splits
     (b'c', b'e')
     """
 
     name = "sample"
-    needs = frozenset({"regions", "keys"})
+    required_fields = frozenset({"regions", "keys"})
     vectors = (
-        Vector(CutRequest(regions=4, keys=(b"a", b"b", b"c", b"d")), (b"b", b"c", b"d")),
-        Vector(CutRequest(regions=4, keys=(b"", b"", b"", b"d")), (b"d",)),
-        Vector(CutRequest(regions=4, keys=(b"d",)), (b"d",)),
-        Vector(CutRequest(regions=1, keys=(b"a", b"b")), ()),
+        SplitVector(SplitRequest(regions=4, keys=(b"a", b"b", b"c", b"d")), (b"b", b"c", b"d")),
+        SplitVector(SplitRequest(regions=4, keys=(b"", b"", b"", b"d")), (b"d",)),
+        SplitVector(SplitRequest(regions=4, keys=(b"d",)), (b"d",)),
+        SplitVector(SplitRequest(regions=1, keys=(b"a", b"b")), ()),
     )
 
-    def splits(self, request: CutRequest) -> list[bytes]:
-        """The quantiles, each once."""
+    def compute_splits(self, request: SplitRequest) -> list[bytes]:
+        """Return the quantiles, each once."""
         assert request.regions is not None
         assert request.keys is not None
         count = len(request.keys)
         if not count:
-            raise Refused("keys", "the sample holds no keys", "1 or more")
+            raise InvalidArgument("keys", "the sample holds no keys", "1 or more")
         chosen = (request.keys[count * i // request.regions] for i in range(1, request.regions))
         return [key for key in dict.fromkeys(chosen) if key]
 
-    def remarks(self, request: CutRequest, boundaries: Boundaries) -> Iterator[str]:
-        """That the sample had too few different keys, if so."""
+    def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
+        """Yield a note if the sample has too few different keys."""
         if request.regions is not None and len(boundaries) < request.regions:
-            yield (
-                f"{request.regions} regions were asked for, but the sample's quantiles are only "
-                f"{len(boundaries.splits)} different keys: {len(boundaries)} regions. "
-                "A key that many rows share cannot be cut."
+            yield Message(
+                "splits.too_few_quantiles",
+                "{wanted} regions were requested but only {regions} are possible: the sample's "
+                "quantiles are {keys} different keys. A key that many rows share cannot be split.",
+                wanted=request.regions,
+                regions=len(boundaries),
+                keys=len(boundaries.splits),
             )

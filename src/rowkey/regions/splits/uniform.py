@@ -1,46 +1,51 @@
 """Equal ranges of keys that begin with evenly spread bytes."""
 
-from rowkey.errors import Refused
-from rowkey.regions.algorithm import CutRequest, SplitAlgorithm, Vector
-from rowkey.regions.binary import from_binary
-from rowkey.regions.ranges import ROW_MOST, bytes_split
+from rowkey.errors import InvalidArgument
+from rowkey.regions.range_splits import MAX_ROW_LENGTH, split_byte_range
+from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest, SplitVector
+from rowkey.regions.string_binary import from_string_binary
 
-FIRST = b""
-LAST = b"\xff" * 8
+FIRST_ROW = b""
+LAST_ROW = b"\xff" * 8
 
 
-class Uniform(SplitAlgorithm):
+class UniformSplit(SplitAlgorithm):
     r"""Equal ranges of keys that begin with evenly spread bytes, such as a digest.
 
     Source: RegionSplitter.UniformSplit; rows empty..FF x 8 unless first and last are given, as
     bytes or as the text HBase's shell reads. One region cannot be asked of it.
 
-    >>> [split.hex() for split in Uniform().cut(CutRequest(regions=3)).splits]
+    >>> [split.hex() for split in UniformSplit().build_boundaries(SplitRequest(regions=3)).splits]
     ['5555555555555555', 'aaaaaaaaaaaaaaaa']
     """
 
     name = "uniform"
-    needs = frozenset({"regions"})
-    takes = frozenset({"first", "last"})
+    required_fields = frozenset({"regions"})
+    optional_fields = frozenset({"first", "last"})
     vectors = (
-        Vector(CutRequest(regions=2), (b"\x80" + bytes(7),)),
-        Vector(CutRequest(regions=3), (b"\x55" * 8, b"\xaa" * 8)),
-        Vector(CutRequest(regions=2, first=b"a", last=b"b"), (b"b",)),
-        Vector(CutRequest(regions=3, first="\\x00", last="\\x0A"), (b"\x03", b"\x06")),
+        SplitVector(SplitRequest(regions=2), (b"\x80" + bytes(7),)),
+        SplitVector(SplitRequest(regions=3), (b"\x55" * 8, b"\xaa" * 8)),
+        SplitVector(SplitRequest(regions=2, first=b"a", last=b"b"), (b"b",)),
+        SplitVector(SplitRequest(regions=3, first="\\x00", last="\\x0A"), (b"\x03", b"\x06")),
     )
 
-    def splits(self, request: CutRequest) -> list[bytes]:
-        """The keys between `first` and `last`, as long as the longer of them or longer."""
+    def compute_splits(self, request: SplitRequest) -> list[bytes]:
+        """Return the keys between `first` and `last`, at least as long as the longer of them."""
         assert request.regions is not None
         if request.regions == 1:
             what = "1 region needs no split keys, and HBase refuses to compute none"
-            raise Refused("regions", what, "2 or more", "Leave splits out.")
-        first, last = _row("first", request.first, FIRST), _row("last", request.last, LAST)
-        return self.between(first, last, request.regions)
+            raise InvalidArgument("regions", what, "2 or more", "Leave splits out.")
+        first, last = (
+            _parse_row("first", request.first, FIRST_ROW),
+            _parse_row("last", request.last, LAST_ROW),
+        )
+        return self.split_range(first, last, request.regions)
 
     @staticmethod
-    def between(start: bytes, stop: bytes, regions: int, *, inclusive: bool = False) -> list[bytes]:
-        """The keys that cut the rows from start to stop into equal ranges.
+    def split_range(
+        start: bytes, stop: bytes, regions: int, *, inclusive: bool = False
+    ) -> list[bytes]:
+        """Return the split keys that divide the rows from start to stop into equal ranges.
 
         Args:
             start: the first row.
@@ -49,44 +54,46 @@ class Uniform(SplitAlgorithm):
             inclusive: whether both ends are returned too.
 
         Raises:
-            Refused: the rows are in the wrong order, or fewer than 2 ranges are asked for.
+            InvalidArgument: the rows are in the wrong order, or fewer than 2 ranges are asked for.
 
         Source: RegionSplitter.UniformSplit.split(start, end, numSplits, inclusive).
         """
-        stop = stop or LAST
+        stop = stop or LAST_ROW
         if start >= stop:
-            raise Refused(
+            raise InvalidArgument(
                 "last", f"{stop!r} does not sort after {start!r}", "a row after the first"
             )
-        keys = bytes_split(start, stop, inclusive=True, count=regions - 1)
+        keys = split_byte_range(start, stop, inclusive=True, count=regions - 1)
         return keys if inclusive else keys[1:-1]
 
     @staticmethod
-    def middle(start: bytes, stop: bytes) -> bytes:
-        """The row half-way between two rows.
+    def find_middle(start: bytes, stop: bytes) -> bytes:
+        """Return the row halfway between two rows.
 
         Raises:
-            Refused: the rows are in the wrong order.
+            InvalidArgument: the rows are in the wrong order.
 
         Source: RegionSplitter.UniformSplit.split(start, end).
         """
-        return bytes_split(start, stop, inclusive=False, count=1)[1]
+        return split_byte_range(start, stop, inclusive=False, count=1)[1]
 
 
-def _row(word: str, given: str | bytes | None, default: bytes) -> bytes:
-    """The row that was given, from its text if it is one."""
-    if given is None:
+def _parse_row(argument: str, value: str | bytes | None, default: bytes) -> bytes:
+    """Return a row as bytes, parsed if it is text."""
+    if value is None:
         return default
-    row = given if isinstance(given, bytes) else _read(word, given)
-    if not 0 < len(row) <= ROW_MOST and row != default:
-        raise Refused(word, f"a row of {len(row):,} bytes", f"1..{ROW_MOST} bytes")
+    row = value if isinstance(value, bytes) else _parse_shell_row(argument, value)
+    if not 0 < len(row) <= MAX_ROW_LENGTH and row != default:
+        raise InvalidArgument(
+            argument, f"a row of {len(row):,} bytes", f"1..{MAX_ROW_LENGTH} bytes"
+        )
     return row
 
 
-def _read(word: str, text: str) -> bytes:
-    """The row that HBase's shell would read."""
+def _parse_shell_row(argument: str, text: str) -> bytes:
+    """Parse a row as HBase's shell does."""
     try:
-        return from_binary(text)
-    except Refused as refusal:
+        return from_string_binary(text)
+    except InvalidArgument as refusal:
         mistake = refusal.mistake
-        raise Refused(word, mistake.what, mistake.allowed, mistake.remedy) from None
+        raise InvalidArgument(argument, mistake.problem, mistake.expected, mistake.remedy) from None

@@ -1,19 +1,19 @@
-"""A design's table as text for those who create tables by hand: one dialect a file."""
+"""Scripts that create a design's table by hand: one dialect per file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rowkey.render.ddl import hbase_shell, java
-from rowkey.render.ddl.creation import Creation, creation_of
+from rowkey.render.ddl.create_statement import CreateStatement, build_create_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-DIALECTS: Mapping[str, Callable[[Creation], Iterator[str]]] = {
-    "hbase_shell": hbase_shell.script,
-    "java": java.program,
+DIALECTS: Mapping[str, Callable[[CreateStatement], Iterator[str]]] = {
+    "hbase_shell": hbase_shell.format_script,
+    "java": java.format_program,
 }
 """By the name of a dialect, what gives the lines of a text in it."""
 
-__all__ = ["DIALECTS", "Creation", "creation_of"]
+__all__ = ["DIALECTS", "CreateStatement", "build_create_statement"]

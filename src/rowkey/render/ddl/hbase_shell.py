@@ -1,26 +1,26 @@
-"""The text for HBase's shell, which is Ruby: ASCII only, so that no terminal can change it."""
+"""Scripts for HBase's shell, which is Ruby: ASCII only, so that no terminal can change them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
-from rowkey.regions import to_binary
-from rowkey.render.ddl.creation import commented
+from rowkey.regions import to_string_binary
+from rowkey.render.ddl.create_statement import escape_comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rowkey.hbase import FamilySchema
-    from rowkey.render.ddl.creation import Creation
+    from rowkey.render.ddl.create_statement import CreateStatement
 
-_ATTRIBUTES = {row.hbase: row for row in ATTRIBUTES.values()}
-_PLAIN = frozenset(map(chr, range(0x20, 0x7F)))
-_MARKED = frozenset('"\\#')
+_ATTRIBUTES_BY_NAME = {row.hbase_name: row for row in ATTRIBUTES.values()}
+_PRINTABLE_ASCII = frozenset(map(chr, range(0x20, 0x7F)))
+_ESCAPED_CHARACTERS = frozenset('"\\#')
 
 
-def script(creation: Creation) -> Iterator[str]:
-    r"""The commands that create a table, for `hbase shell -n FILE`, line by line.
+def format_script(statement: CreateStatement) -> Iterator[str]:
+    r"""Yield the commands that create a table, for `hbase shell -n FILE`.
 
     A name is a Ruby string in which nothing is replaced. Split keys are written as the shell itself
     prints them, in the spelling of `Bytes.toStringBinary`, which `create` turns into bytes.
@@ -28,10 +28,10 @@ def script(creation: Creation) -> Iterator[str]:
     Source: HBase 2.6, hbase-shell, admin.rb: `create` and `hcd` for what each word takes.
 
     >>> from rowkey.cells import Family
-    >>> from rowkey.hbase import table_schema
-    >>> from rowkey.render.ddl.creation import Creation
-    >>> table = table_schema("t", [Family("#{d}", ttl_s=60)], {"rowkey.counts": "0=2"})
-    >>> print(*script(Creation(table, [b"\x80'"], ["Design: t.toml"])), sep="\n")
+    >>> from rowkey.hbase import build_table_schema
+    >>> from rowkey.render.ddl.create_statement import CreateStatement
+    >>> table = build_table_schema("t", [Family("#{d}", ttl_s=60)], {"rowkey.counts": "0=2"})
+    >>> print(*format_script(CreateStatement(table, [b"\x80'"], ["Design: t.toml"])), sep="\n")
     # Creates one table: hbase shell -n FILE
     # Design: t.toml
     create 't',
@@ -45,91 +45,96 @@ def script(creation: Creation) -> Iterator[str]:
     """
     # Ruby takes orders from a first line of comment, so no text of others stands there.
     yield "# Creates one table: hbase shell -n FILE"
-    yield from (f"# {commented(remark)}" for remark in creation.remarks)
-    if creation.namespace:
+    yield from (f"# {escape_comment(remark)}" for remark in statement.remarks)
+    if statement.namespace:
         yield "begin"
-        yield f"  create_namespace {quoted(creation.namespace)}"
+        yield f"  create_namespace {quote_ruby(statement.namespace)}"
         yield "rescue => problem"
         yield '  puts "The namespace was not created: #{problem.message}"'
         yield "end"
-    if creation.drawn:
+    if statement.random_attributes:
         yield "require 'securerandom'"
-    table = creation.table
-    arguments = [[_family(family)] for family in table.families]
-    kept = {**table.attributes, **table.configuration}  # a table keeps both alike
-    words = [*map(_word, kept.items()), *map(_drawn, creation.drawn)]
-    if words:
-        arguments.append(["{METADATA => {", *_listed(words), "}}"])
-    if creation.splits:
-        arguments.append(["{SPLITS => [", *_listed(map(_key, creation.splits)), "]}"])
-    yield f"create {quoted(table.name)},"
+    table = statement.table
+    arguments = [[_format_family(family)] for family in table.families]
+    table_attributes = {**table.attributes, **table.configuration}  # a table keeps both alike
+    pairs = [
+        *map(_format_attribute, table_attributes.items()),
+        *map(_format_random_attribute, statement.random_attributes),
+    ]
+    if pairs:
+        arguments.append(["{METADATA => {", *_format_list(pairs), "}}"])
+    if statement.splits:
+        arguments.append(["{SPLITS => [", *_format_list(map(_format_key, statement.splits)), "]}"])
+    yield f"create {quote_ruby(table.name)},"
     for number, lines in enumerate(arguments, 1):
         *before, last = lines
         yield from (f"  {line}" for line in before)
         yield f"  {last}{',' if number < len(arguments) else ''}"
 
 
-def _listed(items: Iterable[str]) -> list[str]:
-    """The lines of a list of items, which may have several each."""
+def _format_list(items: Iterable[str]) -> list[str]:
+    """Yield the lines of a list whose items may have several lines."""
     return ",\n".join(f"  {item}" for item in items).split("\n")
 
 
-def _family(family: FamilySchema) -> str:
-    """A family as `create` takes it: its attributes under the shell's own constants."""
-    words = [f"{word} => {_value(word, value)}" for word, value in family.attributes.items()]
+def _format_family(family: FamilySchema) -> str:
+    """Return a family as `create` takes it, with the shell's constants."""
+    pairs = [f"{name} => {_format_value(name, value)}" for name, value in family.attributes.items()]
     if family.configuration:
-        words.append(f"CONFIGURATION => {{{', '.join(_pairs(family.configuration))}}}")
-    return f"{{{', '.join((f'NAME => {quoted(family.name)}', *words))}}}"
+        pairs.append(f"CONFIGURATION => {{{', '.join(_format_pairs(family.configuration))}}}")
+    return f"{{{', '.join((f'NAME => {quote_ruby(family.name)}', *pairs))}}}"
 
 
-def _value(word: str, value: str) -> str:
-    """A value as the shell's own help writes it: numbers and truths bare, names quoted."""
-    if word == "TTL" and value == str(FOREVER_S):
+def _format_value(name: str, value: str) -> str:
+    """Return a value as the shell writes it: numbers and booleans bare, names quoted."""
+    if name == "TTL" and value == str(FOREVER_S):
         return "'FOREVER'"
-    return quoted(value) if _ATTRIBUTES[word].choices else value
+    return quote_ruby(value) if _ATTRIBUTES_BY_NAME[name].choices else value
 
 
-def _pairs(words: Mapping[str, str]) -> Iterator[str]:
-    return (f"{quoted(word)} => {quoted(value)}" for word, value in words.items())
+def _format_pairs(attributes: Mapping[str, str]) -> Iterator[str]:
+    """Yield each attribute as a pair of Ruby's hash."""
+    return (f"{quote_ruby(name)} => {quote_ruby(value)}" for name, value in attributes.items())
 
 
-def _word(pair: tuple[str, str]) -> str:
-    """A word of the table; a text of several lines a line each, joined by Ruby."""
-    word, text = pair
+def _format_attribute(pair: tuple[str, str]) -> str:
+    """Return a table attribute; a text of several lines is joined by Ruby."""
+    name, text = pair
     *lines, last = text.split("\n")
     pieces = [*(f"{line}\n" for line in lines), *([last] if last else [])]
     if len(pieces) < 2:
-        return f"{quoted(word)} => {quoted(text)}"
-    joined = " \\\n    ".join(map(quoted, pieces))
-    return f"{quoted(word)} =>\n    {joined}"
+        return f"{quote_ruby(name)} => {quote_ruby(text)}"
+    joined = " \\\n    ".join(map(quote_ruby, pieces))
+    return f"{quote_ruby(name)} =>\n    {joined}"
 
 
-def _drawn(word: str) -> str:
-    return f"{quoted(word)} => SecureRandom.hex(8)"
+def _format_random_attribute(name: str) -> str:
+    """Return an attribute that gets a random value when the script runs."""
+    return f"{quote_ruby(name)} => SecureRandom.hex(8)"
 
 
-def _key(key: bytes) -> str:
-    r"""A row key in single quotes, in which a backslash before an `x` stays one."""
-    spelled = to_binary(key).replace("'", r"\x27")
+def _format_key(key: bytes) -> str:
+    r"""Return a row key in single quotes, in which `\x` stays as it is."""
+    spelled = to_string_binary(key).replace("'", r"\x27")
     return f"'{spelled}'"
 
 
-def quoted(text: str) -> str:
-    r"""A text as a Ruby string that is this text and nothing else.
+def quote_ruby(text: str) -> str:
+    r"""Return a text as a Ruby string literal.
 
-    >>> print(quoted("it's #{x}"), quoted('"#{x}"\N{SNOWMAN}'))
+    >>> print(quote_ruby("it's #{x}"), quote_ruby('"#{x}"\N{SNOWMAN}'))
     'it\'s #{x}' "\"\#{x}\"\u{2603}"
     """
-    if _PLAIN.issuperset(text):
+    if _PRINTABLE_ASCII.issuperset(text):
         escaped = text.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
-    return f'"{"".join(map(_escaped, text))}"'
+    return f'"{"".join(map(_escape_character, text))}"'
 
 
-def _escaped(letter: str) -> str:
-    """A character of a string in double quotes."""
-    if letter in _MARKED:
+def _escape_character(letter: str) -> str:
+    """Return a character of a string in double quotes."""
+    if letter in _ESCAPED_CHARACTERS:
         return f"\\{letter}"
     if letter == "\n":
         return r"\n"
-    return letter if letter in _PLAIN else f"\\u{{{ord(letter):x}}}"
+    return letter if letter in _PRINTABLE_ASCII else f"\\u{{{ord(letter):x}}}"

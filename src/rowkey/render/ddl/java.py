@@ -1,4 +1,4 @@
-"""The text in Java: one class with a `main`, for HBase's official client; ASCII only."""
+"""Java programs for HBase's official client: one class with a `main`, ASCII only."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rowkey.regions import to_binary
-from rowkey.render.ddl.creation import commented
+from rowkey.regions import to_string_binary
+from rowkey.render.ddl.create_statement import escape_comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rowkey.hbase import FamilySchema
-    from rowkey.render.ddl.creation import Creation
+    from rowkey.render.ddl.create_statement import CreateStatement
 
-LITERAL_MOST = 16_000
+MAX_LITERAL_LENGTH = 16_000
 """Most characters of one string: in a class file it has at most 65,535 bytes, 3 for each of them.
 
 Source: The Java Virtual Machine Specification, 4.4.7."""
 
-KEYS_MOST = 200
+MAX_KEYS_PER_LITERAL = 200
 """Most keys of one string: javac reads a sum of strings by calling itself."""
 
-LINES_MOST = 1_000
+MAX_JOINED_LINES = 1_000
 """Most lines of a text that stand one by one: a method has at most 65,535 bytes of code, and each
 takes about ten of them."""
 
-_PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - frozenset('"\\')
+_UNESCAPED_CHARACTERS = frozenset(map(chr, range(0x20, 0x7F))) - frozenset('"\\')
 _IMPORTS = (
     "java.io.IOException",
     "org.apache.hadoop.hbase.HBaseConfiguration",
@@ -40,12 +40,12 @@ _IMPORTS = (
     "org.apache.hadoop.hbase.client.TableDescriptorBuilder",
     "org.apache.hadoop.hbase.util.Bytes",
 )
-_FOR_DRAWN = ("java.security.SecureRandom",)
-_FOR_NAMESPACES = ("java.util.Arrays", "org.apache.hadoop.hbase.NamespaceDescriptor")
+_RANDOM_IMPORTS = ("java.security.SecureRandom",)
+_NAMESPACE_IMPORTS = ("java.util.Arrays", "org.apache.hadoop.hbase.NamespaceDescriptor")
 
 
-def program(creation: Creation) -> Iterator[str]:
-    """A class whose `main` creates a table, line by line; it compiles with Java 8 and newer.
+def format_program(statement: CreateStatement) -> Iterator[str]:
+    """Yield a class whose `main` creates a table; it compiles with Java 8 and newer.
 
     The cluster is the one of the `hbase-site.xml` on the class path. Keys go through
     `Bytes.toBytesBinary`, and are joined when the class runs: a string of a class file is short,
@@ -53,72 +53,78 @@ def program(creation: Creation) -> Iterator[str]:
 
     Source: hbase-client 2.6: Admin, TableDescriptorBuilder, ColumnFamilyDescriptorBuilder.
     """
-    name = class_name(creation.table.name)
+    name = build_class_name(statement.table.name)
     yield f"// Creates one table. Save as {name}.java; it needs hbase-client 2.5 or newer,"
     yield "// and the hbase-site.xml of the cluster on the class path."
-    yield from (f"// {commented(remark)}" for remark in creation.remarks)
-    more = (_FOR_NAMESPACES if creation.namespace else ()) + (_FOR_DRAWN if creation.drawn else ())
+    yield from (f"// {escape_comment(remark)}" for remark in statement.remarks)
+    more = (_NAMESPACE_IMPORTS if statement.namespace else ()) + (
+        _RANDOM_IMPORTS if statement.random_attributes else ()
+    )
     imports = (*_IMPORTS, *more)
     yield from (f"import {one};" for one in sorted(imports))
     yield ""
     yield f"public final class {name} {{"
-    yield from _indented(_table(creation))
+    yield from _indent_lines(_format_table_method(statement))
     yield ""
-    yield from _indented(_splits(creation.splits))
+    yield from _indent_lines(_format_splits_method(statement.splits))
     yield ""
-    yield from _indented(_main(creation))
+    yield from _indent_lines(_format_main_method(statement))
     yield "}"
 
 
-def class_name(table: str) -> str:
-    """The name of the class for a table.
+def build_class_name(table: str) -> str:
+    """Return the name of the class for a table.
 
-    >>> class_name("shop:server_logs")
+    >>> build_class_name("shop:server_logs")
     'CreateShopServerLogs'
     """
     pieces = re.findall("[A-Za-z0-9]+", table)
     return "Create" + ("".join(piece[0].upper() + piece[1:] for piece in pieces) or "Table")
 
 
-def _table(creation: Creation) -> Iterator[str]:
-    """The method that gives the table's descriptor."""
-    table = creation.table
+def _format_table_method(statement: CreateStatement) -> Iterator[str]:
+    """Yield the method that returns the table's descriptor."""
+    table = statement.table
     yield "static TableDescriptor table() {"
-    yield f"  return TableDescriptorBuilder.newBuilder(TableName.valueOf({literal(table.name)}))"
+    yield (
+        "  return "
+        f"TableDescriptorBuilder.newBuilder(TableName.valueOf({format_literal(table.name)}))"
+    )
     for family in table.families:
-        yield from _indented(_family(family), "      ")
-    kept = {**table.attributes, **table.configuration}  # a table keeps both alike
-    yield from _calls("setValue", kept, "      ")
-    for word in creation.drawn:
+        yield from _indent_lines(_format_family(family), "      ")
+    table_attributes = {**table.attributes, **table.configuration}  # a table keeps both alike
+    yield from _format_setters("setValue", table_attributes, "      ")
+    for name in statement.random_attributes:
         drawn = 'String.format("%016x", new SecureRandom().nextLong())'
-        yield f"      .setValue({literal(word)}, {drawn})"
+        yield f"      .setValue({format_literal(name)}, {drawn})"
     yield "      .build();"
     yield "}"
 
 
-def _family(family: FamilySchema) -> Iterator[str]:
-    """The call that adds a family."""
-    name = f"Bytes.toBytes({literal(family.name)})"
+def _format_family(family: FamilySchema) -> Iterator[str]:
+    """Return the call that adds a family."""
+    name = f"Bytes.toBytes({format_literal(family.name)})"
     yield f".setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder({name})"
-    yield from _calls("setValue", family.attributes, "    ")
-    yield from _calls("setConfiguration", family.configuration, "    ")
+    yield from _format_setters("setValue", family.attributes, "    ")
+    yield from _format_setters("setConfiguration", family.configuration, "    ")
     yield "    .build())"
 
 
-def _calls(method: str, words: Mapping[str, str], margin: str) -> Iterator[str]:
-    for word, value in words.items():
+def _format_setters(method: str, attributes: Mapping[str, str], margin: str) -> Iterator[str]:
+    """Yield a call of the builder for each attribute."""
+    for name, value in attributes.items():
         lines = value.split("\n")
-        if not 2 < len(lines) <= LINES_MOST:
-            yield f"{margin}.{method}({literal(word)}, {literal(value)})"
+        if not 2 < len(lines) <= MAX_JOINED_LINES:
+            yield f"{margin}.{method}({format_literal(name)}, {format_literal(value)})"
             continue
-        yield f'{margin}.{method}({literal(word)}, String.join("\\n",'
-        yield from (f"{margin}    {literal(line)}," for line in lines[:-1])
-        yield f"{margin}    {literal(lines[-1])}))"
+        yield f'{margin}.{method}({format_literal(name)}, String.join("\\n",'
+        yield from (f"{margin}    {format_literal(line)}," for line in lines[:-1])
+        yield f"{margin}    {format_literal(lines[-1])}))"
 
 
-def _splits(splits: Iterable[bytes]) -> Iterator[str]:
-    """The method that gives the row keys that regions begin with."""
-    keys = [to_binary(key).replace(" ", r"\x20") for key in splits]
+def _format_splits_method(splits: Iterable[bytes]) -> Iterator[str]:
+    """Yield the method that returns the split keys."""
+    keys = [to_string_binary(key).replace(" ", r"\x20") for key in splits]
     yield "/** The row keys that regions begin with, ascending; none makes one region. */"
     yield "static byte[][] splits() {"
     if not keys:
@@ -126,7 +132,7 @@ def _splits(splits: Iterable[bytes]) -> Iterator[str]:
         yield "}"
         return
     yield '  String[] keys = String.join("",'
-    strings = [list(_sum(pieces)) for pieces in _packed(keys)]
+    strings = [list(_format_sum(pieces)) for pieces in _pack_keys(keys)]
     for number, lines in enumerate(strings, 1):
         end = ').split(" ");' if number == len(strings) else ","
         yield from (f"      {line}" for line in lines[:-1])
@@ -137,13 +143,15 @@ def _splits(splits: Iterable[bytes]) -> Iterator[str]:
     yield "}"
 
 
-def _packed(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Keys with a space between them, cut into pieces, as many as one string holds at a time."""
-    pieces = (piece for key in _spaced(keys) for piece in _cut(key))
+def _pack_keys(keys: Iterable[str]) -> Iterator[list[str]]:
+    """Yield keys joined by spaces, in strings that Java can hold."""
+    pieces = (piece for key in _prepend_spaces(keys) for piece in _split_text(key))
     packed: list[str] = []
     size = 0
     for piece in pieces:
-        if packed and (size + len(piece) > LITERAL_MOST or len(packed) == KEYS_MOST):
+        if packed and (
+            size + len(piece) > MAX_LITERAL_LENGTH or len(packed) == MAX_KEYS_PER_LITERAL
+        ):
             yield packed
             packed, size = [], 0
         packed.append(piece)
@@ -151,55 +159,56 @@ def _packed(keys: Iterable[str]) -> Iterator[list[str]]:
     yield packed
 
 
-def _spaced(keys: Iterable[str]) -> Iterator[str]:
-    """Each key with a space before it, but for the first."""
+def _prepend_spaces(keys: Iterable[str]) -> Iterator[str]:
+    """Yield each key with a space before it, except the first."""
     rest = iter(keys)
     yield from islice(rest, 1)
     yield from (f" {key}" for key in rest)
 
 
-def _sum(pieces: list[str]) -> Iterator[str]:
-    """One string as a sum, a piece a line."""
+def _format_sum(pieces: list[str]) -> Iterator[str]:
+    """Return one string as a sum with a piece per line."""
     first, *more = pieces
-    yield _plain_literal(first)
-    yield from (f"    + {_plain_literal(piece)}" for piece in more)
+    yield _format_short_literal(first)
+    yield from (f"    + {_format_short_literal(piece)}" for piece in more)
 
 
-def _main(creation: Creation) -> Iterator[str]:
-    """The method that creates the table, and its namespace where that is missing."""
+def _format_main_method(statement: CreateStatement) -> Iterator[str]:
+    """Yield the method that creates the table, and its namespace if it is missing."""
     yield "public static void main(String[] arguments) throws IOException {"
     yield "  try (Connection connection ="
     yield "          ConnectionFactory.createConnection(HBaseConfiguration.create());"
     yield "      Admin admin = connection.getAdmin()) {"
-    if creation.namespace:
-        yield f"    String namespace = {literal(creation.namespace)};"
+    if statement.namespace:
+        yield f"    String namespace = {format_literal(statement.namespace)};"
         yield "    if (!Arrays.asList(admin.listNamespaces()).contains(namespace)) {"
         yield "      admin.createNamespace(NamespaceDescriptor.create(namespace).build());"
         yield "    }"
-    given = "table(), splits()" if creation.splits else "table()"
-    yield f"    admin.createTable({given});"
+    arguments = "table(), splits()" if statement.splits else "table()"
+    yield f"    admin.createTable({arguments});"
     yield "  }"
     yield "}"
 
 
-def literal(text: str) -> str:
-    r"""A text as an expression of Java that is this text and nothing else.
+def format_literal(text: str) -> str:
+    r"""Return a text as a Java string expression.
 
-    >>> print(literal('"\\u0041\n'), literal("\N{GRINNING FACE}"))
+    >>> print(format_literal('"\\u0041\n'), format_literal("\N{GRINNING FACE}"))
     "\"\\u0041\012" "\ud83d\ude00"
     """
-    if len(text) <= LITERAL_MOST:
-        return _plain_literal(text)
-    return f'String.join("", {", ".join(map(_plain_literal, _cut(text)))})'
+    if len(text) <= MAX_LITERAL_LENGTH:
+        return _format_short_literal(text)
+    return f'String.join("", {", ".join(map(_format_short_literal, _split_text(text)))})'
 
 
-def _plain_literal(text: str) -> str:
-    return f'"{"".join(map(_escaped, text))}"'
+def _format_short_literal(text: str) -> str:
+    """Return a text as a Java string on one line."""
+    return f'"{"".join(map(_escape_character, text))}"'
 
 
-def _escaped(letter: str) -> str:
-    r"""A character of a string; below 80 in octal, since `\u000a` would end the line."""
-    if letter in _PLAIN:
+def _escape_character(letter: str) -> str:
+    r"""Return one character of a Java string; below 80 in octal: `\u000a` would end the line."""
+    if letter in _UNESCAPED_CHARACTERS:
         return letter
     if letter in '"\\':
         return f"\\{letter}"
@@ -209,10 +218,13 @@ def _escaped(letter: str) -> str:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def _cut(text: str) -> Iterator[str]:
-    """A text in pieces that one string can hold."""
-    yield from (text[at : at + LITERAL_MOST] for at in range(0, len(text), LITERAL_MOST))
+def _split_text(text: str) -> Iterator[str]:
+    """Yield a text in pieces that one Java string can hold."""
+    yield from (
+        text[at : at + MAX_LITERAL_LENGTH] for at in range(0, len(text), MAX_LITERAL_LENGTH)
+    )
 
 
-def _indented(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:
+def _indent_lines(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:
+    """Yield the lines with a margin."""
     return (f"{margin}{line}" if line else "" for line in lines)

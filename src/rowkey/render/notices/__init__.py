@@ -1,1 +1,1 @@
-"""What was found in files, in the forms that other programs take."""
+"""Findings in the formats of other programs."""

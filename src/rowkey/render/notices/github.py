@@ -4,44 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import escaped
-from rowkey.render.notices.checked import notices_of
+from rowkey.messages import escape_text
+from rowkey.render.notices.notice import list_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rowkey.render.notices.checked import Checked, Notice
+    from rowkey.render.notices.notice import CheckedFile, Notice
 
-_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
+_COMMAND_NAMES = {"error": "error", "warning": "warning", "info": "notice"}
 """Severities as GitHub has them."""
 
 
-def github_lines(checked: Iterable[Checked]) -> Iterator[str]:
-    """What was found, as commands, one a line: no name in a file begins another.
+def format_github_commands(checked_files: Iterable[CheckedFile]) -> Iterator[str]:
+    """Yield the findings as GitHub workflow commands, one per line.
 
     Source: GitHub, Workflow commands; actions/toolkit, command.ts, for what is escaped.
 
     >>> from rowkey.errors import Mistake
-    >>> from rowkey.render import Checked
-    >>> list(github_lines([Checked("a,b.toml", (Mistake("key", "it is 100% wrong", line=2),))]))
+    >>> from rowkey.render import CheckedFile
+    >>> mistake = Mistake("key", "it is 100% wrong", line=2)
+    >>> list(format_github_commands([CheckedFile("a,b.toml", (mistake,))]))
     ['::error file=a%2Cb.toml,line=2,title=mistake::key: it is 100%25 wrong.']
     """
-    for one in checked:
-        yield from map(_command, notices_of(one))
+    for one in checked_files:
+        yield from map(_format_command, list_notices(one))
 
 
-def _command(notice: Notice) -> str:
+def _format_command(notice: Notice) -> str:
+    """Return the command that makes an annotation of a notice."""
     title = notice.code if notice.code == notice.name else f"{notice.code} {notice.name}"
     line = f",line={notice.line}" if notice.line else ""
     column = f",col={notice.column}" if notice.column else ""
-    place = f"file={_property(notice.path)}{line}{column},title={_property(title)}"
-    return f"::{_COMMANDS[notice.severity]} {place}::{_data(notice.text)}"
+    place = f"file={_escape_property(notice.path)}{line}{column},title={_escape_property(title)}"
+    return f"::{_COMMAND_NAMES[notice.severity]} {place}::{_escape_data(notice.text)}"
 
 
-def _data(text: str) -> str:
-    known = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return escaped(known)
+def _escape_data(text: str) -> str:
+    """Escape the message of a command."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape_text(escaped)
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    """Escape the value of a command's property."""
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,80 +1,86 @@
-"""Findings as JUnit's XML, which servers that run tests show as tests."""
+"""Findings as JUnit's XML, which CI servers show as tests."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import printable
-from rowkey.render.notices.checked import notices_of
+from rowkey.messages import shorten_text
+from rowkey.render.notices.notice import list_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.lint import Severity
-    from rowkey.render.notices.checked import Checked, Notice
+    from rowkey.render.notices.notice import CheckedFile, Notice
 
 
-def junit_lines(checked: Sequence[Checked], least: Severity) -> Iterator[str]:
-    """What was found, as JUnit's XML: a suite a file, a case a finding.
+def format_junit(checked_files: Sequence[CheckedFile], min_severity: Severity) -> Iterator[str]:
+    """Yield the findings as JUnit XML: a suite per file, a case per finding.
 
     Args:
-        checked: the files.
-        least: severity from which a finding is a failure; lesser ones count as skipped.
+        checked_files: the files.
+        min_severity: severity from which a finding is a failure; lesser ones count as skipped.
 
     Source: the schema that Jenkins' xUnit plugin publishes, junit-10.xsd.
     """
-    suites = [(one, list(notices_of(one))) for one in checked]
+    suites = [(one, list(list_notices(one))) for one in checked_files]
     every = [notice for _, notices in suites for notice in notices]
     cases = sum(max(len(notices), 1) for _, notices in suites)
     yield '<?xml version="1.0" encoding="utf-8"?>'
     # The schema gives only suites a count of what was skipped, not the whole.
-    yield f'<testsuites name="rowkey check" {_counts(every, cases, least)}>'
+    yield f'<testsuites name="rowkey check" {_format_counts(every, cases, min_severity)}>'
     for one, notices in suites:
-        counts = _counts(notices, max(len(notices), 1), least)
-        skipped = sum(not _fails(notice, least) for notice in notices)
-        name = _quoted(one.path)
+        counts = _format_counts(notices, max(len(notices), 1), min_severity)
+        skipped = sum(not _is_failure(notice, min_severity) for notice in notices)
+        name = _quote_attribute(one.path)
         yield f'  <testsuite name={name} {counts} skipped="{skipped}">'
         for notice in notices:
-            yield from _case(notice, least)
+            yield from _format_case(notice, min_severity)
         if not notices:
             yield f'    <testcase name="check" classname={name}/>'
         yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _counts(notices: Sequence[Notice], cases: int, least: Severity) -> str:
-    failures = sum(_fails(notice, least) for notice in notices)
-    return f'tests="{cases}" failures="{failures}" errors="0"'
+def _format_counts(notices: Sequence[Notice], case_count: int, min_severity: Severity) -> str:
+    """Return the attributes that count tests and failures."""
+    failures = sum(_is_failure(notice, min_severity) for notice in notices)
+    return f'tests="{case_count}" failures="{failures}" errors="0"'
 
 
-def _fails(notice: Notice, least: Severity) -> bool:
+def _is_failure(notice: Notice, min_severity: Severity) -> bool:
+    """Return whether a notice is severe enough to fail its test."""
     from rowkey.lint import SEVERITIES
 
-    return SEVERITIES.index(notice.severity) >= SEVERITIES.index(least)
+    return SEVERITIES.index(notice.severity) >= SEVERITIES.index(min_severity)
 
 
-def _case(notice: Notice, least: Severity) -> Iterator[str]:
-    name = _quoted(f"{notice.code} {notice.where}".strip())
-    yield f"    <testcase name={name} classname={_quoted(notice.path)}>"
-    message = _quoted(notice.text)
-    if _fails(notice, least):
+def _format_case(notice: Notice, min_severity: Severity) -> Iterator[str]:
+    """Yield the lines of one test case."""
+    name = _quote_attribute(f"{notice.code} {notice.design_path}".strip())
+    yield f"    <testcase name={name} classname={_quote_attribute(notice.path)}>"
+    message = _quote_attribute(notice.text)
+    if _is_failure(notice, min_severity):
         spot = f"{notice.line}:{notice.column}" if notice.column else notice.line
-        place = _escaped(f"{notice.path}:{spot}: {notice.where}")
-        yield f"      <failure message={message} type={_quoted(notice.name)}>{place}</failure>"
+        place = _escape_xml(f"{notice.path}:{spot}: {notice.design_path}")
+        yield (
+            f"      <failure message={message} "
+            f"type={_quote_attribute(notice.name)}>{place}</failure>"
+        )
     else:
         yield f"      <skipped message={message}/>"
     yield "    </testcase>"
 
 
-def _quoted(text: str) -> str:
-    """A text as the value of an attribute; nothing in it that XML 1.0 has no character for."""
+def _quote_attribute(text: str) -> str:
+    """Return a text as an attribute value; characters that XML 1.0 lacks are replaced."""
     from xml.sax.saxutils import quoteattr
 
-    return quoteattr(printable(text))
+    return quoteattr(shorten_text(text))
 
 
-def _escaped(text: str) -> str:
-    """A text between tags."""
+def _escape_xml(text: str) -> str:
+    """Return a text for the content of an element."""
     from xml.sax.saxutils import escape
 
-    return escape(printable(text))
+    return escape(shorten_text(text))

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code scanning takes."""
+"""Findings as SARIF 2.1.0, the format of code scanning services."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from rowkey.render.findings import plain_value
-from rowkey.render.notices.checked import MISTAKE, allowed_in, notices_of
+from rowkey.render.findings import to_plain_value
+from rowkey.render.notices.notice import MISTAKE_CODE, list_allowed_notices, list_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rowkey.design import Stretch
+    from rowkey.design import TextRange
     from rowkey.lint import Rule
-    from rowkey.render.notices.checked import Checked, Notice
+    from rowkey.render.notices.notice import CheckedFile, Notice
 
-_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 """Severities as SARIF has them."""
 _MISTAKE_RULE: dict[str, Any] = {
-    "id": MISTAKE,
+    "id": MISTAKE_CODE,
     "shortDescription": {"text": "The file is no design."},
     "defaultConfiguration": {"level": "error"},
 }
 
 
-def sarif_document(checked: Iterable[Checked]) -> dict[str, Any]:
-    """What was found, as a SARIF log of one run.
+def build_sarif_document(checked_files: Iterable[CheckedFile]) -> dict[str, Any]:
+    """Return the findings as a SARIF log of one run.
 
     What a file allows is listed with its reason, as suppressed in the source.
 
     Source: OASIS, Static Analysis Results Interchange Format 2.1.0, with errata 01.
     """
-    from rowkey.lint import chosen
+    from rowkey.lint import select_rules
 
-    every = chosen()
-    places = {MISTAKE: 0} | {rule.code: n for n, rule in enumerate(every, 1)}
+    every = select_rules()
+    places = {MISTAKE_CODE: 0} | {rule.code: n for n, rule in enumerate(every, 1)}
     driver = {
         "name": "rowkey",
         "version": version("rowkey"),
-        "rules": [_MISTAKE_RULE, *map(_descriptor, every)],
+        "rules": [_MISTAKE_RULE, *map(_build_descriptor, every)],
     }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [result for one in checked for result in _results(one, places)],
+        "results": [result for one in checked_files for result in _build_results(one, places)],
     }
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -57,65 +57,73 @@ def sarif_document(checked: Iterable[Checked]) -> dict[str, Any]:
     }
 
 
-def _descriptor(rule: type[Rule]) -> dict[str, Any]:
-    from rowkey.lint import spoken
+def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
+    """Return the description of a rule."""
+    from rowkey.lint import format_rule_name
 
-    told = rule.told()
-    instead = " ".join(told.instead.split())
-    shown = f"{instead}\n\nBad:\n\n```toml\n{rule.bad}```\n\nGood:\n\n```toml\n{rule.good}```\n"
+    sections = rule.parse_docstring()
+    instead = " ".join(sections.remedy.split())
+    help_text = (
+        f"{instead}\n\nBad:\n\n```toml\n{rule.bad_design}```\n\n"
+        f"Good:\n\n```toml\n{rule.good_design}```\n"
+    )
     return {
         "id": rule.code,
-        "name": spoken(rule.name),
-        "shortDescription": {"text": told.summary},
-        "fullDescription": {"text": " ".join(told.why.split())},
-        "help": {"text": instead, "markdown": shown},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "name": format_rule_name(rule.name),
+        "shortDescription": {"text": sections.summary},
+        "fullDescription": {"text": " ".join(sections.reason.split())},
+        "help": {"text": instead, "markdown": help_text},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
     }
 
 
-def _results(one: Checked, places: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    stretches = {} if one.written is None else one.written.stretches()
-    told: Counter[str] = Counter()
-    for notice in [*notices_of(one), *allowed_in(one)]:
-        said = f"{notice.code} {notice.where}"
-        told[said] += 1
-        mark = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        yield _result(notice, stretches) | {
-            "ruleIndex": places[notice.code],
-            "partialFingerprints": {"codeAndPath/v1": f"{mark}:{told[said]}"},
+def _build_results(
+    checked_file: CheckedFile, rule_indexes: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
+    """Yield the results of one file."""
+    stretches = {} if checked_file.file_text is None else checked_file.file_text.build_text_ranges()
+    counts: Counter[str] = Counter()
+    for notice in [*list_notices(checked_file), *list_allowed_notices(checked_file)]:
+        fingerprint = f"{notice.code} {notice.design_path}"
+        counts[fingerprint] += 1
+        mark = sha256(fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        yield _build_result(notice, stretches) | {
+            "ruleIndex": rule_indexes[notice.code],
+            "partialFingerprints": {"codeAndPath/v1": f"{mark}:{counts[fingerprint]}"},
         }
 
 
-def _result(notice: Notice, stretches: Mapping[str, Stretch]) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": uri_of(notice.path)}}
+def _build_result(notice: Notice, text_ranges: Mapping[str, TextRange]) -> dict[str, Any]:
+    """Return the result of one notice."""
+    physical: dict[str, Any] = {"artifactLocation": {"uri": to_uri(notice.path)}}
     if notice.line:
-        physical["region"] = _region(notice, stretches.get(notice.where))
+        physical["region"] = _build_region(notice, text_ranges.get(notice.design_path))
     location: dict[str, Any] = {"physicalLocation": physical}
-    if notice.where:
-        location["logicalLocations"] = [{"fullyQualifiedName": notice.where}]
-    why = {"justification": notice.allowed} if notice.allowed else {}
-    evidence = {name: plain_value(value) for name, value in notice.evidence.items()}
+    if notice.design_path:
+        location["logicalLocations"] = [{"fullyQualifiedName": notice.design_path}]
+    why = {"justification": notice.allowed_reason} if notice.allowed_reason else {}
+    evidence = {name: to_plain_value(value) for name, value in notice.evidence.items()}
     return {
         "ruleId": notice.code,
-        "level": _LEVELS[notice.severity],
+        "level": _SARIF_LEVELS[notice.severity],
         "message": {"text": break_links(notice.text)},
         "locations": [location],
         # Where one result has the word, all must: an empty list says that nothing allows it.
-        "suppressions": [] if notice.allowed is None else [{"kind": "inSource", **why}],
+        "suppressions": [] if notice.allowed_reason is None else [{"kind": "inSource", **why}],
         **({"properties": {"evidence": evidence}} if evidence else {}),
     }
 
 
-def _region(notice: Notice, stretch: Stretch | None) -> dict[str, int]:
-    """The word that is meant, from its first character to the one behind its value's last."""
-    if stretch is None or stretch.line != notice.line:
+def _build_region(notice: Notice, text_range: TextRange | None) -> dict[str, int]:
+    """Return the range of the key and value that a notice is about."""
+    if text_range is None or text_range.line != notice.line:
         column = {"startColumn": notice.column} if notice.column else {}
         return {"startLine": notice.line, **column}
     return {
-        "startLine": stretch.line,
-        "startColumn": stretch.column,
-        "endLine": stretch.last_line,
-        "endColumn": stretch.end,
+        "startLine": text_range.line,
+        "startColumn": text_range.column,
+        "endLine": text_range.last_line,
+        "endColumn": text_range.end_column,
     }
 
 
@@ -130,10 +138,10 @@ def break_links(text: str) -> str:
     return text.replace("](", "] (")
 
 
-def uri_of(path: str) -> str:
-    """A file as SARIF names it: relative to the current folder where it lies below that.
+def to_uri(path: str) -> str:
+    """Return a file as SARIF names it: relative to the current folder if it is below it.
 
-    >>> uri_of("designs/100% b.toml"), uri_of("./a:b.toml")
+    >>> to_uri("designs/100% b.toml"), to_uri("./a:b.toml")
     ('designs/100%25%20b.toml', 'a%3Ab.toml')
     """
     place = Path(path)

@@ -1,12 +1,12 @@
-"""What is known of designs as HTML: a report that needs no other file, and pieces of a notebook."""
+"""Reports as one self-contained HTML file, and results as HTML in notebooks."""
 
-from rowkey.render.page.fragments import Shown, show
-from rowkey.render.page.page import report_page
-from rowkey.render.page.words import LANGUAGES
+from rowkey.render.languages import LANGUAGES
+from rowkey.render.page.notebook import NotebookResult, show
+from rowkey.render.page.report_page import build_report_page
 
 __all__ = [
     "LANGUAGES",
-    "Shown",
-    "report_page",
+    "NotebookResult",
+    "build_report_page",
     "show",
 ]

@@ -1,88 +1,161 @@
-"""HTML in which every text is escaped unless it was made here."""
+"""HTML from Jinja2 templates, with every text escaped."""
 
 from __future__ import annotations
 
 import json
 import re
-from html import escape
-from typing import Any
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-VOID = frozenset({"meta", "br", "hr", "img", "input", "wbr"})
-_JOINT = re.compile(r"([_.-])(?=\w)")
+from rowkey.render.languages import Translator
+from rowkey.render.page import comparison_text, design_text, figure_format
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-class Html(str):
-    """Text that is HTML already."""
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-    __slots__ = ()
-
-
-def text(value: object) -> Html:
-    """A value as text: escaped, and what does not print is shown as its code.
-
-    >>> text("a<b\\0")
-    'a&lt;b\\\\x00'
-    """
-    if isinstance(value, Html):
-        return value
-    said = str(value)
-    if not said.isprintable():
-        said = "".join(map(_printable, said))
-    return Html(escape(said, quote=True))
-
-
-def _printable(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
-
-
-def breakable(name: str) -> Html:
-    """A name that is broken, where it must be, behind the signs that join its words.
-
-    >>> breakable("time_first.toml")
-    'time_<wbr>first.<wbr>toml'
-    """
-    return Html(_JOINT.sub(r"\1<wbr>", text(name)))
-
-
-def tag(name: str, /, *children: object, **attributes: object) -> Html:
-    """An element.
-
-    Args:
-        name: its name.
-        children: what stands in it: elements, texts, lists of both; None and "" are left out.
-        attributes: by name, an underscore for a hyphen and one behind a word of Python; True gives
-            it no value, None and False leave it out.
-
-    >>> tag("p", "a & b", tag("b", 1), class_="x")
-    '<p class="x">a &amp; b<b>1</b></p>'
-    """
-    told = [name]
-    for label, value in attributes.items():
-        if value is None or value is False:
-            continue
-        shown = label.rstrip("_").replace("_", "-")
-        told.append(shown if value is True else f'{shown}="{text(value)}"')
-    head = f"<{' '.join(told)}>"
-    return Html(head if name in VOID else f"{head}{joined(children)}</{name}>")
-
-
-def joined(children: object) -> Html:
-    """Elements and texts one after another."""
-    if isinstance(children, list | tuple):
-        return Html("".join(map(joined, children)))
-    return Html("") if children is None else text(children)
-
-
-_IN_SCRIPT = str.maketrans(
+TEXT_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    comparison_text.build_measure_groups,
+    comparison_text.format_lead,
+    comparison_text.list_best_measures,
+    comparison_text.list_measure_names,
+    comparison_text.list_missing_figures,
+    design_text.build_cells_table,
+    design_text.build_families_table,
+    design_text.build_skew_table,
+    design_text.format_basis,
+    design_text.format_losses,
+    design_text.format_place,
+    design_text.format_ranges,
+    design_text.format_read,
+    design_text.format_shares,
+    design_text.format_verdict,
+    design_text.list_facts,
+    design_text.list_properties,
+    design_text.translate_cause,
+)
+"""What templates call by name; each takes the translator as `translator`."""
+_WORD_JOINT = re.compile(r"([_.-])(?=\w)")
+_SCRIPT_ESCAPES = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 
 
-def data(name: str, document: Any) -> Html:
-    """A document as JSON in an element that is no program; nothing in it can end the element.
+@cache
+def build_environment(language: str) -> Environment:
+    """Return the templates with the functions and sentences of one language.
 
-    >>> data("d", ["</script>"])
-    '<script type="application/json" id="d">["\\\\u003c/script\\\\u003e"]</script>'
+    Args:
+        language: one of `LANGUAGES`.
     """
-    shown = json.dumps(document, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPT)
-    return Html(f'<script type="application/json" id="{text(name)}">{shown}</script>')
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    translator = Translator(language)
+    environment = Environment(
+        loader=FunctionLoader(lambda name: read_asset(f"templates/{name}")),
+        autoescape=True,
+        finalize=_format_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals.update(
+        {one.__name__: partial(one, translator=translator) for one in TEXT_FUNCTIONS},
+        BEST_MARK=comparison_text.BEST_MARK,
+        BOX_COLOURS=design_text.BOX_COLOURS,
+        TOPICS=design_text.TOPICS,
+        english=Markup("") if language == "en" else Markup(' lang="en"'),
+        has_small_maps=comparison_text.has_small_maps,
+        has_text=translator.__contains__,
+        join_widths=design_text.join_widths,
+        language_tag=translator.language_tag,
+        translate=translator.translate,
+        translate_message=translator.translate_message,
+    )
+    environment.filters.update(
+        box_width=design_text.compute_box_width,
+        break_points=add_break_points,
+        count=figure_format.format_count,
+        design_name=design_text.format_design_name,
+        load=figure_format.format_load,
+        no_cause_key=design_text.find_no_cause_key,
+        offset=lambda span: figure_format.format_offset(**span),
+        sentence=design_text.format_sentence,
+        width=lambda span: figure_format.format_width(**span, translator=translator),
+    )
+    return environment
+
+
+def render_page(language: str, template: str, **values: Any) -> str:
+    """Return a whole template with values filled in."""
+    return build_environment(language).get_template(template).render(**values)
+
+
+def render_macro(language: str, template: str, macro: str, *values: Any) -> Markup:
+    """Return what one macro of a template gives for some values."""
+    module: Any = build_environment(language).get_template(template).module
+    rendered: Markup = getattr(module, macro)(*values)
+    return rendered
+
+
+def _format_text(value: Any) -> Any:
+    """Return a value as a template shows it: what does not print is shown as its code."""
+    if value is None:
+        return ""
+    if hasattr(value, "__html__"):
+        return value
+    text = str(value)
+    return text if text.isprintable() else "".join(map(_escape_character, text))
+
+
+def _escape_character(character: str) -> str:
+    """Return a character that does not print as its escape code."""
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+def escape_html(value: object) -> Markup:
+    r"""Return a value as HTML text; what does not print is shown as its code.
+
+    >>> str(escape_html("a<b\0"))
+    'a&lt;b\\x00'
+    """
+    from markupsafe import escape
+
+    return escape(_format_text(value))
+
+
+def add_break_points(name: str) -> Markup:
+    """Return a name that may be broken after the signs that join its words.
+
+    >>> str(add_break_points("time_first.toml"))
+    'time_<wbr>first.<wbr>toml'
+    """
+    from markupsafe import Markup
+
+    escaped = str(escape_html(name))
+    return Markup(_WORD_JOINT.sub(r"\1<wbr>", escaped))  # noqa: S704 - escaped above
+
+
+def embed_json(name: str, document: Any) -> Markup:
+    r"""Return a document as JSON in a script element that does not run and that nothing can end.
+
+    >>> str(embed_json("d", ["</script>"]))
+    '<script type="application/json" id="d">["\\u003c/script\\u003e"]</script>'
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).translate(
+        _SCRIPT_ESCAPES
+    )
+    element = f'<script type="application/json" id="{escape_html(name)}">{text}</script>'
+    return Markup(element)  # noqa: S704 - its name and text are escaped above
+
+
+@cache
+def read_asset(name: str) -> str:
+    """Return the text of a file in this folder, such as `browser/map.js`."""
+    return files("rowkey.render.page").joinpath(name).read_text(encoding="utf-8")

@@ -1,34 +1,30 @@
-"""A report as plain data: what a page shows of designs, with what is to be hidden left out."""
+"""Reports as plain data, with hidden values replaced."""
 
-from rowkey.render.report.boxes import key_boxes
 from rowkey.render.report.document import (
-    allowed_document,
-    cause_document,
-    finding_document,
-    glance_document,
-    gravest,
-    properties_document,
-    report_document,
+    build_allowed_document,
+    build_cause_document,
+    build_finding_document,
+    build_glance_document,
+    build_properties_document,
+    build_report_document,
+    sort_by_severity,
 )
-from rowkey.render.report.judging import Judged, judged, judged_together
-from rowkey.render.report.maps import by_server
-from rowkey.render.report.measures import measures_document
-from rowkey.render.report.redaction import KEY_BYTES, Redaction
+from rowkey.render.report.heat_map import sum_by_server
+from rowkey.render.report.key_boxes import build_key_boxes
+from rowkey.render.report.measures import build_measures_document
+from rowkey.render.report.redaction import REDACTION_KEY_BYTES, Redaction
 
 __all__ = [
-    "KEY_BYTES",
-    "Judged",
+    "REDACTION_KEY_BYTES",
     "Redaction",
-    "allowed_document",
-    "by_server",
-    "cause_document",
-    "finding_document",
-    "glance_document",
-    "gravest",
-    "judged",
-    "judged_together",
-    "key_boxes",
-    "measures_document",
-    "properties_document",
-    "report_document",
+    "build_allowed_document",
+    "build_cause_document",
+    "build_finding_document",
+    "build_glance_document",
+    "build_key_boxes",
+    "build_measures_document",
+    "build_properties_document",
+    "build_report_document",
+    "sort_by_severity",
+    "sum_by_server",
 ]

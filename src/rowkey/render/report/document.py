@@ -1,72 +1,77 @@
-"""A report as plain data: everything that a page shows, with what is to be hidden left out."""
+"""Builds the data of a report: everything that the page shows, with hidden values replaced."""
 
 from __future__ import annotations
 
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
-from rowkey.design import toml_value
-from rowkey.errors import printable
-from rowkey.lint import RULES, spoken
-from rowkey.render.documents import FORMAT
-from rowkey.render.report.boxes import key_boxes
-from rowkey.render.report.maps import heat_map_document
-from rowkey.render.report.measures import measures_document
+from rowkey.design import format_toml_value
+from rowkey.lint import RULES, format_rule_name
+from rowkey.messages import shorten_text
+from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.report.heat_map import build_heat_map_document
+from rowkey.render.report.key_boxes import build_key_boxes
+from rowkey.render.report.measures import build_measures_document
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rowkey.advise import Comparison
-    from rowkey.design import Properties
-    from rowkey.errors import Incomparable
-    from rowkey.heat import Finding as Cause
-    from rowkey.heat import Skew
-    from rowkey.lint import Allowed, Finding, Findings, Sections
-    from rowkey.plan import Explanation, Read
-    from rowkey.render.report.judging import Judged
+    from rowkey.advise import Comparison, JudgedDesign
+    from rowkey.design import DesignProperties
+    from rowkey.errors import IncomparableDesigns
+    from rowkey.hotspots import CauseFinding as Cause
+    from rowkey.hotspots import Skew
+    from rowkey.lint import AllowedFinding, Finding, LintResult, RuleDoc
+    from rowkey.plan import DeclaredRead, Explanation
     from rowkey.render.report.redaction import Redaction
-    from rowkey.simulate import ReadResult, Simulation
+    from rowkey.simulate import ReadCost, Simulation
 
-_NOTATION = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")
+_NOTATION_PATTERN = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")
 """A key, or a part of one, within a sentence; a list of quoted values is none."""
-MOST_RANGES = 3
 
 
-def report_document(
-    designs: Sequence[Judged],
+def build_report_document(
+    designs: Sequence[JudgedDesign],
     redaction: Redaction,
-    comparison: Comparison | Incomparable | None = None,
+    comparison: Comparison | IncomparableDesigns | None = None,
+    created: str = "",
 ) -> dict[str, Any]:
-    """Everything that a report shows, as JSON has it.
+    """Return all data of a report as values that JSON can hold.
 
     Args:
         designs: one or more designs, in the order in which they are told.
         redaction: what is hidden.
-        comparison: what `compare` found of the same designs, in the same order, to stand before
-            them; or the error by which it refused; none if None.
+        comparison: what `compare_designs` found of the same designs, in the same order, to stand
+            before them; or the error by which it refused; none if None.
+        created: when the report was made, as text; not shown if empty.
     """
-    labels = _labels(len(designs))
+    labels = _choose_labels(len(designs))
     return {
-        "format": FORMAT,
-        "redacted": redaction.hides,
-        "tables": list(dict.fromkeys(printable(one.design.table) for one in designs)),
-        "comparison": None if comparison is None else measures_document(comparison, redaction),
+        "format": FORMAT_VERSION,
+        "version": version("rowkey"),
+        "created": created,
+        "redacted": redaction.is_hiding,
+        "tables": list(dict.fromkeys(shorten_text(one.design.table) for one in designs)),
+        "comparison": None
+        if comparison is None
+        else build_measures_document(comparison, redaction),
         "designs": [
-            {"id": f"d{number}", "label": label, **_design(one, redaction)}
+            {"id": f"d{number}", "label": label, **_build_design(one, redaction)}
             for number, (label, one) in enumerate(zip(labels, designs, strict=True), 1)
         ],
     }
 
 
-def _labels(count: int) -> list[str]:
-    """What stands before the names of several designs: letters while they last, as in a table.
+def _choose_labels(count: int) -> list[str]:
+    """Return labels for designs: letters, then numbers; none for a single one.
 
-    >>> _labels(1), _labels(3), _labels(30)[-5:]
+    >>> _choose_labels(1), _choose_labels(3), _choose_labels(30)[-5:]
     ([''], ['A', 'B', 'C'], ['Z', '27', '28', '29', '30'])
     """
     if count == 1:
@@ -74,195 +79,215 @@ def _labels(count: int) -> list[str]:
     return [*ascii_uppercase[:count], *map(str, range(len(ascii_uppercase) + 1, count + 1))]
 
 
-def glance_document(name: str, found: Simulation, redaction: Redaction) -> dict[str, Any]:
-    """What is seen of a simulation first: the verdict, and what it is from.
+def build_glance_document(
+    name: str, simulation: Simulation, redaction: Redaction
+) -> dict[str, Any]:
+    """Return the summary of a simulation: its verdict and the events behind it.
 
     Args:
         name: what the design is called.
-        found: what was simulated.
+        simulation: what was simulated.
         redaction: what is hidden.
     """
-    design, verdict = found.design, found.verdict
+    design, verdict = simulation.design, simulation.verdict
     return {
-        "name": printable(name),
-        "table": printable(design.table),
-        "key": printable(str(design.key)),
+        "name": shorten_text(name),
+        "table": shorten_text(design.table),
+        "key": shorten_text(str(design.key)),
         "verdict": {
-            "word": verdict.word,
+            "word": verdict.level,
             "skew": verdict.skew,
-            "even": verdict.even,
+            "even": verdict.even_skew,
             "width_s": verdict.width_s,
         },
-        "source": _source(found, redaction),
+        "source": _build_source(simulation, redaction),
         "servers": design.cluster.servers,
-        "regions": len(found.regions),
-        "dead": found.dead,
-        "overwritten": found.overwritten,
-        "operations": found.operations,
+        "regions": len(simulation.regions),
+        "dead": simulation.empty_region_count,
+        "overwritten": simulation.overwrite_count,
+        "operations": simulation.operation_count,
     }
 
 
-def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
-    found, design = judged.simulation, judged.design
+def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str, Any]:
+    """Return the document of one judged design."""
+    found, design = judged_design.simulation, judged_design.design
     return {
-        **glance_document(judged.name, found, redaction),
-        "boxes": key_boxes(design, judged.properties, judged.findings.seen, redaction),
-        "properties": properties_document(judged.properties),
-        "skews": [_skew(skew) for skew in found.skews],
+        **build_glance_document(judged_design.name, found, redaction),
+        "boxes": build_key_boxes(
+            design, judged_design.properties, judged_design.lint_result.sample, redaction
+        ),
+        "properties": build_properties_document(judged_design.properties),
+        "skews": [_build_skew(skew) for skew in found.skews],
         "shares": {
             "total": found.region_shares.total,
             "median": found.region_shares.median,
             "worst": found.region_shares.worst,
-            "windows": found.windows,
+            "windows": found.window_count,
         },
-        "map": heat_map_document(judged, redaction),
-        "causes": [cause_document(cause, redaction) for cause in found.causes],
-        "findings": [finding_document(one, redaction) for one in gravest(judged.findings)],
-        "allowed": [allowed_document(one, redaction) for one in judged.findings.allowed],
-        "reads": [
-            _read(read, cost, judged.plans[read.name], redaction)
-            for read, cost in zip(design.reads, _costs(judged), strict=True)
+        "map": build_heat_map_document(judged_design, redaction),
+        "causes": [build_cause_document(cause, redaction) for cause in found.causes],
+        "findings": [
+            build_finding_document(one, redaction)
+            for one in sort_by_severity(judged_design.lint_result)
         ],
-        **_stored(judged),
+        "allowed": [
+            build_allowed_document(one, redaction)
+            for one in judged_design.lint_result.allowed_findings
+        ],
+        "reads": [
+            _build_read(read, cost, judged_design.plans[read.name], redaction)
+            for read, cost in zip(design.reads, _list_read_costs(judged_design), strict=True)
+        ],
+        **_build_storage(judged_design),
     }
 
 
-def allowed_document(one: Allowed, redaction: Redaction) -> dict[str, Any]:
-    """What a design file allows, in the words that its rule has for any design, and why."""
-    told = _told_by(one.finding.code)
+def build_allowed_document(allowed: AllowedFinding, redaction: Redaction) -> dict[str, Any]:
+    """Return a finding that a design file allows, and the file's reason."""
+    sections = _find_rule_sections(allowed.finding.code)
     return {
-        "code": one.finding.code,
-        "name": spoken(one.finding.name),
-        "what": _line(told.summary) if told is not None else "",
-        "why": "" if redaction.hides else printable(one.why),
+        "code": allowed.finding.code,
+        "name": format_rule_name(allowed.finding.name),
+        "what": _join_lines(sections.summary) if sections is not None else "",
+        "why": "" if redaction.is_hiding else shorten_text(allowed.reason),
     }
 
 
-def _costs(judged: Judged) -> list[ReadResult | None]:
-    """What each declared read costs; None where there was nothing to ask it of."""
-    reads: list[ReadResult | None] = list(judged.simulation.reads)
-    return reads or [None] * len(judged.design.reads)
+def _list_read_costs(judged_design: JudgedDesign) -> list[ReadCost | None]:
+    """Return the cost of each declared read; None if it was not simulated."""
+    reads: list[ReadCost | None] = list(judged_design.simulation.reads)
+    return reads or [None] * len(judged_design.design.reads)
 
 
-def _source(found: Simulation, redaction: Redaction) -> dict[str, Any]:
-    source = found.source
-    said = [*source.assumed, *found.remarks]
+def _build_source(simulation: Simulation, redaction: Redaction) -> dict[str, Any]:
+    """Return the document of the replayed events."""
+    source = simulation.source
+    said = [*source.assumptions, *simulation.remarks]
     return {
-        "kind": source.kind,
-        "name": "" if redaction.hides or not source.name else printable(Path(source.name).name),
-        "events": source.total,
-        "left_out": source.left_out.count,
-        "said": [] if redaction.hides else [printable(one) for one in said],
+        "kind": source.origin,
+        "name": ""
+        if redaction.is_hiding or not source.name
+        else shorten_text(Path(source.name).name),
+        "events": source.total_count,
+        "left_out": source.skipped_rows.count,
+        "said": [] if redaction.is_hiding else [shorten_text(one) for one in said],
     }
 
 
-def properties_document(found: Properties) -> dict[str, Any]:
-    """What a key can and cannot do."""
+def build_properties_document(properties: DesignProperties) -> dict[str, Any]:
+    """Return what a key can and cannot do."""
     return {
-        "decodes": found.decodes,
-        "unique": found.unique,
-        "chance": found.chance,
-        "order": [printable(one) for one in found.order],
-        "lossy": [printable(name) for name in found.lossy],
-        "kept": [printable(name) for name in found.kept],
+        "decodes": properties.can_decode,
+        "unique": properties.is_unique,
+        "chance": properties.is_salted,
+        "order": [shorten_text(one) for one in properties.row_order],
+        "lossy": [shorten_text(name) for name in properties.losses],
+        "kept": [shorten_text(name) for name in properties.stored_fields],
     }
 
 
-def _skew(skew: Skew) -> dict[str, Any]:
+def _build_skew(skew: Skew) -> dict[str, Any]:
+    """Return the document of one measured skew."""
     return {
         "width_s": skew.width_s,
-        "servers": skew.servers,
-        "even": skew.even_servers,
-        "regions": skew.regions,
-        "low": skew.other_low,
-        "high": skew.other_high,
-        "covered": skew.covered,
+        "servers": skew.server_skew,
+        "even": skew.even_server_skew,
+        "regions": skew.region_skew,
+        "low": skew.balanced_low,
+        "high": skew.balanced_high,
+        "covered": skew.covered_share,
     }
 
 
-def cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
-    """A cause: its sentences where nothing is hidden, and the figures a language tells it by."""
+def build_cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
+    """Return a cause: its sentences unless values are hidden, and its figures."""
     figures: dict[str, Any] = {}
     for name, value in cause.evidence.items():
         if name == "fields":
-            figures[name] = ", ".join(map(printable, value))
+            figures[name] = ", ".join(map(shorten_text, value))
         else:
-            figures[name] = redaction.figure(value)
-    notation = _NOTATION.search(cause.remedy)
+            figures[name] = redaction.redact_figure(value)
+    notation = _NOTATION_PATTERN.search(cause.remedy)
     return {
         "code": cause.code,
         "bound": cause.bound,
         "figures": {n: v for n, v in figures.items() if isinstance(v, str | int | float)},
-        "notation": printable(notation[0]) if notation else "",
-        "listed": {} if redaction.hides else _listed(cause),
-        "message": "" if redaction.hides else printable(cause.message),
-        "remedy": "" if redaction.hides else printable(cause.remedy),
+        "notation": shorten_text(notation[0]) if notation else "",
+        "listed": {} if redaction.is_hiding else _format_proposal(cause),
+        "message": "" if redaction.is_hiding else shorten_text(cause.message),
+        "remedy": "" if redaction.is_hiding else shorten_text(cause.remedy),
     }
 
 
-def _listed(cause: Cause) -> dict[str, str]:
-    """The key, the splits and the list of values that a cause proposes, as a file has them."""
+def _format_proposal(cause: Cause) -> dict[str, str]:
+    """Return the key, splits and heavy values that a cause proposes, as a file has them."""
     proposal = cause.evidence.get("proposal")
     if not proposal:
         return {}
     ((field, values),) = proposal["heavy"].items()
-    words = {name: toml_value(proposal[name]) for name in ("key", "splits")}
-    words |= {"field": field, "heavy": json.dumps(values, ensure_ascii=False)}
-    return {name: printable(word) for name, word in words.items()}
+    options = {name: format_toml_value(proposal[name]) for name in ("key", "splits")}
+    options |= {"field": field, "heavy": json.dumps(values, ensure_ascii=False)}
+    return {name: shorten_text(option) for name, option in options.items()}
 
 
-def gravest(findings: Findings) -> list[Finding]:
-    """What was found, the gravest first."""
-    return sorted(findings.found, key=lambda one: -one.rank)
+def sort_by_severity(lint_result: LintResult) -> list[Finding]:
+    """Return the findings, the gravest first."""
+    return sorted(lint_result.findings, key=lambda finding: -finding.rank)
 
 
-def finding_document(one: Finding, redaction: Redaction) -> dict[str, Any]:
-    """A finding; where values are hidden, what its rule says of any design."""
-    found = {
-        "code": one.code,
-        "name": spoken(one.name),
-        "severity": one.severity,
-        "line": one.line or None,
-        "path": one.path,
+def build_finding_document(finding: Finding, redaction: Redaction) -> dict[str, Any]:
+    """Return a finding; if values are hidden, with the general text of its rule."""
+    document = {
+        "code": finding.code,
+        "name": format_rule_name(finding.name),
+        "severity": finding.severity,
+        "line": finding.line or None,
+        "path": finding.path,
     }
-    if not redaction.hides:
-        said = {"what": one.what, "remedy": one.remedy, "verdict": one.verdict}
-        return {**found, **said, "is_general": False}
-    sections = _told_by(one.code)
+    if not redaction.is_hiding:
+        texts = {"what": finding.message, "remedy": finding.remedy, "verdict": finding.verdict}
+        return {**document, **texts, "is_general": False}
+    sections = _find_rule_sections(finding.code)
     what, remedy = "", ""
     if sections is not None:
-        what, remedy = _line(sections.summary), f"Use instead: {_line(sections.instead)}"
+        what, remedy = _join_lines(sections.summary), f"Use instead: {_join_lines(sections.remedy)}"
     hidden = {"path": "", "what": what, "remedy": remedy, "verdict": ""}
-    return {**found, **hidden, "is_general": True}
+    return {**document, **hidden, "is_general": True}
 
 
-def _told_by(code: str) -> Sections | None:
-    """What the rule of a code says of any design; None if there is no such rule."""
-    return next((kind.told() for kind in RULES.values() if kind.code == code), None)
+def _find_rule_sections(code: str) -> RuleDoc | None:
+    """Return the general text of the rule with a code; None if there is no such rule."""
+    return next((rule.parse_docstring() for rule in RULES.values() if rule.code == code), None)
 
 
-def _line(said: str) -> str:
-    """A text of a docstring on one line."""
-    return " ".join(said.split())
+def _join_lines(text: str) -> str:
+    """Return a text of a docstring as one line."""
+    return " ".join(text.split())
 
 
-def _read(
-    read: Read, cost: ReadResult | None, plan: Explanation, redaction: Redaction
+def _build_read(
+    read: DeclaredRead, cost: ReadCost | None, plan: Explanation, redaction: Redaction
 ) -> dict[str, Any]:
+    """Return the document of one read with its cost and plan."""
     found: dict[str, Any] = {
-        "name": printable(read.name),
-        "where": [_condition(read, number, redaction) for number in range(len(read.conditions))],
-        "order": [printable(f"{o.field}{' desc' if o.descending else ''}") for o in read.order],
+        "name": shorten_text(read.name),
+        "where": [
+            _format_condition(read, number, redaction) for number in range(len(read.conditions))
+        ],
+        "order": [shorten_text(f"{o.field}{' desc' if o.descending else ''}") for o in read.order],
         "limit": read.limit,
         "rate": read.rate,
-        "runs": plan.runs,
+        "runs": plan.access_type,
         "fan_out": plan.fan_out,
-        "pinned": [printable(part) for part in plan.pinned],
-        "narrowed": printable(plan.narrowed),
-        "residual": [printable(name) for name in plan.residual],
-        "served": plan.served,
-        "proposal": printable(plan.proposal.key) if plan.proposal is not None else "",
-        "ranges": [] if redaction.hides else [printable(one.words) for one in plan.ranges],
+        "pinned": [shorten_text(part) for part in plan.pinned_parts],
+        "narrowed": shorten_text(plan.narrowed_part),
+        "residual": [shorten_text(name) for name in plan.residual_fields],
+        "served": plan.order_method,
+        "proposal": shorten_text(plan.proposal.key) if plan.proposal is not None else "",
+        "ranges": []
+        if redaction.is_hiding
+        else [shorten_text(one.description) for one in plan.ranges],
         "more": max(plan.fan_out - len(plan.ranges), 0),
         "cost": None,
     }
@@ -270,28 +295,28 @@ def _read(
         found["cost"] = {
             "fan_out": cost.fan_out[0],
             "regions": cost.regions[0],
-            "returned": cost.returned,
+            "returned": cost.returned_rows,
             "amplification": cost.amplification,
             "full_scan": cost.is_full_scan,
         }
     return found
 
 
-def _condition(read: Read, number: int, redaction: Redaction) -> str:
-    """A condition as it was declared; where values are hidden, with a mark for each."""
+def _format_condition(read: DeclaredRead, number: int, redaction: Redaction) -> str:
+    """Return a condition as it was declared; hidden values become dots."""
     condition = read.conditions[number]
     is_open = all(isinstance(operand, Parameter) for operand in condition.operands)
-    if is_open or not redaction.hides:
-        return printable(str(condition))
-    return printable(f"{condition.field} {condition.operator} …")
+    if is_open or not redaction.is_hiding:
+        return shorten_text(str(condition))
+    return shorten_text(f"{condition.field} {condition.operator} …")
 
 
-def _stored(judged: Judged) -> dict[str, Any]:
-    """The families with what was declared of them, the cells of an event, and their bytes."""
-    design, found = judged.design, judged.simulation
+def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
+    """Return the families with their attributes, the cells of an event, and their bytes."""
+    design, found = judged_design.design, judged_design.simulation
     families = []
     for family in design.families.values():
-        said = {word: getattr(family, _attribute(word)) for word in ATTRIBUTES}
+        said = {word: getattr(family, _find_attribute_name(word)) for word in ATTRIBUTES}
         told = {w: v for w, v in said.items() if v != ATTRIBUTES[w].default}
         families.append(
             {
@@ -301,29 +326,30 @@ def _stored(judged: Judged) -> dict[str, Any]:
                 "compression": family.compression,
                 "bloom": family.bloom,
                 "block_size": family.block_size,
-                "more": {w: str(v) for w, v in told.items() if w not in _SHOWN},
+                "more": {w: str(v) for w, v in told.items() if w not in _COLUMN_ATTRIBUTES},
             }
         )
     cells = [
         {
             "family": shape.family,
-            "qualifier": printable(shape.qualifier.decode(errors="backslashreplace")),
-            "fields": [printable(name) for name in shape.fields],
-            "value_bytes": shape.value_bytes,
-            "share": shape.share,
+            "qualifier": shorten_text(shape.qualifier.decode(errors="backslashreplace")),
+            "fields": [shorten_text(name) for name in shape.fields],
+            "value_bytes": shape.mean_value_bytes,
+            "share": shape.event_share,
         }
-        for shape in design.layout.cells(judged.facts)
+        for shape in design.layout.estimate_cells(judged_design.facts)
     ]
     return {
         "families": families,
         "cells": cells,
-        "bytes": {"key": found.key_bytes, "event": judged.event_bytes},
+        "bytes": {"key": found.key_bytes, "event": judged_design.event_bytes},
     }
 
 
-_SHOWN = frozenset({"ttl", "versions", "compression", "bloom", "block_size"})
+_COLUMN_ATTRIBUTES = frozenset({"ttl", "versions", "compression", "bloom", "block_size"})
 """Attributes that have a column of their own."""
 
 
-def _attribute(word: str) -> str:
-    return "ttl_s" if word == "ttl" else word
+def _find_attribute_name(option: str) -> str:
+    """Return the name of the attribute of `Family` that an option sets."""
+    return "ttl_s" if option == "ttl" else option

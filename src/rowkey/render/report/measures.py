@@ -1,63 +1,66 @@
-"""A comparison as plain data: what was measured of designs side by side, with names redacted."""
+"""A comparison as plain data, with hidden names replaced."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Incomparable, printable
+from rowkey.errors import IncomparableDesigns
+from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
     from rowkey.advise import Comparison, Measure
     from rowkey.render.report.redaction import Redaction
 
 
-def measures_document(found: Comparison | Incomparable, redaction: Redaction) -> dict[str, Any]:
-    """A comparison as a page shows it, or why there is none.
+def build_measures_document(
+    comparison: Comparison | IncomparableDesigns, redaction: Redaction
+) -> dict[str, Any]:
+    """Return a comparison as a page shows it, or the reasons why there is none.
 
     Args:
-        found: the comparison, or what keeps the designs from standing on one scale.
+        comparison: the comparison, or what keeps the designs from standing on one scale.
         redaction: what is hidden.
 
     Returns:
         Measures with a figure for each design, in the order of the designs. Figures that are `best`
         are named by their number from 0.
     """
-    if isinstance(found, Incomparable):
-        said = [] if redaction.hides else [str(mistake) for mistake in found.mistakes]
-        return {"why_not": said, "measures": []}
+    if isinstance(comparison, IncomparableDesigns):
+        reasons = [] if redaction.is_hiding else [str(mistake) for mistake in comparison.mistakes]
+        return {"why_not": reasons, "measures": []}
     return {
         "why_not": None,
-        "sample": "" if redaction.hides else printable(Path(found.path).name),
-        "events": found.events,
-        "operations": found.operations,
-        "is_half": bool(found.first),
-        "servers": found.servers,
-        "capacity": found.capacity,
-        "has_rates": found.has_rates,
-        "is_measured": found.designs[0].is_measured,
-        "reads": {printable(name): share for name, share in found.weights.items()},
-        "measures": [_measure(one, redaction) for one in found.measures],
+        "sample": "" if redaction.is_hiding else shorten_text(Path(comparison.path).name),
+        "events": comparison.event_count,
+        "operations": comparison.operation_count,
+        "is_half": bool(comparison.first_event),
+        "servers": comparison.servers,
+        "capacity": comparison.capacity,
+        "has_rates": comparison.has_rates,
+        "is_measured": comparison.designs[0].is_measured,
+        "reads": {shorten_text(name): share for name, share in comparison.read_weights.items()},
+        "measures": [_build_measure(measure, redaction) for measure in comparison.measures],
     }
 
 
-def _measure(one: Measure, redaction: Redaction) -> dict[str, Any]:
-    """A measure; why a read could not be asked may tell of values, and is hidden with them.
+def _build_measure(measure: Measure, redaction: Redaction) -> dict[str, Any]:
+    """Return a measure; the reason of a missing read may hold values and is hidden with them.
 
     A range that is the whole table is said to be so, for by its number it is as good as any other.
     """
-    hides = redaction.hides and one.read is not None
+    hides = redaction.is_hiding and measure.read_name is not None
     figures = [
-        {"value": f.value, "exact": f.is_exact, "reason": "" if hides else printable(f.reason)}
-        for f in one.figures
+        {"value": f.value, "exact": f.is_exact, "reason": "" if hides else shorten_text(f.reason)}
+        for f in measure.figures
     ]
-    if one.name == "fan_out" and one.read is not None:
-        for figure, f in zip(figures, one.figures, strict=True):
-            figure["is_whole"] = f.is_whole
+    if measure.name == "fan_out" and measure.read_name is not None:
+        for figure, f in zip(figures, measure.figures, strict=True):
+            figure["is_whole"] = f.is_full_scan
     return {
-        "name": one.name,
-        "read": None if one.read is None else printable(one.read),
-        "better": one.better,
-        "best": list(one.best),
+        "name": measure.name,
+        "read": None if measure.read_name is None else shorten_text(measure.read_name),
+        "better": measure.direction,
+        "best": list(measure.best_designs),
         "figures": figures,
     }

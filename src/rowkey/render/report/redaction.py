@@ -1,4 +1,4 @@
-"""What of a report stays hidden: values of fields, wherever the bytes of a key would show them."""
+"""Hides the values of fields in a report, also where the bytes of a key would reveal them."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused, printable
+from rowkey.errors import InvalidArgument
+from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Part
 
-KEY_BYTES = 16
+REDACTION_KEY_BYTES = 16
 """Bytes of the key under which values are hashed."""
-FEW = 4_096
+MAX_SMALL_CARDINALITY = 4_096
 """Values of a part, up to which a digest of a field tells as good as nothing of it."""
-HIDDEN = "·"
+HIDDEN_BYTE = "·"
 """Stands for a byte that is not shown."""
 
 
 @dataclass(frozen=True)
 class Redaction:
-    """Shows names as they are or, where a key is given, as what they hash to under it.
+    """Shows values unchanged, or as keyed hashes if it has a key.
 
     The time of an event stays, as do buckets and other small digests, names of fields and
     families, the notation of the key, and all figures.
@@ -35,77 +36,82 @@ class Redaction:
     key: bytes | None = None
 
     @property
-    def hides(self) -> bool:
-        """Whether anything is hidden."""
+    def is_hiding(self) -> bool:
+        """Return whether values are hidden."""
         return self.key is not None
 
-    def token(self, text: str) -> str:
-        """What stands for a value; the same value has the same one throughout a report.
+    def redact_text(self, text: str) -> str:
+        """Return a value or its hash; a value has the same hash throughout a report.
 
-        >>> Redaction().token("web-1")
+        >>> Redaction().redact_text("web-1")
         'web-1'
-        >>> Redaction(b"0123456789abcdef").token("web-1")
+        >>> Redaction(b"0123456789abcdef").redact_text("web-1")
         '#41f7a76c'
         """
         if self.key is None:
-            return printable(text)
+            return shorten_text(text)
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self.key, digest_size=4)
         return f"#{digest.hexdigest()}"
 
-    def shows(self, design: Design, part: Part) -> bool:
-        """Whether the bytes of a part are shown as they are."""
-        if not self.hides or not part.fields:
+    def is_shown(self, design: Design, part: Part) -> bool:
+        """Return whether the bytes of a part are shown as they are."""
+        if not self.is_hiding or not part.fields:
             return True
         time = design.writes.time
         if time is not None and set(part.fields) == {time.name}:
             return True
-        is_small = part.cardinality is not None and part.cardinality <= FEW
-        return is_small and all(part.residue(name).everything for name in part.fields)
+        is_small = part.cardinality is not None and part.cardinality <= MAX_SMALL_CARDINALITY
+        return is_small and all(part.residue(name).is_total for name in part.fields)
 
-    def piece(self, design: Design, part: Part, piece: bytes) -> str:
-        """The bytes of one part as a person would name them.
+    def format_piece(self, design: Design, part: Part, piece: bytes) -> str:
+        """Return the bytes of one part as people name them.
 
         Raises:
-            Refused: they are no bytes of this part.
+            InvalidArgument: they are no bytes of this part.
         """
-        shown = part.show(piece)
-        return printable(shown) if self.shows(design, part) else self.token(shown)
+        text = part.format_piece(piece)
+        return shorten_text(text) if self.is_shown(design, part) else self.redact_text(text)
 
-    def hex(self, design: Design, part: Part, piece: bytes) -> str:
-        """The bytes of one part in hexadecimal, with spaces between; or as many dots."""
-        return piece.hex(" ") if self.shows(design, part) else " ".join([HIDDEN * 2] * len(piece))
+    def format_hex(self, design: Design, part: Part, piece: bytes) -> str:
+        """Return the bytes of one part in hexadecimal, or as many dots."""
+        return (
+            piece.hex(" ")
+            if self.is_shown(design, part)
+            else " ".join([HIDDEN_BYTE * 2] * len(piece))
+        )
 
-    def start(self, design: Design, start: bytes) -> str:
-        """The beginning of a key as a person would name it, as `Key.show` does."""
-        if not self.hides:
-            return printable(design.key.show(start))
-        told, at = [], 0
+    def format_start(self, design: Design, start: bytes) -> str:
+        """Return the beginning of a key as `Key.format_prefix` names it."""
+        if not self.is_hiding:
+            return shorten_text(design.key.format_prefix(start))
+        texts, at = [], 0
         for part in design.key.parts:
             if at >= len(start):
                 break
             try:
-                end = part.measure(start, at)
-                told.append(self._named(design, part, start[at:end]))
-            except Refused:
+                end = part.find_end(start, at)
+                texts.append(self._format_named_piece(design, part, start[at:end]))
+            except InvalidArgument:
                 break
             at = end
-        return ", ".join(told if at >= len(start) else [*told, "…"])
+        return ", ".join(texts if at >= len(start) else [*texts, "…"])
 
-    def _named(self, design: Design, part: Part, piece: bytes) -> str:
-        shown = self.piece(design, part, piece)
-        is_told = part.cardinality == 1 or part.name in shown
-        return shown if is_told else f"{', '.join(part.fields)} {shown}"
+    def _format_named_piece(self, design: Design, part: Part, piece: bytes) -> str:
+        """Return the piece of a part with the name of its field."""
+        text = self.format_piece(design, part, piece)
+        is_told = part.cardinality == 1 or part.name in text
+        return text if is_told else f"{', '.join(part.fields)} {text}"
 
-    def start_hex(self, design: Design, start: bytes) -> str:
-        """The same in hexadecimal; nothing of it where a part of it is hidden."""
-        if all(self.shows(design, part) for part in design.key.parts):
+    def format_start_hex(self, design: Design, start: bytes) -> str:
+        """Return the beginning of a key in hexadecimal; nothing if a part is hidden."""
+        if all(self.is_shown(design, part) for part in design.key.parts):
             return start.hex()
         return ""
 
-    def figure(self, value: Any) -> Any:
-        """A figure of some evidence: numbers stay, what is text is a value and is hidden."""
+    def redact_figure(self, value: Any) -> Any:
+        """Return a figure of evidence: numbers stay, texts are values and are hidden."""
         if isinstance(value, str):
-            return self.token(value)
+            return self.redact_text(value)
         if isinstance(value, bool | int | float) or value is None:
             return value
-        return self.token(str(value))
+        return self.redact_text(str(value))

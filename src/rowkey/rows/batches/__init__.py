@@ -1,1 +1,1 @@
-"""The same for many rows at once: all of this needs NumPy, and is loaded when it is asked for."""
+"""Encoding and decoding of many rows at once; needs NumPy, and is imported at first use."""

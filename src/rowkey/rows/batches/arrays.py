@@ -1,4 +1,4 @@
-"""Bytes of many cells as Arrow arrays, and Arrow arrays as slices of one buffer."""
+"""Conversions between cell values, Arrow arrays and slices of one buffer."""
 
 from __future__ import annotations
 
@@ -8,71 +8,71 @@ import numpy as np
 import pyarrow as pa
 
 from rowkey.errors import RowError
-from rowkey.keys import Spans
+from rowkey.keys import SlicedByteColumn
 
 if TYPE_CHECKING:
-    from rowkey.keys import Pieces
+    from rowkey.keys import ByteColumn
 
-Ints = np.ndarray[tuple[int], np.dtype[Any]]
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+IntArray = np.ndarray[tuple[int], np.dtype[Any]]
+BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
-MOST_BYTES = (1 << 31) - 1
+MAX_INT32_OFFSET = (1 << 31) - 1
 """Bytes that 32-bit offsets of an Arrow binary array can reach."""
 
 
-def binary_array(pieces: Pieces, valid: Mask | None = None) -> pa.Array:
-    """An Arrow binary array of pieces.
+def build_binary_array(pieces: ByteColumn, valid: BoolArray | None = None) -> pa.Array:
+    """Return an Arrow binary array from pieces.
 
     Args:
         pieces: the bytes, one for each row that is valid.
         valid: which rows have bytes; None if all have. The others are null.
     """
-    packed = pieces.spans().packed()
-    lengths = packed.inner
+    packed = pieces.to_sliced().to_packed()
+    lengths = packed.inner_lengths
     bitmap = None
     if valid is not None:
         lengths = np.zeros(len(valid), np.int64)
-        lengths[valid] = packed.inner
+        lengths[valid] = packed.inner_lengths
         bitmap = pa.py_buffer(np.packbits(valid, bitorder="little"))
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    large = int(offsets[-1]) > MOST_BYTES
+    large = int(offsets[-1]) > MAX_INT32_OFFSET
     at = offsets if large else offsets.astype(np.int32)
     kind = pa.large_binary() if large else pa.binary()
     buffers = [bitmap, pa.py_buffer(at), pa.py_buffer(packed.data)]
     return pa.Array.from_buffers(kind, len(lengths), buffers)
 
 
-def spans_of(array: pa.Array) -> Spans:
-    """The strings of an Arrow array of text or bytes, as slices of its buffer.
+def to_byte_column(array: pa.Array) -> SlicedByteColumn:
+    """Return the strings of an Arrow array of text or bytes as slices of its buffer.
 
     Args:
         array: without nulls.
     """
     wide = pa.types.is_large_binary(array.type) or pa.types.is_large_string(array.type)
     if not len(array):
-        return Spans.of([])
+        return SlicedByteColumn.from_list([])
     _, offsets, data = array.buffers()
     span = slice(array.offset, array.offset + len(array) + 1)
     at = np.frombuffer(offsets, np.int64 if wide else np.int32)[span].astype(np.int64)
     raw = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-    return Spans(raw[: at[-1]], at[:-1], np.diff(at))
+    return SlicedByteColumn(raw[: at[-1]], at[:-1], np.diff(at))
 
 
-def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The same values as one array that is neither chunked, coded, viewed nor of fixed width."""
+def to_plain_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the values as one contiguous array of variable width, without dictionary or views."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return plain(array.dictionary_decode())
+        return to_plain_array(array.dictionary_decode())
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
         return array.cast(pa.binary())
     return array.cast(pa.string()) if pa.types.is_string_view(kind) else array
 
 
-def column_of(batch: pa.RecordBatch, name: str) -> pa.Array | None:
-    """A column of a batch, or None if it has none of that name.
+def find_column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
+    """Return a column of a batch; None if the batch has none of that name.
 
     Raises:
         RowError: several columns have the name.
@@ -83,8 +83,8 @@ def column_of(batch: pa.RecordBatch, name: str) -> pa.Array | None:
     return batch.column(found[0]) if found else None
 
 
-def refuse_nulls(name: str, valid: Mask) -> None:
-    """Refuse a column with a null in it, of a field that has none.
+def refuse_nulls(name: str, valid: BoolArray) -> None:
+    """Raise if a column of a field that is not nullable contains a null.
 
     Raises:
         RowError: there is one.
@@ -95,8 +95,8 @@ def refuse_nulls(name: str, valid: Mask) -> None:
         raise RowError(name, f"row {row} has no value", remedy=remedy)
 
 
-def scattered(values: pa.Array, at: Ints, count: int) -> pa.Array:
-    """The values as a column of so many rows, null where none is.
+def scatter_values(values: pa.Array, at: IntArray, count: int) -> pa.Array:
+    """Return a column with the values at the given rows, and null in all others.
 
     Args:
         values: some values.

@@ -1,1 +1,1 @@
-"""A table whose number of buckets has changed: several generations of counts that live together."""
+"""Changes of a table's bucket counts while clients use it: generations that live side by side."""

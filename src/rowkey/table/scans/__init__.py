@@ -1,4 +1,4 @@
-"""Reads of many rows: ranges opened, merged, filtered, given as rows or as Arrow columns."""
+"""Reads of many rows: ranges opened, merged, filtered, returned as rows or as Arrow columns."""
 
 from rowkey.table.scans.scan import Scan, check_limit
 

@@ -1,4 +1,4 @@
-"""A read by blocks of cells, decoded at once: as Arrow columns in order, and as rows."""
+"""Scans by blocks of cells that are decoded together, as Arrow columns or as rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from rowkey.table.scans.ahead import read_ahead
-from rowkey.table.scans.pieces import whole_events
-from rowkey.table.scans.ranges import cursors_of, ranges_left
+from rowkey.table.scans.prefetch import read_ahead
+from rowkey.table.scans.scan_items import align_to_events
+from rowkey.table.scans.scan_ranges import list_remaining_ranges, open_cursors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
     from rowkey.table.scans.scan import Scan
 
-    Decoded = tuple[pa.RecordBatch, pa.Array]
+    KeyedRows = tuple[pa.RecordBatch, pa.Array]
     """Rows, and what follows the prefix of their range in their keys."""
 
-ROWS = 8_192
+BLOCK_ROWS = 8_192
 """Rows of a block: from there on larger ones are not faster."""
-FEWEST = 512
+MIN_BLOCK_ROWS = 512
 """Rows of the smallest block, whose fixed cost is 0.5 ms."""
 
 
-def batches_of(scan: Scan) -> Iterator[pa.RecordBatch]:
-    """The rows of a scan in its order, some at a time, decoded by blocks where that pays."""
-    if scan.pays_blocks:
-        return blocks_of(scan, scan.limit)
-    return _of_rows(scan, scan.rows_left(scan.limit))
+def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
+    """Return the rows of a scan in its order as batches, decoded by blocks where that is faster."""
+    if scan.is_faster_by_blocks:
+        return read_blocks(scan, scan.limit)
+    return _batch_rows(scan, scan.read_remaining_rows(scan.limit))
 
 
-def resized(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of so many, the last one of fewer."""
+def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches of a number of rows, the last one of fewer."""
     import pyarrow as pa
 
     waiting: list[pa.RecordBatch] = []
@@ -58,25 +58,25 @@ def resized(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
         yield pa.concat_batches(waiting)
 
 
-def schema_of(scan: Scan) -> pa.Schema:
-    """The columns of a scan: every field, in its type."""
+def build_schema(scan: Scan) -> pa.Schema:
+    """Return the Arrow schema of a scan: every field, in its type."""
     import pyarrow as pa
 
     fields = scan.design.layout.fields.items()
-    return pa.schema([(name, field.type.arrow()) for name, field in fields])
+    return pa.schema([(name, field.type.build_arrow_type()) for name, field in fields])
 
 
-def _of_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.RecordBatch]:
-    """Rows one by one, gathered into batches."""
+def _batch_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.RecordBatch]:
+    """Yield rows, read one by one, as batches."""
     import pyarrow as pa
 
-    schema = schema_of(scan)
-    while some := list(islice(rows, ROWS)):
+    schema = build_schema(scan)
+    while some := list(islice(rows, BLOCK_ROWS)):
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def blocks_of(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
-    """The rows of all ranges, merged as they are read; a block of each range is held.
+def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of all ranges, merged as they are read; a block of each range is held.
 
     Once the table has become another one, what is left is read row by row.
     """
@@ -84,7 +84,7 @@ def blocks_of(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
         return
     left, given = limit, None
     with ExitStack() as opened:
-        for rows in _merged(_runs(scan, opened, limit), is_falling=scan.reverse):
+        for rows in _merge_runs(_open_runs(scan, opened, limit), is_descending=scan.is_reverse):
             given = rows if left is None else rows.slice(0, left)
             if given.num_rows:
                 yield given
@@ -92,188 +92,203 @@ def blocks_of(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
                 left -= given.num_rows
                 if not left:
                     return
-            if scan.is_behind:
+            if scan.is_outdated:
                 break
         else:
             return
-    (last,) = values_of(scan, given.slice(given.num_rows - 1))
-    scan.go_on(last)
-    yield from _of_rows(scan, scan.rows_left(left))
+    (last,) = to_row_dicts(scan, given.slice(given.num_rows - 1))
+    scan.resume_after(last)
+    yield from _batch_rows(scan, scan.read_remaining_rows(left))
 
 
-def rows_of(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
-    """The rows of a scan, decoded by blocks."""
-    for rows in blocks_of(scan, limit):
-        yield from values_of(scan, rows)
+def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
+    """Yield the rows of a scan, decoded by blocks."""
+    for rows in read_blocks(scan, limit):
+        yield from to_row_dicts(scan, rows)
 
 
-def values_of(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]:
-    """Columns as rows of the fields' normal values."""
-    from rowkey.keys import batch_column
+def to_row_dicts(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]:
+    """Return the rows of a batch as dictionaries of the fields' normal values."""
+    from rowkey.keys import build_field_column
 
     fields = list(scan.design.fields.values())
     lists = [
         # Arrow's own texts and bytes are the field's normal values.
-        column.to_pylist() if field.type.is_sequence else batch_column(field, column).listed()
+        column.to_pylist()
+        if field.type.is_sequence
+        else build_field_column(field, column).to_list()
         for field, column in zip(fields, rows.columns, strict=True)
     ]
     named = partial(zip, [field.name for field in fields])
     return map(dict, map(named, zip(*lists, strict=True)))
 
 
-def count_of(scan: Scan) -> int:
-    """How many rows a scan without a limit has; nothing is merged."""
-    ranges = ranges_left(scan)
+def count_rows(scan: Scan) -> int:
+    """Return how many rows a scan without a limit has; nothing is merged."""
+    ranges = list_remaining_ranges(scan)
     with ExitStack() as opened:
-        read = [_decoded(scan, cursor, ROWS) for cursor in cursors_of(scan, opened, ranges)]
+        read = [
+            _decode_blocks(scan, cursor, BLOCK_ROWS)
+            for cursor in open_cursors(scan, opened, ranges)
+        ]
         count = 0
         for rows in chain.from_iterable(read_ahead(read, scan.threads, opened)):
             count += rows.num_rows
-            if scan.is_behind:
+            if scan.is_outdated:
                 break
         else:
             return count
-    scan.go_on(None)
-    return sum(1 for _ in scan.rows_left(None))
+    scan.resume_after(None)
+    return sum(1 for _ in scan.read_remaining_rows(None))
 
 
-def _runs(scan: Scan, opened: ExitStack, limit: int | None) -> list[_Run]:
-    """What is read of each range."""
-    ranges = ranges_left(scan)
+def _open_runs(scan: Scan, stack: ExitStack, limit: int | None) -> list[_RangeBuffer]:
+    """Open the ranges of a scan, and return a buffer of each."""
+    ranges = list_remaining_ranges(scan)
     # Of a limit each range gives its share, if chance spreads the rows.
-    size = ROWS if limit is None else min(ROWS, max(FEWEST, 2 * limit // max(1, len(ranges))))
-    cursors = cursors_of(scan, opened, ranges)
-    read = [_keyed(scan, one, c, size) for one, c in zip(ranges, cursors, strict=True)]
+    size = (
+        BLOCK_ROWS
+        if limit is None
+        else min(BLOCK_ROWS, max(MIN_BLOCK_ROWS, 2 * limit // max(1, len(ranges))))
+    )
+    cursors = open_cursors(scan, stack, ranges)
+    read = [_read_keyed_blocks(scan, one, c, size) for one, c in zip(ranges, cursors, strict=True)]
     # Closed before the cursors, which may be at work until then.
-    return [_Run(blocks) for blocks in read_ahead(read, scan.threads, opened)]
+    return [_RangeBuffer(blocks) for blocks in read_ahead(read, scan.threads, stack)]
 
 
-def _keyed(scan: Scan, one: KeyRange, cursor: Cursor, size: int) -> Iterator[Decoded]:
-    """The rows of a range that meet the conditions, and what they are merged by."""
-    is_alone = scan.plan.fan_out == 1
-    for rows in _decoded(scan, cursor, size):
-        keys = None if is_alone else scan.design.key.encode_valid_batch(rows)
-        yield rows, None if keys is None else _without(keys, len(one.prefix))
+def _read_keyed_blocks(
+    scan: Scan, key_range: KeyRange, cursor: Cursor, size: int
+) -> Iterator[KeyedRows]:
+    """Yield the rows of a range that meet the conditions, and what they are merged by."""
+    import numpy as np
+
+    key, is_alone = scan.design.key, scan.plan.fan_out == 1
+    for rows in _decode_blocks(scan, cursor, size):
+        # Rows are merged by what follows the prefix, so that any salt will do.
+        salts = np.zeros(rows.num_rows, np.int64) if key.is_salted else None
+        keys = None if is_alone else key.encode_valid_batch(rows, salts=salts)
+        yield rows, None if keys is None else _strip_prefixes(keys, len(key_range.prefix))
 
 
-def _decoded(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a range that meet the conditions."""
+def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a range that meet the conditions."""
     layout, keeps = scan.design.layout, scan.residual
-    blocks = cursor.blocks(size)
+    blocks = cursor.read_blocks(size)
     if scan.is_paged:
-        assert layout.opening is not None
-        blocks = whole_events(blocks, layout.opening)
+        assert layout.qualifier_prefix is not None
+        blocks = align_to_events(blocks, layout.qualifier_prefix)
     for block in blocks:
-        rows = layout.batch(block)
+        rows = layout.decode_batch(block)
         if keeps:
-            rows = rows.filter(keeps.mask(rows))
+            rows = rows.filter(keeps.compute_mask(rows))
         if rows.num_rows:
             yield rows
 
 
-def _without(keys: pa.Array, size: int) -> pa.Array:
-    """Keys less their first bytes, of which each has that many."""
+def _strip_prefixes(keys: pa.Array, prefix_size: int) -> pa.Array:
+    """Return keys without their first bytes, all of which are that long."""
     import numpy as np
     import pyarrow as pa
 
-    if not size:
+    if not prefix_size:
         return keys
     _, ends, data = keys.buffers()
     starts = np.frombuffer(ends, np.int32)[keys.offset : keys.offset + len(keys) + 1]
     held = np.frombuffer(data, np.uint8)[starts[0] : starts[-1]]
     kept = np.ones(len(held), np.bool_)
-    kept[(starts[:-1] - starts[0])[:, None] + np.arange(size)] = False
-    left = starts - starts[0] - size * np.arange(len(starts), dtype=np.int32)
+    kept[(starts[:-1] - starts[0])[:, None] + np.arange(prefix_size)] = False
+    left = starts - starts[0] - prefix_size * np.arange(len(starts), dtype=np.int32)
     buffers = [None, pa.py_buffer(left.astype(np.int32)), pa.py_buffer(held[kept])]
     return pa.Array.from_buffers(pa.binary(), len(keys), buffers)
 
 
-class _Run:
-    """What was read of one range and not given yet.
+class _RangeBuffer:
+    """Rows of one range that are read and not yet returned.
 
     Args:
         blocks: the range's rows, read as they are asked for.
     """
 
-    def __init__(self, blocks: Iterator[Decoded]) -> None:
+    def __init__(self, blocks: Iterator[KeyedRows]) -> None:
         self._blocks = blocks
-        self.held: list[Decoded] = []
-        self.last = b""
+        self.pending: list[KeyedRows] = []
+        self.last_key = b""
 
-    def more(self) -> bool:
-        """Read one block more; whether there was one."""
+    def read_block(self) -> bool:
+        """Read one block more; return whether there was one."""
         block = next(self._blocks, None)
         if block is None:
             return False
-        self.held.append(block)
+        self.pending.append(block)
         if block[1] is not None:
-            self.last = block[1][-1].as_py()
+            self.last_key = block[1][-1].as_py()
         return True
 
-    def taken(self, bound: bytes | None, *, is_falling: bool) -> list[Decoded]:
-        """The rows that stand no later than a bound, or all; they are no longer held."""
-        held, self.held = self.held, []
+    def take_rows(self, bound: bytes | None, *, is_descending: bool) -> list[KeyedRows]:
+        """Remove and return the rows up to a bound, or all rows."""
+        pending, self.pending = self.pending, []
         if bound is None:
-            return held
-        found = []
-        for rows, behind in held:
-            count = _up_to(behind, bound, is_falling=is_falling)
+            return pending
+        taken = []
+        for rows, suffixes in pending:
+            count = _count_up_to(suffixes, bound, is_descending=is_descending)
             if count:
-                found.append((rows.slice(0, count), behind.slice(0, count)))
-            if count < len(behind):
-                self.held.append((rows.slice(count), behind.slice(count)))
-        return found
+                taken.append((rows.slice(0, count), suffixes.slice(0, count)))
+            if count < len(suffixes):
+                self.pending.append((rows.slice(count), suffixes.slice(count)))
+        return taken
 
 
-def _up_to(behind: pa.Array, bound: bytes, *, is_falling: bool) -> int:
-    """How many of some ordered byte strings stand no later than a bound."""
-    places = range(len(behind))
-    if is_falling:
-        return bisect_right(places, False, key=lambda place: behind[place].as_py() < bound)
-    return bisect_right(places, bound, key=lambda place: behind[place].as_py())
+def _count_up_to(suffixes: pa.Array, bound: bytes, *, is_descending: bool) -> int:
+    """Return how many of some ordered byte strings stand no later than a bound."""
+    places = range(len(suffixes))
+    if is_descending:
+        return bisect_right(places, False, key=lambda place: suffixes[place].as_py() < bound)
+    return bisect_right(places, bound, key=lambda place: suffixes[place].as_py())
 
 
-def _merged(runs: list[_Run], *, is_falling: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of all ranges in one order, as soon as no range can have an earlier one."""
+def _merge_runs(runs: list[_RangeBuffer], *, is_descending: bool) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of all ranges in one order, as soon as no range can have an earlier one."""
     if len(runs) == 1:
-        while runs[0].more():
-            yield runs[0].held.pop()[0]
+        while runs[0].read_block():
+            yield runs[0].pending.pop()[0]
         return
-    reading = [run for run in runs if run.more()]
-    while reading or any(run.held for run in runs):
-        reading = _moved_on(reading, is_falling=is_falling)
-        ends = [run.last for run in reading]
-        bound = (max(ends) if is_falling else min(ends)) if ends else None
-        taken = [run.taken(bound, is_falling=is_falling) for run in runs]
+    reading = [run for run in runs if run.read_block()]
+    while reading or any(run.pending for run in runs):
+        reading = _advance_runs(reading, is_descending=is_descending)
+        ends = [run.last_key for run in reading]
+        bound = (max(ends) if is_descending else min(ends)) if ends else None
+        taken = [run.take_rows(bound, is_descending=is_descending) for run in runs]
         if any(taken):
-            yield _in_order(taken, is_falling=is_falling)
+            yield _merge_taken_rows(taken, is_descending=is_descending)
 
 
-def _moved_on(reading: list[_Run], *, is_falling: bool) -> list[_Run]:
-    """The ranges that are not at their end, the one that holds up all others a block further."""
-    left = list(reading)
+def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> list[_RangeBuffer]:
+    """Read a block of the range that holds up the others; return the ranges not at their end."""
+    left = list(active_runs)
     while left:
-        run = (max if is_falling else min)(left, key=attrgetter("last"))
-        if run.more():
+        run = (max if is_descending else min)(left, key=attrgetter("last_key"))
+        if run.read_block():
             break
         left.remove(run)
     return left
 
 
-def _in_order(taken: list[list[Decoded]], *, is_falling: bool) -> pa.RecordBatch:
-    """The rows of several ranges, merged by what follows their prefixes."""
+def _merge_taken_rows(taken_rows: list[list[KeyedRows]], *, is_descending: bool) -> pa.RecordBatch:
+    """Return the rows of several ranges, merged by the bytes after their prefixes."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    parts = [part for parts in taken for part in parts]
+    parts = [part for parts in taken_rows for part in parts]
     if len(parts) == 1:
         return parts[0][0]
-    counts = [sum(rows.num_rows for rows, _ in parts) for parts in taken]
-    # Of rows that are otherwise alike their ranges decide.
-    number = np.repeat(np.arange(len(taken), dtype=np.int32), counts)
-    behind = pa.concat_arrays([behind for _, behind in parts])
-    direction = "descending" if is_falling else "ascending"
-    keys: list[Any] = [("behind", direction), ("range", direction)]
-    order = pc.sort_indices(pa.table({"behind": behind, "range": number}), sort_keys=keys)
+    counts = [sum(rows.num_rows for rows, _ in parts) for parts in taken_rows]
+    # Rows that are otherwise equal are ordered by their ranges.
+    number = np.repeat(np.arange(len(taken_rows), dtype=np.int32), counts)
+    suffixes = pa.concat_arrays([suffixes for _, suffixes in parts])
+    direction = "descending" if is_descending else "ascending"
+    keys: list[Any] = [("suffix", direction), ("range", direction)]
+    order = pc.sort_indices(pa.table({"suffix": suffixes, "range": number}), sort_keys=keys)
     return pa.concat_batches([rows for rows, _ in parts]).take(order)

@@ -1,4 +1,4 @@
-"""A read as it runs: ranges opened, merged, filtered, and given as rows or as Arrow columns."""
+"""A scan: ranges opened, merged and filtered, returned as rows or as Arrow columns."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError, Unsupported, shown
-from rowkey.open_file_limit import explains_shortage
-from rowkey.plan import Residual, plan_read
-from rowkey.table.models import maker
+from rowkey.errors import ReadError, Unavailable
+from rowkey.messages import format_value
+from rowkey.open_file_limit import explain_shortage
+from rowkey.plan import ResidualFilter
+from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
-    batches_of,
-    count_of,
-    resized,
-    rows_of,
-    schema_of,
-    values_of,
+    build_schema,
+    count_rows,
+    read_batches,
+    read_rows,
+    resize_batches,
+    to_row_dicts,
 )
-from rowkey.table.scans.merge import Copies, Piece
-from rowkey.table.scans.ranges import pieces_of
-from rowkey.table.scans.sorting import best_of
-from rowkey.table.scans.tokens import Token, digest_of, read_token
+from rowkey.table.scans.merge import ScanItem
+from rowkey.table.scans.row_sort import select_first_rows
+from rowkey.table.scans.scan_ranges import read_items
+from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,18 +33,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.engines import Reader
-    from rowkey.plan import Asked
-    from rowkey.table.generations.live import Live
+    from rowkey.plan import BoundRead
+    from rowkey.table.generations.generation_tracker import GenerationState
 
-MUCH = 512
+MIN_ROWS_FOR_BLOCKS = 512
 """Rows of each range from which decoding by blocks is worth its fixed cost of 0.5 ms. Measured."""
-MOST_BLOCKS = 64
+MAX_RANGES_FOR_BLOCKS = 64
 """Ranges above which the first row would wait too long for all their blocks."""
-MOST_COLUMNS = 256
+MAX_RANGES_FOR_COLUMNS = 256
 """Ranges above which their blocks, however few rows are in them, cost more than rows one by one."""
-AT_ONCE = 1_024
+MAX_DECODED_ROWS = 1_024
 """Rows that are decoded together in the end: more are not faster."""
-MOST_THREADS = 256
+MAX_THREADS = 256
 """Threads of one scan."""
 
 
@@ -54,190 +55,207 @@ def check_limit(limit: object) -> None:
         ReadError: it is neither.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
-        raise ReadError("limit", f"{shown(limit)} rows cannot be read", "0 or more")
+        raise ReadError("limit", f"{format_value(limit)} rows cannot be read", "0 or more")
 
 
 class Scan:
-    """The rows that meet some conditions, read as they are asked for.
+    """The rows that meet some conditions, read while they are iterated.
 
     Iterating gives rows as dictionaries, or as instances of `into`; `to_arrow` and `batches` give
     columns. It can be iterated again: each time it reads the table as it then is.
 
     Args:
-        now: says what the table is; asked each time the scan is iterated.
+        get_state: returns the state of the table; called each time the scan is iterated.
         reader: the engine's table, or a snapshot of it.
-        asked: the conditions and the order, bound.
-        limit: most rows, or None.
+        bound_read: the conditions and the order, bound.
+        limit: the most rows, or None.
         resume: the token of an earlier scan with the same conditions and order.
-        into: a class for each row.
+        into: the class of each row.
         threads: how many ranges are read at the same time, where rows are decoded by blocks.
-        follows: whether the reader shows the table as it becomes, and not as of one moment: then
-            the scan goes on in other places once the table's counts have changed.
+        follows_table: whether the reader shows later writes, and not the table at one moment: then
+            the scan continues in other places once the table's bucket counts have changed.
     """
 
     def __init__(
         self,
-        now: Callable[[], Live],
+        get_state: Callable[[], GenerationState],
         reader: Reader,
-        asked: Asked,
+        bound_read: BoundRead,
         *,
         limit: int | None = None,
         resume: str | None = None,
         into: type[Any] = dict,
         threads: int = 1,
-        follows: bool = False,
+        follows_table: bool = False,
     ) -> None:
         check_limit(limit)
         if resume is not None and not isinstance(resume, str):
-            raise ReadError("resume", f"{shown(resume)} is no token", "what scan.token gave")
-        if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
-            what = f"{shown(threads)} cannot read"
-            raise ReadError("threads", what, f"1..{MOST_THREADS}")
-        self.now = now
+            raise ReadError("resume", f"{format_value(resume)} is no token", "the token of a scan")
+        if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
+            what = f"{format_value(threads)} cannot read"
+            raise ReadError("threads", what, f"1..{MAX_THREADS}")
+        self.get_state = get_state
         self.reader = reader
-        self.asked = asked
+        self.bound_read = bound_read
         self.limit = limit
         self.threads = threads
-        self.follows = follows
-        self.make = maker(into)
-        self.is_plain = into is dict
-        self._resume = resume
-        self._bind(now())
+        self.follows_table = follows_table
+        self.make_row = build_row_factory(into)
+        self.is_dict = into is dict
+        self._resume_token = resume
+        self._bind_state(get_state())
 
-    def _bind(self, live: Live) -> None:
-        """Take the table for what it is."""
-        self.live = live
-        self.design = design = live.design
-        asked = self.asked
-        self.plan = plan_read(design.key, asked.bounds, asked.order)
-        self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
-        self.copies = Copies(design.key, self.plan.merged, live.counting)
-        self.rank = live.rank if live.is_several else None
-        self.sorts = self.plan.needs_sort
-        self.repeats = design.layout.shares_rows or design.key.is_salted
-        """Whether the row of a token is read again: copies of it, or events behind, may follow."""
-        merged = self.plan.merged
-        self.digest = digest_of(asked.bounds, asked.order, live.uncounted(merged), merged)
-        resume = self._resume
-        if resume is not None and not self.has_tokens:
+    def _bind_state(self, state: GenerationState) -> None:
+        """Plan the read under a state of the table."""
+        self.state = state
+        self.design = design = state.combined_design
+        bounds = self.bound_read.bounds
+        self.plan = state.planner.plan(bounds, self.bound_read.order)
+        self.residual = ResidualFilter(self.plan.residual_fields, bounds, design.fields)
+        self.copy_matcher = state.find_copy_matcher(self.plan.merge_prefix_count)
+        self.rank_item = state.rank_item if state.has_several_counts else None
+        self.needs_sort = self.plan.needs_sort
+        self.rereads_row = design.layout.has_shared_rows or design.key.is_salted
+        """Whether the row of a token is read again: copies or events of it may follow."""
+        resume = self._resume_token
+        if resume is not None and not self.can_resume:
             what = "the key does not give the order asked for, so a scan cannot go on"
-            if live.is_several and not self.sorts:
+            if state.has_several_counts and not self.needs_sort:
                 what = "rows of several bucket counts do not stand in one order, so it cannot go on"
             raise ReadError("resume", what, "an order that the key gives")
-        self._given = None if resume is None else read_token(resume, self.digest)
-        self.start = self._given
-        self.last: Piece | Token | dict[str, Any] | None = self.start
+        self._parsed_token: ScanToken | None = None
+        if resume is not None:
+            self._parsed_token = parse_token(resume, self.compute_read_digest())
+        self.start_token = self._parsed_token
+        self.last_item: Any = self.start_token
+        """The last row that was given: its item, itself, or its batch; before that, the token."""
+
+    def compute_read_digest(self) -> str:
+        """Return the digest of the conditions, the order and the key, which a token holds."""
+        merged = self.plan.merge_prefix_count
+        key = self.state.format_key_without_counts(merged)
+        return compute_digest(self.bound_read.bounds, self.bound_read.order, key, merged)
 
     @property
-    def has_tokens(self) -> bool:
+    def can_resume(self) -> bool:
         """Whether the scan can go on from where it stopped."""
-        return not (self.sorts or self.copies.scattered)
+        return not (self.needs_sort or self.copy_matcher.is_scattered)
 
-    def _begin(self) -> None:
-        """Begin to read, in the table as it is now."""
-        live = self.now()
-        if live is not self.live:
-            self._bind(live)
-        self.start = self.last = self._given
+    def _begin_read(self) -> None:
+        """Begin to read, under the current state of the table."""
+        live = self.get_state()
+        if live is not self.state:
+            self._bind_state(live)
+        self.start_token = self.last_item = self._parsed_token
 
     @property
-    def is_behind(self) -> bool:
-        """Whether the table has become another one since this began to read it."""
-        return self.follows and self.now() is not self.live
+    def is_outdated(self) -> bool:
+        """Whether the bucket counts of the table have changed since this began to read it."""
+        return self.follows_table and self.get_state() is not self.state
 
-    def go_on(self, last: Piece | dict[str, Any] | None) -> None:
-        """Read what is left in the table as it is now.
+    def resume_after(self, last_item: ScanItem | dict[str, Any] | None) -> None:
+        """Plan the read of the remaining rows under the current state of the table.
 
         Args:
-            last: the last piece or row that was given; None if none was.
+            last_item: the last piece or row that was given; None if none was.
 
         Raises:
-            Unsupported: its rows do not stand in one order any more.
+            Unavailable: its rows do not stand in one order any more.
         """
-        start = self.start if last is None else self._standing_at(last)
-        merged, resume, given = self.plan.merged, self._resume, self._given
-        self._resume = None
-        self._bind(self.now())
-        self._resume, self._given = resume, given
-        if self.copies.scattered or self.plan.merged != merged:
+        start = self.start_token if last_item is None else self._build_token(last_item)
+        merged, resume, given = self.plan.merge_prefix_count, self._resume_token, self._parsed_token
+        self._resume_token = None
+        self._bind_state(self.get_state())
+        self._resume_token, self._parsed_token = resume, given
+        if self.copy_matcher.is_scattered or self.plan.merge_prefix_count != merged:
             what = "its number of buckets was changed while it was read"
             allowed = "ranges that have one number each, so that their rows have one order"
-            raise Unsupported(f"table {self.design.table}", what, allowed, "Read it again.")
-        self.start = self.last = start
+            raise Unavailable(f"table {self.design.table}", what, allowed, "Read it again.")
+        self.start_token = self.last_item = start
 
     @property
-    def reverse(self) -> bool:
+    def is_reverse(self) -> bool:
         """Whether the table is read backwards."""
         return self.plan.is_backwards
 
     @property
     def is_paged(self) -> bool:
-        """Whether rows that events share are read piece by piece.
+        """Whether rows that events share are read in pages of cells.
 
         The cells of each event must follow one another in the order of the read: they lie in one
         family and are read forward.
         """
         layout = self.design.layout
         is_one = len({slot.family for slot in layout.slots}) == 1
-        return layout.shares_rows and is_one and not self.reverse
+        return layout.has_shared_rows and is_one and not self.is_reverse
 
     @property
     def token(self) -> str | None:
-        """Where the last iteration stands: behind the last row, or the last batch, that it gave.
+        """A text that resumes the scan after the last row, or the last batch, that it returned.
 
         None before its first row, and where rows are sorted or a salt does not lead the key.
         """
-        last = self.last
-        return None if last is None or not self.has_tokens else str(self._standing_at(last))
+        last = self.last_item
+        return None if last is None or not self.can_resume else str(self._build_token(last))
 
-    def _standing_at(self, last: Piece | Token | dict[str, Any]) -> Token:
-        """Where a row stands in the order of the read."""
-        if isinstance(last, Piece | Token):
-            return Token(self.digest, last.behind, last.opening, last.prefix)
+    def _build_token(self, last_item: Any) -> ScanToken:
+        """Return the token of a row, from what is left of it."""
+        read_digest = self.compute_read_digest()
+        if isinstance(last_item, ScanItem | ScanToken):
+            return ScanToken(
+                read_digest,
+                last_item.suffix,
+                last_item.qualifier_prefix,
+                last_item.common_prefix,
+            )
+        if not isinstance(last_item, dict):
+            (last_item,) = to_row_dicts(self, last_item.slice(last_item.num_rows - 1))
         layout = self.design.layout
-        key = layout.key.encode(last, salt=0)
-        prefix = next(one.prefix for one in self.plan.ranges if one.holds(key))
-        opening = b"" if layout.opening is None else layout.opening.write(last)
-        common, _ = self.copies.told(prefix)
-        return Token(self.digest, key[len(prefix) :], opening, common)
+        key = layout.key.encode(last_item, salt=0)
+        prefix = next(one.prefix for one in self.plan.ranges if one.has_key(key))
+        opening = (
+            b"" if layout.qualifier_prefix is None else layout.qualifier_prefix.encode(last_item)
+        )
+        common, _ = self.copy_matcher.split_prefix(prefix)
+        return ScanToken(read_digest, key[len(prefix) :], opening, common)
 
     def __iter__(self) -> Iterator[Any]:
-        rows = self.plain_rows()
-        return rows if self.is_plain else map(self.make, rows)
+        rows = self.read_dicts()
+        return rows if self.is_dict else map(self.make_row, rows)
 
     def first(self) -> Any:
-        """The first row, or None; no more is read, and `token` stays where it was."""
+        """Return the first row, or None; no more is read, and `token` does not move."""
         one = copy(self)
         one.limit = 1 if self.limit is None else min(self.limit, 1)
         return next(iter(one), None)
 
-    @explains_shortage
+    @explain_shortage
     def count(self) -> int:
-        """How many rows there are; `token` stays where it was.
+        """Return how many rows there are; `token` does not move.
 
         Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
         one = copy(self)
-        one._begin()  # noqa: SLF001 - a scan of its own, so that the token stays
-        if one.limit is None and one.pays_blocks:
-            return count_of(one)
-        return sum(1 for _ in one.plain_rows())
+        one._begin_read()  # noqa: SLF001 - a scan of its own, so that the token stays
+        if one.limit is None and one.is_faster_by_blocks:
+            return count_rows(one)
+        return sum(1 for _ in one.read_dicts())
 
-    @explains_shortage
+    @explain_shortage
     def to_arrow(self) -> pa.Table:
-        """All rows as one Arrow table, in the same order, in the types of the fields.
+        """Return all rows as one Arrow table, in the same order, in the types of the fields.
 
         Cost: 0.3 to 1 µs a row, most of it the engine's; all rows are in memory.
         """
         import pyarrow as pa
 
-        self._begin()
-        found = list(batches_of(self))
-        self._stand_behind(found[-1:])
-        return pa.Table.from_batches(found, schema_of(self))
+        self._begin_read()
+        found = list(read_batches(self))
+        self.last_item = found[-1] if found else self.last_item
+        return pa.Table.from_batches(found, build_schema(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """The rows as Arrow columns, in the same order, read as they are asked for.
+        """Yield the rows as Arrow batches, in the same order, read while they are iterated.
 
         Args:
             rows: most rows of a batch.
@@ -246,102 +264,103 @@ class Scan:
             to 8,192 rows.
         """
         if type(rows) is not int or rows < 1:
-            raise ReadError("rows", f"batches of {shown(rows)} cannot be", "1 or more")
-        return self._batches(rows)
+            raise ReadError("rows", f"batches of {format_value(rows)} cannot be", "1 or more")
+        return self._read_batches(rows)
 
-    @explains_shortage
-    def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
-        self._begin()
-        for batch in resized(batches_of(self), rows):
-            self._stand_behind([batch])
+    @explain_shortage
+    def _read_batches(self, rows: int) -> Iterator[pa.RecordBatch]:
+        self._begin_read()
+        for batch in resize_batches(read_batches(self), rows):
+            self.last_item = batch
             yield batch
 
-    def _stand_behind(self, batches: list[pa.RecordBatch]) -> None:
-        """Remember the last row of a batch for `token`."""
-        for batch in batches:
-            (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
+    @explain_shortage
+    def read_dicts(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows as dictionaries, whatever `into` is, in the requested order."""
+        self._begin_read()
+        yield from self.read_remaining_rows(self.limit)
 
-    @explains_shortage
-    def plain_rows(self) -> Iterator[dict[str, Any]]:
-        """The rows as dictionaries, whatever class was asked for, in the order asked for."""
-        self._begin()
-        yield from self.rows_left(self.limit)
-
-    def rows_left(self, limit: int | None) -> Iterator[dict[str, Any]]:
-        """The rows from where the scan stands, in the order asked for."""
+    def read_remaining_rows(self, limit: int | None) -> Iterator[dict[str, Any]]:
+        """Yield the rows from where the scan stands, in the requested order."""
         if limit == 0:
             return
-        if self.sorts:
-            yield from best_of(self._unsorted(), self.asked.order, self.design.fields, limit)
-        elif self._is_read_whole(limit):
-            for row in rows_of(self, limit):
-                self.last = row
+        if self.needs_sort:
+            yield from select_first_rows(
+                self._read_unsorted_rows(), self.bound_read.order, self.design.fields, limit
+            )
+        elif self._is_block_read(limit):
+            for row in read_rows(self, limit):
+                self.last_item = row
                 yield row
         else:
             with ExitStack() as opened:
-                for piece, row in islice(self._found(opened), limit):
-                    self.last = piece
+                for piece, row in islice(self._read_matching_rows(opened), limit):
+                    self.last_item = piece
                     yield row
 
     @property
-    def is_of_blocks(self) -> bool:
-        """Whether rows can be decoded by blocks, in the order asked for.
+    def can_read_blocks(self) -> bool:
+        """Whether rows can be decoded by blocks, in the requested order.
 
-        Not where copies must be joined, or events of several ranges or in reverse told apart.
+        Not where copies must be joined, or events of several ranges or in reverse separated.
         """
-        return self._has_blocks and not self.sorts
+        return self._can_decode_blocks and not self.needs_sort
 
     @property
-    def pays_blocks(self) -> bool:
+    def is_faster_by_blocks(self) -> bool:
         """Whether columns come faster by blocks than from rows."""
-        return self.is_of_blocks and self.plan.fan_out <= MOST_COLUMNS and self._is_much(self.limit)
+        return (
+            self.can_read_blocks
+            and self.plan.fan_out <= MAX_RANGES_FOR_COLUMNS
+            and self._is_large_read(self.limit)
+        )
 
     @property
-    def _has_blocks(self) -> bool:
-        if self.design.key.is_salted or self.live.is_several:
+    def _can_decode_blocks(self) -> bool:
+        if self.design.key.is_salted or self.state.has_several_counts:
             return False
-        is_one = self.plan.fan_out == 1 and not self.reverse and self.start is None
-        return is_one or not self.design.layout.shares_rows
+        is_one = self.plan.fan_out == 1 and not self.is_reverse and self.start_token is None
+        return is_one or not self.design.layout.has_shared_rows
 
-    def _is_read_whole(self, limit: int | None) -> bool:
-        """Whether so much is read that decoding it by blocks is faster, if a little later."""
-        is_soon = self.plan.fan_out <= MOST_BLOCKS
-        return self._has_blocks and is_soon and self._is_much(limit)
+    def _is_block_read(self, limit: int | None) -> bool:
+        """Whether so many rows are read that blocks are faster, if the first row is later."""
+        is_soon = self.plan.fan_out <= MAX_RANGES_FOR_BLOCKS
+        return self._can_decode_blocks and is_soon and self._is_large_read(limit)
 
-    def _is_much(self, limit: int | None) -> bool:
-        return limit is None or limit >= MUCH * self.plan.fan_out
+    def _is_large_read(self, limit: int | None) -> bool:
+        return limit is None or limit >= MIN_ROWS_FOR_BLOCKS * self.plan.fan_out
 
-    def _unsorted(self) -> Iterator[dict[str, Any]]:
-        """The rows that are to be sorted, in whatever order."""
-        if self._is_read_whole(None):
-            yield from rows_of(self, None)
+    def _read_unsorted_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows that are to be sorted, in any order."""
+        if self._is_block_read(None):
+            yield from read_rows(self, None)
             return
         with ExitStack() as opened:
-            yield from map(itemgetter(1), self._found(opened))
+            yield from map(itemgetter(1), self._read_matching_rows(opened))
 
-    def _found(self, opened: ExitStack) -> Iterator[tuple[Piece, dict[str, Any]]]:
-        """Rows that meet every condition, in the order of the key, and where they stand."""
-        last: Piece | None = None
-        for found in self._decoded(opened):
+    def _read_matching_rows(self, stack: ExitStack) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
+        """Yield the rows that meet every condition, in the order of the key, with their items."""
+        last: ScanItem | None = None
+        for found in self._decode_rows(stack):
             for piece, row in found:
                 last = piece
                 if not self.residual or self.residual(row):
                     yield piece, row
-            if self.is_behind:
-                opened.close()
-                self.go_on(last)
-                yield from self._found(opened)
+            if self.is_outdated:
+                stack.close()
+                self.resume_after(last)
+                yield from self._read_matching_rows(stack)
                 return
 
-    def _decoded(self, opened: ExitStack) -> Iterator[Iterator[tuple[Piece, dict[str, Any]]]]:
-        """The rows of all ranges, more and more at a time: the first one comes at once."""
-        layout, size, pieces = self.design.layout, 1, pieces_of(self, opened)
+    def _decode_rows(self, stack: ExitStack) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
+        """Yield decoded rows of all ranges, more and more at a time; the first comes at once."""
+        layout, size, pieces = self.design.layout, 1, read_items(self, stack)
         left = sys.maxsize
-        if self.limit is not None and not self.residual and not self.sorts:
+        if self.limit is not None and not self.residual and not self.needs_sort:
             left = self.limit
         while some := list(islice(pieces, min(size, left))):
-            rows = layout.rows([one.row for one in some], [one.cells for one in some])
+            rows = layout.decode_rows([one.row for one in some], [one.cells for one in some])
             yield ((piece, row) for piece, events in zip(some, rows, strict=True) for row in events)
-            size = min(2 * size, AT_ONCE)
+            size = min(2 * size, MAX_DECODED_ROWS)
             # Pieces that are no rows of the design make room for more.
             left = max(1, left - len(some))

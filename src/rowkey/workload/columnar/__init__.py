@@ -1,1 +1,1 @@
-"""Files of columns: what they say of their own sizes is checked before it is believed."""
+"""Columnar files: the sizes they declare are checked before they are used."""

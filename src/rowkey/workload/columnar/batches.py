@@ -1,4 +1,4 @@
-"""Batches of columns from files: validated, and cut so that none takes too much memory.
+"""Record batches read from files: validated, and split to bounded memory.
 
 Arrow reads buffers as they lie in a file. Until an array is validated, an offset may point
 anywhere; and values that are dictionary-encoded or seen through views take many times their own
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
-from rowkey.workload.columnar.ipc import FILE_RATIO, MOST_UNPACKED_BYTES, DamagedFileError
-from rowkey.workload.files import MARKED, wanted
+from rowkey.workload.columnar.arrow_ipc import MAX_FILE_RATIO, MAX_UNPACKED_BYTES, DamagedFileError
+from rowkey.workload.sample_streams import MARK_INVALID_BYTES, resolve_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.workload.contract import Format
-    from rowkey.workload.records import LeftOut
+    from rowkey.workload.contract import SampleFormat
+    from rowkey.workload.records import SkippedRows
 
-MOST_BATCH_BYTES = 1 << 27
+MAX_BATCH_BYTES = 1 << 27
 """Bytes of the values of a batch, written out; batches of more are cut."""
-MOST_VALUE_BYTES = 1 << 26
+MAX_VALUE_BYTES = 1 << 26
 """Bytes of a value, as many as a line of JSON may have."""
-FREE_ROWS, ROWS_PER_BYTE = 1_000_000, 20
+MAX_FREE_ROWS, MAX_ROWS_PER_BYTE = 1_000_000, 20
 """Rows that any file may have, and those that a larger one may have for each of its bytes."""
 
 
 @contextmanager
-def refuse_damaged(path: Path, what: str) -> Iterator[None]:
-    """Turn what Arrow raises while it reads a file into a refusal of the file.
+def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
+    """Raise a SampleError for whatever Arrow raises while it reads a file.
 
     Args:
         path: the file.
-        what: the name of its format.
+        format_name: the name of its format.
 
     Raises:
         SampleError: it is none, or is damaged.
@@ -51,17 +51,17 @@ def refuse_damaged(path: Path, what: str) -> Iterator[None]:
         raise SampleError(str(path), f"needs more memory than there is: {problem}") from None
     except (DamagedFileError, pa.ArrowException, UnicodeDecodeError, OSError) as problem:
         reason = " ".join(str(problem).split()).rstrip(".")
-        said = f"is no {what} file, or is damaged: {reason}"
+        said = f"is no {format_name} file, or is damaged: {reason}"
         raise SampleError(str(path), said, remedy="Write or copy the file again.") from None
 
 
 def read_batches(
-    form: Format, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    sample_format: SampleFormat, path: Path, columns: Sequence[str] | None, left_out: SkippedRows
 ) -> Iterator[pa.RecordBatch]:
-    """Read a file in batches that can be worked with safely, whoever wrote it.
+    """Return the batches of a file, which need not be trusted, each of bounded size.
 
     Args:
-        form: how the file is read.
+        sample_format: how the file is read.
         path: the file.
         columns: the columns wanted, in any order; None for all.
         left_out: where lines that are no rows are noted.
@@ -72,12 +72,12 @@ def read_batches(
     Raises:
         SampleError: the file cannot be read, is damaged, or holds absurdly much for its size.
     """
-    _require_plausible(path, rows=form.count(path) or 0)
+    _require_plausible(path, rows=sample_format.count_rows(path) or 0)
     rows = size = 0
-    for batch in form.batches(path, columns, left_out):
+    for batch in sample_format.read_batches(path, columns, left_out):
         rows += batch.num_rows
         _require_plausible(path, rows=rows)
-        with refuse_damaged(path, type(form).__name__):
+        with refuse_damaged(path, type(sample_format).__name__):
             for part in _split_batch(batch, path):
                 size += part.nbytes
                 _require_plausible(path, size=size)
@@ -86,11 +86,11 @@ def read_batches(
 
 def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
     """Raise an error if a file holds more than a file of its size can."""
-    if rows <= FREE_ROWS and size <= MOST_UNPACKED_BYTES:
+    if rows <= MAX_FREE_ROWS and size <= MAX_UNPACKED_BYTES:
         return
     file_bytes = path.stat().st_size
-    most_rows = FREE_ROWS + ROWS_PER_BYTE * file_bytes
-    most_bytes = max(MOST_UNPACKED_BYTES, FILE_RATIO * file_bytes)
+    most_rows = MAX_FREE_ROWS + MAX_ROWS_PER_BYTE * file_bytes
+    most_bytes = max(MAX_UNPACKED_BYTES, MAX_FILE_RATIO * file_bytes)
     if rows > most_rows:
         held, allowed = f"{rows:,} rows", f"at most {most_rows:,}"
     elif size > most_bytes:
@@ -106,14 +106,17 @@ def find_nested_columns(schema: pa.Schema) -> dict[str, str]:
     return {one.name: str(one.type) for one in schema if _is_nested(one.type)}
 
 
-def _is_nested(kind: pa.DataType) -> bool:
+def _is_nested(data_type: pa.DataType) -> bool:
+    """Return whether values of a type contain other values."""
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
-        return _is_nested(kind.storage_type)
-    if isinstance(kind, pa.DictionaryType):
-        return isinstance(kind.value_type, pa.DictionaryType) or _is_nested(kind.value_type)
-    return bool(pa.types.is_nested(kind) or pa.types.is_run_end_encoded(kind))
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _is_nested(data_type.storage_type)
+    if isinstance(data_type, pa.DictionaryType):
+        return isinstance(data_type.value_type, pa.DictionaryType) or _is_nested(
+            data_type.value_type
+        )
+    return bool(pa.types.is_nested(data_type) or pa.types.is_run_end_encoded(data_type))
 
 
 def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path) -> list[int]:
@@ -125,7 +128,7 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
     nested, names = find_nested_columns(schema), schema.names
     if columns is None:
         return [place for place, name in enumerate(names) if name not in nested]
-    kept = wanted(names, columns, path)
+    kept = resolve_columns(names, columns, path)
     for name in kept:
         if name in nested:
             what = f"its column {name!r} is of the type {nested[name]}"
@@ -134,7 +137,7 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
 
 
 def _split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
-    """Split a batch into batches of plain columns and of a bounded number of bytes."""
+    """Return a batch as batches of plain columns and of a bounded number of bytes."""
     import pyarrow as pa
 
     batch.validate()
@@ -179,7 +182,10 @@ def _validate_column(column: pa.Array) -> pa.Array:
             raise
         column = column.view(raw)
         column.validate(full=True)
-        texts = [one if one is None else one.decode("utf-8", MARKED) for one in column.to_pylist()]
+        texts = [
+            one if one is None else one.decode("utf-8", MARK_INVALID_BYTES)
+            for one in column.to_pylist()
+        ]
         return pa.array(texts, pa.string())
     return column
 
@@ -222,24 +228,24 @@ def _split_rows(columns: Sequence[pa.Array], rows: int, path: Path) -> Iterator[
     """
     import numpy as np
 
-    if sum(_bound_bytes(column) for column in columns) <= MOST_BATCH_BYTES:
+    if sum(_bound_bytes(column) for column in columns) <= MAX_BATCH_BYTES:
         yield 0, rows
         return
     each = np.zeros(rows, np.int64)
     for column in columns:
         values = _measure_values(column)
-        if np.max(values, initial=0) > MOST_VALUE_BYTES:
+        if np.max(values, initial=0) > MAX_VALUE_BYTES:
             raise SampleError(
                 str(path),
                 f"a value has {int(np.max(values)):,} bytes",
-                f"at most {MOST_VALUE_BYTES:,}",
+                f"at most {MAX_VALUE_BYTES:,}",
             )
         each += values
     upto = np.cumsum(each)
     start = 0
     while start < rows:
         before = int(upto[start - 1]) if start else 0
-        stop = max(int(np.searchsorted(upto, before + MOST_BATCH_BYTES, "right")), start + 1)
+        stop = max(int(np.searchsorted(upto, before + MAX_BATCH_BYTES, "right")), start + 1)
         yield start, stop
         start = stop
 

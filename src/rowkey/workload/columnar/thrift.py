@@ -1,4 +1,4 @@
-"""The compact protocol of Thrift, in which Parquet writes its footer and the headers of its pages.
+"""The Thrift compact protocol, in which Parquet writes its footer and page headers.
 
 Arrow ends the process where some numbers of a footer contradict each other (Arrow 26, statistics of
 sizes), so the footer is read here first, and nothing of it is asked of Arrow.
@@ -10,45 +10,54 @@ from __future__ import annotations
 
 from typing import Any
 
-from rowkey.workload.columnar.ipc import DamagedFileError
+from rowkey.workload.columnar.arrow_ipc import DamagedFileError
 
-DEEPEST = 24
+MAX_DEPTH = 24
 """Structs and lists in one another; those of Parquet are at most eight deep."""
-TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
+TRUE_TYPE, FALSE_TYPE, BYTE_TYPE, DOUBLE_TYPE, BINARY_TYPE, LIST_TYPE, SET_TYPE, STRUCT_TYPE = (
+    1,
+    2,
+    3,
+    7,
+    8,
+    9,
+    10,
+    12,
+)
 """Numbers of the types of fields, those of whole numbers left out."""
-WHOLE_NUMBERS = (4, 5, 6)
-LONG_LIST = 15
+INTEGER_TYPES = (4, 5, 6)
+LONG_LIST_SIZE = 15
 """The size of a list that is written behind its head."""
 
 
-def read_struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any], int]:
     """Return the fields of a struct by their numbers, and where it ends.
 
     Args:
         data: the bytes that it is in.
-        at: where it begins.
+        offset: where it begins.
         depth: how many structs and lists it is in.
 
     Raises:
         IndexError: it ends after the data.
         DamagedFileError: a type is unknown, or too many structs are in one another.
     """
-    if depth > DEEPEST:
-        raise DamagedFileError(f"its metadata has structs more than {DEEPEST} deep")
+    if depth > MAX_DEPTH:
+        raise DamagedFileError(f"its metadata has structs more than {MAX_DEPTH} deep")
     found: dict[int, Any] = {}
     number = 0
-    while head := data[at]:
-        at += 1
+    while head := data[offset]:
+        offset += 1
         if head >> 4:
             number += head >> 4
         else:
-            number, at = _read_number(data, at)
+            number, offset = _read_number(data, offset)
         kind = head & 15
-        if kind in (TRUE, FALSE):
-            found[number] = kind == TRUE
+        if kind in (TRUE_TYPE, FALSE_TYPE):
+            found[number] = kind == TRUE_TYPE
         else:
-            found[number], at = _read_value(data, at, kind, depth + 1)
-    return found, at + 1
+            found[number], offset = _read_value(data, offset, kind, depth + 1)
+    return found, offset + 1
 
 
 def get_number(fields: dict[int, Any], number: int, default: int) -> int:
@@ -70,54 +79,54 @@ def get_structs(fields: dict[int, Any], number: int) -> list[dict[int, Any]]:
     return [one if isinstance(one, dict) else {} for one in values]
 
 
-def _read_value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+def _read_value(data: bytes, offset: int, field_type: int, depth: int) -> tuple[Any, int]:
     """Return a value of a type, None for those that tell no size, and where it ends."""
-    if kind in WHOLE_NUMBERS:
-        return _read_number(data, at)
-    if kind == STRUCT:
-        return read_struct(data, at, depth)
-    if kind in (LIST, SET):
-        return _read_list(data, at, depth)
-    if kind == BINARY:
-        size, at = _read_varint(data, at)
-    elif kind in (BYTE, DOUBLE):
-        size = 1 if kind == BYTE else 8
+    if field_type in INTEGER_TYPES:
+        return _read_number(data, offset)
+    if field_type == STRUCT_TYPE:
+        return read_struct(data, offset, depth)
+    if field_type in (LIST_TYPE, SET_TYPE):
+        return _read_list(data, offset, depth)
+    if field_type == BINARY_TYPE:
+        size, offset = _read_varint(data, offset)
+    elif field_type in (BYTE_TYPE, DOUBLE_TYPE):
+        size = 1 if field_type == BYTE_TYPE else 8
     else:
-        raise DamagedFileError(f"its metadata has a field of the unknown type {kind}")
-    if at + size > len(data):
+        raise DamagedFileError(f"its metadata has a field of the unknown type {field_type}")
+    if offset + size > len(data):
         raise IndexError
-    return None, at + size
+    return None, offset + size
 
 
-def _read_list(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
+def _read_list(data: bytes, offset: int, depth: int) -> tuple[list[Any], int]:
     """Return the values of a list, and where it ends."""
-    size, kind = data[at] >> 4, data[at] & 15
-    at += 1
-    if size == LONG_LIST:
-        size, at = _read_varint(data, at)
-    if at + size > len(data):  # each value has a byte or more
+    size, kind = data[offset] >> 4, data[offset] & 15
+    offset += 1
+    if size == LONG_LIST_SIZE:
+        size, offset = _read_varint(data, offset)
+    if offset + size > len(data):  # each value has a byte or more
         raise IndexError
-    if kind in (TRUE, FALSE, BYTE):
-        return [], at + size
+    if kind in (TRUE_TYPE, FALSE_TYPE, BYTE_TYPE):
+        return [], offset + size
     found = []
     for _ in range(size):
-        value, at = _read_value(data, at, kind, depth + 1)
+        value, offset = _read_value(data, offset, kind, depth + 1)
         found.append(value)
-    return found, at
+    return found, offset
 
 
-def _read_number(data: bytes, at: int) -> tuple[int, int]:
+def _read_number(data: bytes, offset: int) -> tuple[int, int]:
     """Return a signed number, and where it ends."""
-    number, at = _read_varint(data, at)
-    return number >> 1 ^ -(number & 1), at
+    number, offset = _read_varint(data, offset)
+    return number >> 1 ^ -(number & 1), offset
 
 
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+def _read_varint(data: bytes, offset: int) -> tuple[int, int]:
     """Return a number written in groups of seven bits, the lowest first, and where it ends."""
     number = shift = 0
-    while (byte := data[at]) & 0x80:
+    while (byte := data[offset]) & 0x80:
         number |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
+        offset, shift = offset + 1, shift + 7
         if shift > 63:
             raise DamagedFileError("its metadata has a number of more than 64 bits")
-    return number | byte << shift, at + 1
+    return number | byte << shift, offset + 1

@@ -1,6 +1,6 @@
-"""How samples are read: one file each."""
+"""The sample formats, one plugin a file."""
 
-from rowkey.kinds import gather
-from rowkey.workload.contract import Format
+from rowkey.plugins import find_plugins
+from rowkey.workload.contract import SampleFormat
 
-KINDS = gather(Format, __name__, __path__)
+FORMATS = find_plugins(SampleFormat, __name__, __path__)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
-from rowkey.workload.contract import NULLS, Format, Option, nulls_of
-from rowkey.workload.files import MARKED, lines_of, wanted
-from rowkey.workload.records import Misfits, batches_of
+from rowkey.workload.contract import NULLS_OPTION, PluginOption, SampleFormat, read_null_texts
+from rowkey.workload.records import MalformedLines, build_batches
+from rowkey.workload.sample_streams import MARK_INVALID_BYTES, read_lines, resolve_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,47 +16,52 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.workload.records import LeftOut
+    from rowkey.workload.records import SkippedRows
 
 
-class Columns(Format):
-    """Values apart by white space, with a line of names, or `names` for a file without one."""
+class ColumnsFormat(SampleFormat):
+    """Columns separated by white space, with a header line, or `names` for a file without one."""
 
     name = "columns"
     suffixes = (".txt", ".dat")
     options = (
-        Option("names", (list, tuple), "names of the columns of a file that has no line of them"),
-        NULLS,
+        PluginOption(
+            "names", (list, tuple), "names of the columns of a file without a header line"
+        ),
+        NULLS_OPTION,
     )
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-        self.nulls = frozenset(nulls_of(self.chosen))
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        super().__init__(raw_options)
+        self.null_texts = frozenset(read_null_texts(self.option_values))
 
-    def batches(
-        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        names = list(self.chosen["names"] or ())
+        names = list(self.option_values["names"] or ())
         has_header = not names
-        names = names or next(lines_of(path), "").split()
+        names = names or next(read_lines(path), "").split()
         if not names:
             raise SampleError(str(path), "is empty", "a line of names, then rows")
-        kept = wanted(names, columns, path)
+        kept = resolve_columns(names, columns, path)
         order = [names.index(name) for name in kept]
-        rows = self._rows(path, len(names), int(has_header), left_out)
-        yield from batches_of(([row[i] for i in order] for row in rows), kept)
+        rows = self._read_rows(path, len(names), int(has_header), skipped_rows)
+        yield from build_batches(([row[i] for i in order] for row in rows), kept)
 
-    def _rows(
-        self, path: Path, width: int, skip: int, left_out: LeftOut
+    def _read_rows(
+        self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows
     ) -> Iterator[list[str | None]]:
-        misfits = Misfits(path, f"{width} values a line", left_out)
+        """Return the values of each line that has as many as there are columns."""
+        misfits = MalformedLines(path, f"{width} values a line", skipped_rows)
         number = 0
-        for number, line in enumerate(lines_of(path, self.meter, strange=MARKED), 1):
+        for number, line in enumerate(
+            read_lines(path, self.progress, errors=MARK_INVALID_BYTES), 1
+        ):
             values = line.split()
-            if number <= skip or not values:
+            if number <= header_lines or not values:
                 continue
             if len(values) == width:
-                yield [None if value in self.nulls else value for value in values]
+                yield [None if value in self.null_texts else value for value in values]
             else:
                 misfits.add(number, line)
-        misfits.check(number)
+        misfits.check_count(number)

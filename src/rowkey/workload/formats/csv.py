@@ -3,85 +3,121 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused, SampleError
-from rowkey.workload.contract import NULLS, Format, Option, nulls_of
-from rowkey.workload.files import LONGEST_LINE, VISIBLE, MarkedText, opened, wanted
-from rowkey.workload.records import Misfits, text_batch
+from rowkey.errors import InvalidArgument, SampleError
+from rowkey.workload.contract import NULLS_OPTION, PluginOption, SampleFormat, read_null_texts
+from rowkey.workload.records import MalformedLines, build_text_batch
+from rowkey.workload.sample_streams import (
+    ESCAPE_INVALID_BYTES,
+    MAX_LINE_BYTES,
+    MarkedUtf8Stream,
+    open_uncompressed,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO, Any
 
     import pyarrow as pa
 
-    from rowkey.workload.records import LeftOut
+    from rowkey.workload.records import SkippedRows
 
-SPACE = 0x20
-_BETWEEN = b"\t\r\n"
-"""Control characters that a line of names may hold."""
-_DELIMITERS = (",", ";", "\t", "|", ":", " ")
-"""What often stands between values."""
+FIRST_PRINTABLE = 0x20
+_ALLOWED_CONTROLS = b"\t\r\n"
+"""Control characters that a header line may hold."""
+_COMMON_DELIMITERS = (",", ";", "\t", "|", ":", " ")
+"""Delimiters to suggest if the declared one does not fit."""
 
 
-class Csv(Format):
-    """Comma-separated values with a line of names, or `names` for a file without one.
+class CsvFormat(SampleFormat):
+    """Comma-separated values with a header line, or `names` for a file without one.
 
-    Nothing between two delimiters is a null, and two quotes are an empty text; of a text that
-    cannot be null both are empty, unless `nulls` says how the file writes nulls.
+    An empty value is null, and two quotes are an empty text. For a text field that cannot be null
+    both are an empty text, unless `nulls` declares how the file writes nulls.
     """
 
     name = "csv"
     suffixes = (".csv", ".tsv")
-    nulls_may_be_empty = True
+    has_empty_nulls = True
     options = (
-        Option(
-            "delimiter", (str,), "what stands between values; a tab for .tsv", None, "a character"
+        PluginOption(
+            "delimiter", (str,), "the character between values; a tab for .tsv", None, "a character"
         ),
-        Option("names", (list, tuple), "names of the columns of a file that has no line of them"),
-        NULLS,
+        PluginOption(
+            "names", (list, tuple), "names of the columns of a file without a header line"
+        ),
+        NULLS_OPTION,
     )
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-        self.nulls = nulls_of(self.chosen)
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        super().__init__(raw_options)
+        self.null_texts = read_null_texts(self.option_values)
         # Nothing and a null that is written look alike to Arrow: neither is then an empty text.
-        self.nulls_may_be_empty = not self.nulls
-        delimiter = self.chosen["delimiter"]
+        self.has_empty_nulls = not self.null_texts
+        delimiter = self.option_values["delimiter"]
         if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
-            raise Refused("delimiter", f"{delimiter!r} cannot stand between values", "a character")
+            raise InvalidArgument(
+                "delimiter", f"{delimiter!r} cannot stand between values", "a character"
+            )
 
-    def batches(
-        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        with opened(path, self.meter) as stream:
+        with open_uncompressed(path, self.progress) as stream:
             try:
-                yield from self._read(stream, path, columns, left_out)
+                yield from self._read_stream(stream, path, columns, skipped_rows)
             except pa.ArrowInvalid as problem:
-                raise _no_csv(path, str(problem)) from None
+                raise _build_csv_error(path, str(problem)) from None
 
-    def _read(
-        self, stream: IO[bytes], path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        lines: dict[int, int] = {}
+        with open_uncompressed(path) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+            reader = csv.reader(text, delimiter=self._find_delimiter(path))
+            names = self.option_values["names"] or next(reader, [])
+            row, line = 0, reader.line_num + 1
+            for record in reader:
+                row += len(record) == len(names) and bool(record)
+                if len(record) == len(names) and row in rows:
+                    lines[row] = line
+                if len(lines) == len(rows):
+                    break
+                line = reader.line_num + 1
+        return lines
+
+    def _find_delimiter(self, path: Path) -> str:
+        """Return the declared delimiter, or the one that the file's name implies."""
+        suffixes = [suffix.lower() for suffix in path.suffixes]
+        return str(self.option_values["delimiter"] or ("\t" if ".tsv" in suffixes else ","))
+
+    def _read_stream(
+        self,
+        stream: IO[bytes],
+        path: Path,
+        columns: Sequence[str] | None,
+        skipped_rows: SkippedRows,
     ) -> Iterator[pa.RecordBatch]:
+        """Return the batches of an open file."""
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        suffixes = [suffix.lower() for suffix in path.suffixes]
-        delimiter = self.chosen["delimiter"] or ("\t" if ".tsv" in suffixes else ",")
-        names = list(self.chosen["names"] or ())
+        delimiter = self._find_delimiter(path)
+        names = list(self.option_values["names"] or ())
         before = 0 if names else 1
         if not names:
-            head = _head(stream, path)
-            names = _names(head, delimiter, columns, path)
+            head = _read_head(stream, path)
+            names = _parse_names(head, delimiter, columns, path)
             _check_delimiter(head, names, columns or (), path)
-        kept = wanted(names, columns, path)
-        misfits = Misfits(path, f"{len(names)} values a line", left_out)
+        kept = resolve_columns(names, columns, path)
+        misfits = MalformedLines(path, f"{len(names)} values a line", skipped_rows)
 
         def skip(row: Any) -> str:
             misfits.add(row.number + before, row.text)
@@ -89,13 +125,13 @@ class Csv(Format):
 
         # Arrow takes a byte order mark for none of the first value: behind a line of names, which
         # had the file's own, it gets one to take.
-        before_it = b"" if self.chosen["names"] else BOM_UTF8
-        marked = MarkedText(stream, before_it, self.meter)
-        reader = _reader(
+        before_it = b"" if self.option_values["names"] else BOM_UTF8
+        marked = MarkedUtf8Stream(stream, before_it, self.progress)
+        reader = _open_reader(
             marked,
             kept,
             read_options=arrow.ReadOptions(
-                column_names=names, block_size=LONGEST_LINE, use_threads=False
+                column_names=names, block_size=MAX_LINE_BYTES, use_threads=False
             ),
             parse_options=arrow.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
@@ -103,7 +139,7 @@ class Csv(Format):
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(kept, pa.string()),
                 include_columns=kept,
-                null_values=["", *self.nulls],
+                null_values=["", *self.null_texts],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
@@ -111,13 +147,15 @@ class Csv(Format):
         count = 0
         for batch in reader:
             count += batch.num_rows
-            self.meter.given += LONGEST_LINE
+            self.progress.delivered_bytes += MAX_LINE_BYTES
             yield batch
-        misfits.check(count + misfits.count)
+        misfits.check_count(count + misfits.count)
 
 
-def _reader(stream: MarkedText, columns: Sequence[str], **options: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of a stream; a batch without any where there are none."""
+def _open_reader(
+    stream: MarkedUtf8Stream, columns: Sequence[str], **options: Any
+) -> Iterator[pa.RecordBatch]:
+    """Return the batches of a stream; one empty batch if it has no rows."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -126,17 +164,17 @@ def _reader(stream: MarkedText, columns: Sequence[str], **options: Any) -> Itera
     except pa.ArrowInvalid as problem:
         if not str(problem).startswith("Empty CSV file"):
             raise
-        return iter([text_batch([], columns)])
+        return iter([build_text_batch([], columns)])
 
 
-def _head(stream: IO[bytes], path: Path) -> str:
-    """The first record of a file, which may hold quoted line ends."""
+def _read_head(stream: IO[bytes], path: Path) -> str:
+    """Return the first record of a file, which may contain quoted line ends."""
     head = b""
-    while line := stream.readline(LONGEST_LINE + 1):
+    while line := stream.readline(MAX_LINE_BYTES + 1):
         head += line
-        if head.count(b'"') % 2 == 0 or len(head) > LONGEST_LINE:
+        if head.count(b'"') % 2 == 0 or len(head) > MAX_LINE_BYTES:
             break
-    strange = [byte for byte in head if byte < SPACE and byte not in _BETWEEN]
+    strange = [byte for byte in head if byte < FIRST_PRINTABLE and byte not in _ALLOWED_CONTROLS]
     if strange:
         what = f"is no line of names: it holds the byte {strange[0]:02x}, which no text has"
         raise SampleError(f"{path}:1", what, "text")
@@ -147,20 +185,20 @@ def _head(stream: IO[bytes], path: Path) -> str:
             "lines that end with a line feed",
             r"Convert it: tr '\r' '\n' < FILE.",
         )
-    if len(head) > LONGEST_LINE:
+    if len(head) > MAX_LINE_BYTES:
         raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a line of names")
-    return head.decode("utf-8-sig", VISIBLE)
+    return head.decode("utf-8-sig", ESCAPE_INVALID_BYTES)
 
 
-def _names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
-    """The names of the columns in the first record.
+def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
+    """Return the column names of the first record.
 
-    Where some are asked for, spaces around a name are none of it, unless it is asked for so.
+    If columns are requested, spaces around a name are removed unless the request has them.
 
     Raises:
         SampleError: there are none.
     """
-    found = _cut(head, delimiter)
+    found = _split_record(head, delimiter)
     if found is None:
         what = "is no line of names: a line ends within a name, or a name is longer than 128 KiB"
         raise SampleError(f"{path}:1", what, "names")
@@ -171,8 +209,8 @@ def _names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path)
     return [name if name in columns else name.strip() for name in found]
 
 
-def _cut(head: str, delimiter: str) -> list[str] | None:
-    """A record cut at a delimiter; None if it is no record."""
+def _split_record(head: str, delimiter: str) -> list[str] | None:
+    """Return a record split at a delimiter; None if it is not a record."""
     try:
         return next(csv.reader([head], delimiter=delimiter), [])
     except csv.Error:
@@ -180,7 +218,7 @@ def _cut(head: str, delimiter: str) -> list[str] | None:
 
 
 def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: Path) -> None:
-    """Raise if the line of names is one name that another delimiter cuts into those wanted.
+    """Raise if the header is one name that another delimiter splits into the requested ones.
 
     Raises:
         SampleError: the delimiter is another one.
@@ -188,7 +226,8 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
     if len(names) > 1 or set(names) & set(columns):
         return
     found = {
-        one: {name.strip() for name in _cut(head, one) or ()} & set(columns) for one in _DELIMITERS
+        one: {name.strip() for name in _split_record(head, one) or ()} & set(columns)
+        for one in _COMMON_DELIMITERS
     }
     likely = max(found, key=lambda one: len(found[one]))
     if found[likely]:
@@ -201,8 +240,8 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
         )
 
 
-def _no_csv(path: Path, problem: str) -> SampleError:
-    """What Arrow said of a file, in our words where they are clearer."""
+def _build_csv_error(path: Path, problem: str) -> SampleError:
+    """Return an error for what Arrow reports, in clearer words where there are some."""
     if "straddl" in problem:
         return SampleError(str(path), "a line is longer than 1 MiB", "records, one a line")
     return SampleError(str(path), f"is no CSV: {problem}")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
-from rowkey.workload.contract import Format
-from rowkey.workload.files import MARKED, lines_of, opened, wanted
-from rowkey.workload.records import LeftOut, Misfits, batches_of
+from rowkey.workload.contract import SampleFormat
+from rowkey.workload.records import MalformedLines, SkippedRows, build_batches
+from rowkey.workload.sample_streams import (
+    MARK_INVALID_BYTES,
+    open_uncompressed,
+    read_lines,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -18,101 +24,110 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.workload.files import Meter
+    from rowkey.workload.sample_streams import ReadProgress
 
-MOST_NAMES = 1 << 16
-"""Names that the objects of a file may have together; of more they are no names but values."""
-DEEPEST = 8
-"""Objects within objects that are named in a message."""
-LONGEST = 64 << 20
+MAX_NAMES = 1 << 16
+"""Most names in the objects of a file; with more, the names are really values."""
+MAX_NAMED_DEPTH = 8
+"""Nested objects whose names a message shows."""
+MAX_LINE_BYTES = 64 << 20
 """Bytes of the longest line: a row of many long values, as `dump` writes it."""
-HEAD = 4_096
-"""Bytes that tell an array of objects."""
-_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
-_SURROGATES = (r"\ud", r"\uD")
-"""How half of a pair is escaped, which alone is no character."""
+HEAD_BYTES = 4_096
+"""Bytes that are read to recognise an array of objects."""
+_ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+_SURROGATE_ESCAPES = (r"\ud", r"\uD")
+"""How one half of a surrogate pair is escaped, which alone is not a character."""
 
 
-class JsonLines(Format):
-    """One JSON object a line; a dot in a column's name goes into an object: `request.path`.
+class JsonLinesFormat(SampleFormat):
+    """One JSON object a line; `request.path` is the value `path` in the object `request`.
 
-    A name that an object lacks is a missing value, and a name counts in whichever object it comes
-    first. A line may have 64 MiB.
+    A name that an object lacks is null. The columns are the names of all objects, in the order of
+    their first appearance. A line may have 64 MiB.
     """
 
     name = "json_lines"
     suffixes = (".jsonl", ".ndjson", ".json")
-    rows_name_values = True
+    has_named_values = True
 
-    def batches(
-        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        kept = self._all_names(path) if columns is None else list(columns)
-        objects = self._objects(path, left_out, self.meter)
-        records = ([_value(found, name) for name in kept] for _, found in objects)
-        yield from batches_of(records, kept)
+        kept = self._collect_names(path) if columns is None else list(columns)
+        objects = self._read_objects(path, skipped_rows, self.progress)
+        records = ([_format_value(found, name) for name in kept] for _, found in objects)
+        yield from build_batches(records, kept)
 
-    def check_named(self, path: Path, columns: Sequence[str]) -> None:
-        if available := self._all_names(path):
-            wanted(available, [name for name in columns if name not in available], path)
+    def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        objects = self._read_objects(path, SkippedRows())
+        last = max(rows, default=0)
+        return {row: line for row, (line, _) in enumerate(islice(objects, last), 1) if row in rows}
 
-    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
+    def check_columns_exist(self, path: Path, columns: Sequence[str]) -> None:
+        if available := self._collect_names(path):
+            resolve_columns(available, [name for name in columns if name not in available], path)
+
+    def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         found: list[str] = []
-        lacking = set(sought)
-        for number, (_, one) in enumerate(self._objects(path, LeftOut())):
-            names = [*_flat(one)] if number == 0 else [name for name in lacking if _has(one, name)]
+        lacking = set(wanted_names)
+        for number, (_, one) in enumerate(self._read_objects(path, SkippedRows())):
+            names = (
+                [*_list_names(one)]
+                if number == 0
+                else [name for name in lacking if _has_name(one, name)]
+            )
             found += names
             lacking -= set(names)
             if not lacking:
                 return found
         return found or None
 
-    def _all_names(self, path: Path) -> list[str]:
-        """What any object names, in the order in which names come; its inner objects by dots.
+    def _collect_names(self, path: Path) -> list[str]:
+        """Return the names in all objects, in order of appearance; nested ones with dots.
 
-        An object that is null or empty in some rows only has the names it has in others.
+        An object that is null or empty in some rows has the names that it has in other rows.
 
         Raises:
             SampleError: there are too many.
         """
         names: dict[str, bool] = {}
-        for number, found in self._objects(path, LeftOut()):
-            for name, value in _flat_items(found):
+        for number, found in self._read_objects(path, SkippedRows()):
+            for name, value in _flatten_items(found):
                 names[name] = names.get(name, False) or value not in (None, {})
-            if len(names) > MOST_NAMES:
-                what = f"with this line there are more than {MOST_NAMES:,} names"
+            if len(names) > MAX_NAMES:
+                what = f"with this line there are more than {MAX_NAMES:,} names"
                 raise SampleError(f"{path}:{number}", what, "names that come again in other rows")
         parents = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
         return [name for name, is_held in names.items() if is_held or name not in parents]
 
-    def _objects(
-        self, path: Path, left_out: LeftOut, meter: Meter | None = None
+    def _read_objects(
+        self, path: Path, skipped_rows: SkippedRows, progress: ReadProgress | None = None
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects with the numbers of their lines."""
-        _require_lines(path)
-        misfits = Misfits(path, "one JSON object a line", left_out)
-        lines = lines_of(path, meter, strange=MARKED, longest=LONGEST)
+        """Return the objects with the numbers of their lines."""
+        _require_json_lines(path)
+        misfits = MalformedLines(path, "one JSON object a line", skipped_rows)
+        lines = read_lines(path, progress, errors=MARK_INVALID_BYTES, max_line_bytes=MAX_LINE_BYTES)
         number = 0
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            found = _object(line)
+            found = _parse_object(line)
             if found is None:
                 misfits.add(number, line)
             else:
                 yield number, found
-        misfits.check(number)
+        misfits.check_count(number)
 
 
-def _require_lines(path: Path) -> None:
-    """Go no further with one array of objects, which has to be cut into lines first.
+def _require_json_lines(path: Path) -> None:
+    """Raise if the file is one array of objects, which must be converted to lines first.
 
     Raises:
         SampleError: the file is such.
     """
-    with opened(path) as stream:
-        head = stream.read(HEAD)
-    if _ARRAY.match(head):
+    with open_uncompressed(path) as stream:
+        head = stream.read(HEAD_BYTES)
+    if _ARRAY_START.match(head):
         raise SampleError(
             str(path),
             "it is a JSON array; write JSON lines (.jsonl)",
@@ -121,19 +136,19 @@ def _require_lines(path: Path) -> None:
         )
 
 
-def _object(line: str) -> dict[str, Any] | None:
-    """The object of a line; None if it is none, or holds what no value is."""
+def _parse_object(line: str) -> dict[str, Any] | None:
+    """Return the object of a line; None if it is not an object or holds an invalid value."""
     try:
         found = _DECODER.decode(line)
-        if "\\u" in line and any(half in line for half in _SURROGATES):
+        if "\\u" in line and any(half in line for half in _SURROGATE_ESCAPES):
             json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _finite(text: str) -> float:
-    """A number as it is written.
+def _parse_finite(text: str) -> float:
+    """Return a number from its text.
 
     Raises:
         ValueError: it is larger than any that is held, and would become infinite.
@@ -144,34 +159,34 @@ def _finite(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_float=_parse_finite)
 """Made once: json.loads would make one for each line."""
 
 
-def _flat(found: dict[str, Any]) -> Iterator[str]:
-    """The names of an object's values; those of an inner object behind a dot."""
-    return (name for name, _ in _flat_items(found))
+def _list_names(record: dict[str, Any]) -> Iterator[str]:
+    """Return the names of an object's values; those of nested objects follow a dot."""
+    return (name for name, _ in _flatten_items(record))
 
 
-def _flat_items(found: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of an object by their names; those of an inner object behind a dot."""
-    for name, value in found.items():
-        if isinstance(value, dict) and value and before.count(".") < DEEPEST:
-            yield from _flat_items(value, f"{before}{name}.")
+def _flatten_items(record: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the values of an object with their names; those of nested objects follow a dot."""
+    for name, value in record.items():
+        if isinstance(value, dict) and value and prefix.count(".") < MAX_NAMED_DEPTH:
+            yield from _flatten_items(value, f"{prefix}{name}.")
         else:
-            yield f"{before}{name}", value
+            yield f"{prefix}{name}", value
 
 
-def _has(found: dict[str, Any], name: str) -> bool:
-    """Whether an object names a value, which may be null."""
-    return name in found or ("." in name and any(name == one for one in _flat(found)))
+def _has_name(record: dict[str, Any], name: str) -> bool:
+    """Return whether an object has a name, whose value may be null."""
+    return name in record or ("." in name and any(name == one for one in _list_names(record)))
 
 
-def _value(found: dict[str, Any], name: str) -> str | None:
-    """A value as text, or None where the object has none."""
-    value: Any = found.get(name)
+def _format_value(record: dict[str, Any], name: str) -> str | None:
+    """Return a value as text; None if the object has none."""
+    value: Any = record.get(name)
     if value is None and "." in name:
-        value = found
+        value = record
         for step in name.split("."):
             value = value.get(step) if isinstance(value, dict) else None
     if value is None or isinstance(value, str):

@@ -6,22 +6,27 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
+from rowkey.workload.columnar.arrow_ipc import UnpackedSizeLimit
 from rowkey.workload.columnar.batches import (
-    MOST_BATCH_BYTES,
+    MAX_BATCH_BYTES,
     choose_columns,
     find_nested_columns,
     refuse_damaged,
 )
-from rowkey.workload.columnar.ipc import Limits
-from rowkey.workload.columnar.pages import (
+from rowkey.workload.columnar.parquet_pages import (
     RowGroup,
     bound_row_bytes,
     check_footer,
     read_row_groups,
 )
-from rowkey.workload.contract import Format
-from rowkey.workload.files import COMPRESSED, copy_to_temporary_file, measure_stream, opened
-from rowkey.workload.records import no_rows
+from rowkey.workload.contract import SampleFormat
+from rowkey.workload.records import build_empty_batch
+from rowkey.workload.sample_streams import (
+    COMPRESSED_SUFFIXES,
+    copy_to_temporary_file,
+    measure_stream,
+    open_uncompressed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,64 +36,64 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    from rowkey.workload.records import LeftOut
+    from rowkey.workload.records import SkippedRows
 
-ROWS = 65_536
+MAX_BATCH_ROWS = 65_536
 
 
-class Parquet(Format):
+class ParquetFormat(SampleFormat):
     """Apache Parquet; a compressed copy is unpacked into a temporary file first."""
 
     name = "parquet"
     suffixes = (".parquet",)
 
-    def batches(
-        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        with self._read(path) as (stream, file):
+        with self._open_file(path) as (stream, file):
             schema = file.schema_arrow
             places = choose_columns(schema, columns, path)
             kept = [schema.field(place).name for place in places]
             if not file.metadata.num_rows:
-                yield no_rows(schema, places)
-            limits, widths = Limits(measure_stream(stream)), _find_widths(file, places)
+                yield build_empty_batch(schema, places)
+            limits, widths = UnpackedSizeLimit(measure_stream(stream)), _find_widths(file, places)
             row_groups = read_row_groups(stream, limits.file_bytes, len(file.metadata.schema))
-            for run in _runs(row_groups):
+            for run in _group_row_groups(row_groups):
                 read = [row_groups[number] for number in run]
                 each = bound_row_bytes(stream, read, widths, limits)
-                rows = max(min(ROWS, MOST_BATCH_BYTES // max(each, 1)), 1)
+                rows = max(min(MAX_BATCH_ROWS, MAX_BATCH_BYTES // max(each, 1)), 1)
                 for batch in file.iter_batches(rows, run, kept):
                     yield batch if columns is None else batch.select(kept)
 
-    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
-        with self._read(path) as (_, file):
+    def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        with self._open_file(path) as (_, file):
             return list(file.schema_arrow.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        with self._read(path) as (_, file):
+        with self._open_file(path) as (_, file):
             return find_nested_columns(file.schema_arrow)
 
-    def count(self, path: Path) -> int | None:
-        if path.suffix.lower() in COMPRESSED:
+    def count_rows(self, path: Path) -> int | None:
+        if path.suffix.lower() in COMPRESSED_SUFFIXES:
             return None
         try:
-            with self._read(path) as (_, file):
+            with self._open_file(path) as (_, file):
                 return int(file.metadata.num_rows)
         except SampleError:  # broken: reading tells
             return None
 
     @contextmanager
-    def _read(self, path: Path) -> Iterator[tuple[IO[bytes], ParquetFile]]:
-        """Open a file, and return its seekable bytes and its reader.
+    def _open_file(self, path: Path) -> Iterator[tuple[IO[bytes], ParquetFile]]:
+        """Open a file and return its seekable bytes and its reader.
 
         Raises:
             SampleError: it is damaged, or none of Parquet.
         """
         from pyarrow import parquet
 
-        is_packed = path.suffix.lower() in COMPRESSED
+        is_packed = path.suffix.lower() in COMPRESSED_SUFFIXES
         with (
-            opened(path) as stored,
+            open_uncompressed(path) as stored,
             refuse_damaged(path, "Parquet"),
             copy_to_temporary_file(stored) if is_packed else nullcontext(stored) as stream,
         ):
@@ -96,9 +101,9 @@ class Parquet(Format):
             yield stream, parquet.ParquetFile(stream, page_checksum_verification=True)
 
 
-def _find_widths(file: ParquetFile, places: list[int]) -> dict[int, int]:
+def _find_widths(file: ParquetFile, column_indexes: list[int]) -> dict[int, int]:
     """Return the bytes of a value by the place of each column among the leaves; 0 of texts."""
-    names = {file.schema_arrow.field(place).name for place in places}
+    names = {file.schema_arrow.field(place).name for place in column_indexes}
     leaves = map(file.metadata.schema.column, range(len(file.metadata.schema)))
     return {
         at: 0 if leaf.physical_type == "BYTE_ARRAY" else max(leaf.length, 16)
@@ -107,14 +112,14 @@ def _find_widths(file: ParquetFile, places: list[int]) -> dict[int, int]:
     }
 
 
-def _runs(groups: list[RowGroup]) -> Iterator[list[int]]:
+def _group_row_groups(groups: list[RowGroup]) -> Iterator[list[int]]:
     """Return row groups to read together: Arrow keeps something of each until the last is read."""
     run: list[int] = []
     rows = 0
     for number, group in enumerate(groups):
         run.append(number)
         rows += group.rows
-        if rows >= ROWS:
+        if rows >= MAX_BATCH_ROWS:
             yield run
             run, rows = [], 0
     if run:

@@ -1,1 +1,1 @@
-"""The values of a sample: as their fields declare, why one is not, and what times may mean."""
+"""The values of a sample: converted to the types of their fields, or rejected."""

@@ -1,0 +1,244 @@
+"""Compares designs on one sample: replays, storage sizes, the same reads and the rules."""
+
+from __future__ import annotations
+
+from itertools import count
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise.comparison import ComparedDesign, Comparison
+from rowkey.advise.comparison_setup import build_setup
+from rowkey.advise.judgement import JudgedDesign
+from rowkey.advise.measures import build_measures, compute_read_weights
+from rowkey.advise.storage_size import StorageSize, open_events, time_encoding
+from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake, SampleError
+from rowkey.messages import pluralize
+from rowkey.open_file_limit import explain_shortage
+from rowkey.simulate import run_on_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from rowkey.advise.comparison_setup import ComparisonSetup
+    from rowkey.design import Design
+    from rowkey.simulate import EventSource, Simulation
+    from rowkey.workload import RecordedSample
+
+MIN_DESIGNS, MAX_DESIGNS = 2, 8
+"""A design a column: more are no table that a person reads."""
+
+
+@explain_shortage
+def compare_designs(
+    designs: Sequence[Design],
+    sample: str | Path | RecordedSample | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    format_options: Mapping[str, Any] | None = None,
+    second_half: bool = False,
+    seed: int = 0,
+    clock: Callable[[], float] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare designs by a recorded sample, measure by measure.
+
+    All are replayed the same events on the same servers and asked every read that any of them
+    declares. Where the boundaries of one follow from the sample, they are from its first half, and
+    all are judged by the second. Which is better is said of each measure; there is no score.
+
+    Args:
+        designs: two to eight, for the same use: with the same servers, the same field for the time.
+        sample: a file of recorded events, or its recording; that which all declare if None.
+        names: what each is called; its table if None. Of equal names the second is called `A#2`.
+        format_options: how the sample is read; as the designs declare if None, or as its name
+            tells.
+        second_half: whether only the second half is replayed where no boundaries follow from the
+            first.
+        seed: where randomness begins: the same seed gives the same figures, but for times.
+        clock: gives seconds, as `time.perf_counter` does; without one, making keys is not timed.
+        progress: told how many replays of an event are done, and of how many.
+
+    Raises:
+        IncomparableDesigns: with everything that keeps them from standing on one scale, or does not
+            fit the sample.
+
+    Cost: for each design about 2 µs an event.
+    """
+    named = list(zip(_name_designs(designs, names), designs, strict=True))
+    mistakes: list[Mistake] = []
+    if not MIN_DESIGNS <= len(named) <= MAX_DESIGNS:
+        what = f"{len(named)} given"
+        raise IncomparableDesigns([Mistake("designs", what, f"{MIN_DESIGNS}..{MAX_DESIGNS}")])
+    scale = build_setup(named, sample, format_options, mistakes, second_half=second_half)
+    trials = [_DesignTrial(name, design, scale, seed) for name, design in named]
+    for trial in trials:
+        trial.open_sample(mistakes)
+    _check_events(trials, mistakes)
+    if mistakes:
+        raise IncomparableDesigns(mistakes)
+    for number, trial in enumerate(trials):
+        trial.replay_sample(_scale_progress(progress, number, len(trials)), mistakes)
+    if mistakes:
+        raise IncomparableDesigns(mistakes)
+    return _build_comparison(trials, scale, seed, clock)
+
+
+def _name_designs(designs: Sequence[Design], names: Sequence[str] | None) -> list[str]:
+    """Return the name of each design, as given or the name of its table."""
+    if names is not None and len(names) != len(designs):
+        what = f"{len(names)} for {len(designs)} designs"
+        raise IncomparableDesigns([Mistake("names", what, "a name for each design")])
+    return _make_unique([design.table for design in designs] if names is None else names)
+
+
+def _make_unique(names: Iterable[str]) -> list[str]:
+    """Return different names: of equal ones all but the first get a number.
+
+    >>> _make_unique(["a.toml", "a.toml", "a.toml#2", "a.toml"])
+    ['a.toml', 'a.toml#2', 'a.toml#2#2', 'a.toml#3']
+    """
+    apart: list[str] = []
+    for name in names:
+        tried = (f"{name}#{number}" for number in count(2))
+        apart.append(name if name not in apart else next(n for n in tried if n not in apart))
+    return apart
+
+
+class _DesignTrial:
+    """One design during a comparison.
+
+    Args:
+        name: what it is called.
+        declared_design: the design.
+        setup: what is the same for all.
+        seed: where randomness begins.
+    """
+
+    def __init__(
+        self, name: str, declared_design: Design, setup: ComparisonSetup, seed: int
+    ) -> None:
+        self.name = name
+        self.declared_design = declared_design
+        self.setup = setup
+        self.seed = seed
+        self.used_design = declared_design
+        self.source: EventSource | None = None
+        self.has_all_fields = False
+        self.simulation: Simulation | None = None
+
+    def open_sample(self, mistakes: list[Mistake]) -> None:
+        """Give the design the reads of all designs, and open the sample for it."""
+        self.used_design, unfit = self.setup.adapt_design(self.declared_design)
+        mistakes += [self._label_mistake(mistake) for mistake in unfit]
+        if self.setup.recording is None:
+            return
+        try:
+            self.source, self.has_all_fields = open_events(self.used_design, self.setup, self.seed)
+        except SampleError as problem:
+            mistakes.append(self._label_mistake(problem.mistake))
+
+    def replay_sample(
+        self, progress: Callable[[int, int], None] | None, mistakes: list[Mistake]
+    ) -> None:
+        """Replay the sample on the design."""
+        assert self.source is not None
+        try:
+            self.simulation = run_on_source(
+                self.used_design, self.source, seed=self.seed, progress=progress
+            )
+        except InvalidDesign as problem:
+            mistakes += [self._label_mistake(mistake) for mistake in problem.mistakes]
+
+    def _label_mistake(self, mistake: Mistake) -> Mistake:
+        """Return a mistake with the label of the design before its path."""
+        path = f"{self.name}: {mistake.path}" if mistake.path else self.name
+        return Mistake(path, mistake.problem, mistake.expected, mistake.remedy)
+
+    def measure_storage(self) -> StorageSize:
+        """Return the bytes of the replayed events."""
+        assert self.source is not None
+        return StorageSize(
+            self.used_design, self.source, has_all_fields=self.has_all_fields, seed=self.seed
+        )
+
+    def build_result(
+        self, label: str, storage: StorageSize, encode_us: float | None, *, measured: bool
+    ) -> ComparedDesign:
+        """Return the design with all its results."""
+        assert self.simulation is not None
+        assert self.setup.recording is not None
+        judged = JudgedDesign(
+            self.declared_design,
+            self.setup.recording,
+            seed=self.seed,
+        )
+        return ComparedDesign(
+            label,
+            self.name,
+            self.declared_design,
+            self.simulation,
+            judged.lint_result,
+            storage.key_bytes,
+            storage.compute_event_bytes(measured=measured),
+            measured,
+            encode_us,
+        )
+
+
+def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> None:
+    """Note the designs that can store fewer events of the sample than others."""
+    opened_ones = [trial for trial in trials if trial.source is not None]
+    most = max((trial.source.total_count for trial in opened_ones if trial.source), default=0)
+    for trial in opened_ones:
+        assert trial.source is not None
+        fewer = most - trial.source.total_count
+        if fewer:
+            is_ = "is" if fewer == 1 else "are"
+            what = f"{pluralize(fewer, 'event')} that others take {is_} none of this design"
+            first = trial.source.skipped_rows.first_problem
+            remedy = f"The first that it leaves out: {first}." if first else ""
+            mistakes.append(
+                Mistake(f"{trial.name}: sample", what, pluralize(most, "event"), remedy)
+            )
+
+
+def _scale_progress(
+    progress: Callable[[int, int], None] | None, number: int, count: int
+) -> Callable[[int, int], None] | None:
+    """Return a function that reports one design's progress as part of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, count * total)
+
+
+def _build_comparison(
+    trials: Sequence[_DesignTrial],
+    setup: ComparisonSetup,
+    seed: int,
+    clock: Callable[[], float] | None,
+) -> Comparison:
+    """Return the comparison of replayed designs."""
+    assert setup.recording is not None
+    weights = [trial.measure_storage() for trial in trials]
+    measured = all(weight.is_measured for weight in weights)
+    times = time_encoding(weights, clock)
+    designs = tuple(
+        trial.build_result(label, weight, us, measured=measured)
+        for trial, label, weight, us in zip(trials, ascii_uppercase, weights, times, strict=False)
+    )
+    source = designs[0].simulation.source
+    shares, has_rates = compute_read_weights(setup.reads)
+    return Comparison(
+        setup.recording.path,
+        source.total_count,
+        source.first_replayed,
+        setup.servers,
+        setup.capacity,
+        designs,
+        tuple(build_measures(designs, setup)),
+        setup.reads,
+        shares,
+        has_rates,
+        seed,
+    )

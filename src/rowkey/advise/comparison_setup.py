@@ -1,0 +1,221 @@
+"""What all designs of a comparison share: the sample, its order, the servers and the reads.
+
+Two figures can be compared only where all but the designs is the same. What differs is refused, not
+averaged away: a skew of 2 on four servers is another thing than a skew of 2 on eight.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Mistake, Mistakes, SampleError
+from rowkey.plan import bind_declared_reads
+from rowkey.schema import Cluster
+from rowkey.workload import RecordedSample, choose_format, record_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.schema import ReadDeclaration
+
+NamedDesign = tuple[str, "Design"]
+"""A design with what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSetup:
+    """The settings that all designs of a comparison share.
+
+    Args:
+        recording: the sample, which is read once for all designs; None where there is no single
+            one.
+        servers: region servers.
+        capacity: operations a second one of them serves, if a design declares it.
+        reads: all reads that any design declares, by name.
+        second_half: whether only the second half of the sample is replayed, because the boundaries
+            of a design are from the first.
+    """
+
+    recording: RecordedSample | None
+    servers: int
+    capacity: float | None
+    reads: Mapping[str, ReadDeclaration]
+    second_half: bool
+
+    def adapt_design(self, design: Design) -> tuple[Design, list[Mistake]]:
+        """Return a design with the common reads and capacity, and the mistakes in its reads."""
+        used, found = copy(design), Mistakes()
+        used.cluster = Cluster(design.cluster.servers, self.capacity, design.cluster.heap_bytes)
+        used.reads = bind_declared_reads(list(self.reads.values()), design.fields, found)
+        names = list(self.reads)
+        return used, list(
+            dict.fromkeys(_relabel_read_mistake(one, names) for one in found.mistakes)
+        )
+
+
+def build_setup(
+    designs: Sequence[NamedDesign],
+    sample: str | Path | RecordedSample | None,
+    format_options: Mapping[str, Any] | None,
+    mistakes: list[Mistake],
+    *,
+    second_half: bool = False,
+) -> ComparisonSetup:
+    """Return the shared settings of designs, and note where they differ.
+
+    Args:
+        designs: each with its name; one or more.
+        sample: the sample; that which all declare if None.
+        format_options: how it is read; as they declare if None.
+        mistakes: where what is in the way is noted.
+        second_half: whether the second half is wanted in any case.
+    """
+    _note_differences(designs, mistakes, "cluster.servers", lambda design: design.cluster.servers)
+    _note_differences(designs, mistakes, "writes.sort", lambda design: design.writes.is_sorted)
+    _note_differences(designs, mistakes, "writes.time", _find_time_column)
+    if not isinstance(sample, RecordedSample):
+        sample = _record_common_sample(designs, sample, format_options, mistakes)
+    if sample is not None:
+        sample.request_columns(
+            field.declaration.source or name
+            for _, design in designs
+            for name, field in design.fields.items()
+        )
+    return ComparisonSetup(
+        sample,
+        designs[0][1].cluster.servers,
+        _find_common_capacity(designs, mistakes),
+        _collect_reads(designs, mistakes),
+        second_half or any(design.splits.needs_sample for _, design in designs),
+    )
+
+
+def _record_common_sample(
+    designs: Sequence[NamedDesign],
+    sample: str | Path | None,
+    format_options: Mapping[str, Any] | None,
+    mistakes: list[Mistake],
+) -> RecordedSample | None:
+    """Return the sample that all designs share; None, with a mistake added, if they differ."""
+    path = Path(sample) if sample is not None else _find_common_sample(designs, mistakes)
+    if path is None:
+        return None
+    format_options = format_options or _find_common_format(designs, path, mistakes)
+    try:
+        return record_sample(path, format_options)
+    except SampleError as problem:
+        mistakes.append(problem.mistake)
+        return None
+
+
+def _find_common_sample(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> Path | None:
+    """Return the sample that all designs declare."""
+    remedy = "Give --sample FILE, which then holds for all."
+    for name, design in designs:
+        if design.sample_path is None:
+            allowed = "a file of recorded events"
+            mistakes.append(Mistake(f"{name}: sample", "there is none", allowed, remedy))
+    _note_differences(
+        [(name, design) for name, design in designs if design.sample_path is not None],
+        mistakes,
+        "sample.path",
+        lambda design: str(design.sample_path),
+        remedy,
+    )
+    return designs[0][1].sample_path
+
+
+def _find_common_format(
+    designs: Sequence[NamedDesign], path: Path, mistakes: list[Mistake]
+) -> Mapping[str, Any] | None:
+    """Return how designs say that the sample is read; None where none says it."""
+    said = {
+        name: words
+        for name, design in designs
+        if (words := choose_format(path, design.sample_format, design.sample_path)) is not None
+    }
+    telling = [(name, design) for name, design in designs if name in said]
+    _note_differences(telling, mistakes, "sample.format", lambda design: design.sample_format)
+    return next(iter(said.values()), None)
+
+
+def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> float | None:
+    """Return the capacity of a server; the designs that declare one must agree."""
+    telling = [
+        (name, design) for name, design in designs if design.cluster.capacity_per_s is not None
+    ]
+    _note_differences(
+        telling, mistakes, "cluster.capacity", lambda design: design.cluster.capacity_per_s
+    )
+    return telling[0][1].cluster.capacity_per_s if telling else None
+
+
+def _collect_reads(
+    designs: Sequence[NamedDesign], mistakes: list[Mistake]
+) -> dict[str, ReadDeclaration]:
+    """Return the reads that any design declares; the same name must mean the same read."""
+    found: dict[str, tuple[str, ReadDeclaration]] = {}
+    for name, design in designs:
+        for words in design.declaration.reads:
+            first, known = found.setdefault(words.name, (name, words))
+            for word, value in words.model_dump().items():
+                other = getattr(known, word)
+                if value != other:
+                    what = f"{value!r} in {word}"
+                    allowed = f"{other!r}, as in {first}"
+                    remedy = "Call what is another read by another name."
+                    path = f"{name}: read {words.name}"
+                    mistakes.append(Mistake(path, what, allowed, remedy))
+    return {name: words for name, (_, words) in found.items()}
+
+
+def _relabel_read_mistake(mistake: Mistake, names: Sequence[str]) -> Mistake:
+    """Return a mistake of a read with the read's name in place of its number."""
+    number = int(mistake.path.partition("[")[2].partition("]")[0])
+    word = mistake.path.rpartition(".")[2]
+    remedy = mistake.remedy or "Every design is asked all reads; declare what this one tests."
+    return Mistake(f"read {names[number]}, {word}", mistake.problem, mistake.expected, remedy)
+
+
+def _find_time_column(design: Design) -> str | None:
+    """Return the column of the sample that holds the time of events."""
+    time = design.writes.time
+    return None if time is None else time.declaration.source or time.name
+
+
+def _note_differences(
+    designs: Sequence[NamedDesign],
+    mistakes: list[Mistake],
+    path: str,
+    value: Callable[[Design], object],
+    remedy: str = "",
+) -> None:
+    """Note each design with a value that differs from the first design's."""
+    mistakes += _find_differences(
+        designs, path, value, remedy or "Compare designs for one and the same use."
+    )
+
+
+def _find_differences(
+    designs: Sequence[NamedDesign], path: str, value: Callable[[Design], object], remedy: str
+) -> Iterator[Mistake]:
+    """Yield a mistake for each design with a value that differs from the first design's."""
+    for name, design in designs[1:]:
+        first, expected = designs[0][0], value(designs[0][1])
+        actual = value(design)
+        if actual != expected:
+            yield Mistake(
+                f"{name}: {path}",
+                _format_value(actual),
+                f"{_format_value(expected)}, as in {first}",
+                remedy,
+            )
+
+
+def _format_value(value: object) -> str:
+    """Return a value for a message, `none` for None."""
+    return "none" if value is None else str(value)

@@ -1,0 +1,111 @@
+"""Warnings about a draft: times that cannot be read, and rows that overwrite others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
+from rowkey.messages import pluralize, shorten_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.advise.drafts.inferred_schema import InferredColumn
+    from rowkey.advise.drafts.roles import ColumnRoles
+
+COMMENT_WIDTH = 96
+"""Characters of a line of comment."""
+MAX_VALUE_WIDTH = 32
+"""Characters of a value that is shown."""
+
+
+def format_unparsed_time(column: InferredColumn) -> str:
+    """Return what to do about a column whose times are not read.
+
+    Args:
+        column: one of `unparsed_time_columns`.
+    """
+    shown = (
+        column.unparsed_time
+        if len(column.unparsed_time) < MAX_VALUE_WIDTH
+        else f"{column.unparsed_time[:MAX_VALUE_WIDTH]}…"
+    )
+    return (
+        f"The column {shorten_text(column.name)[:80]!r} looks like a time ({shorten_text(shown)}), "
+        "which is not read as one: write it as ISO 8601 (2024-01-31T08:00:00.250Z) or as whole "
+        "numbers since 1970"
+    )
+
+
+def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
+    """Yield comments on rows that overwrite each other.
+
+    Args:
+        roles: what the columns are for.
+        lost_count: rows of the sample that overwrite one which they differ from.
+    """
+    survey = roles.schema
+    if survey.copy_count:
+        share = survey.copy_count / survey.event_count
+        yield (
+            f"{pluralize(survey.copy_count, 'row')} ({share:.1%}) stand in the sample twice, equal "
+            "in every field: they become one row."
+        )
+    if lost_count and not roles.is_missing_time:
+        keyed = _join_names(roles.key_columns)
+        yield from wrap_comment(
+            f"{pluralize(lost_count, 'row')} of the sample differ from another of the same {keyed} "
+            "in measured values alone, and overwrite it: right where a value was corrected. If "
+            "each is an event of its own, give it a number and put that at the end of the key."
+        )
+    elif roles.is_missing_time:
+        yield from _describe_missing_time(roles, lost_count)
+    elif not survey.copy_count:
+        yield "No two rows of the sample have one key."
+    names = {one.name for one in roles.key_columns}
+    sure = [
+        one.name
+        for one in survey.columns
+        if one.name not in names
+        and one.facts.distinct_count == survey.event_count - survey.copy_count > 1
+        and not is_like_personal(one.name)
+        and (is_like_identity(one.name) or one.field.type.name == "uuid")
+    ]
+    if sure:
+        yield f"{sure[0]} never repeats: at the end of the key it would make sure of that."
+
+
+def _describe_missing_time(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
+    """Yield a comment on the time that the key lacks because it is not read yet."""
+    [missed, *_], columns = roles.schema.unparsed_time_columns, roles.key_columns
+    if lost_count:
+        told = f"{pluralize(lost_count, 'row')} of the sample overwrite another until then"
+    else:
+        told = "no two rows of the sample have one key even so"
+    place = f"behind {columns[0].name}" if roles.entity is not None else "in the key"
+    yield from wrap_comment(
+        f"The time is missing: once {missed.name} is read as one, its place is {place}, and {told}."
+    )
+
+
+def _join_names(columns: Sequence[InferredColumn]) -> str:
+    """Return the names of columns joined by commas and "and"."""
+    names = [one.name for one in columns]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def wrap_comment(text: str, indent: str = "") -> Iterator[str]:
+    """Yield a sentence wrapped to comment lines.
+
+    Args:
+        text: the sentence.
+        indent: what stands before its first line.
+    """
+    line, more = "", f"{indent}  "
+    for word in text.split(" "):
+        if line and len(line) + len(word) + 1 > COMMENT_WIDTH - 4:
+            yield indent + line
+            line, indent = word, more
+        else:
+            line = f"{line} {word}" if line else word
+    yield indent + line

@@ -1,0 +1,429 @@
+"""Statistics of a sample's columns, collected batch by batch, and the field types they suggest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise.drafts.name_hints import (
+    is_like_calendar,
+    is_like_category,
+    is_like_identity,
+    is_like_measure,
+    is_like_time,
+)
+from rowkey.advise.drafts.text_forms import (
+    NULL_TEXTS,
+    TEXT_FORMS,
+    count_fraction_digits,
+    is_calendar_day,
+    is_calendar_second,
+)
+from rowkey.schema import MIN_VALUES_FOR_FACTS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAX_CHOICES = 16
+"""Different texts of a `choice`; of more, a new one is likely to come."""
+MIN_ROWS_PER_CHOICE = 20
+"""Rows a text above which all of them have been seen, more or less."""
+MAX_CHOICE_LENGTH = 32
+BOUNDED_HEADROOM = 4
+"""Times the greatest number seen that the type of an hour, a status or their like holds."""
+GROWING_HEADROOM = 1_000
+"""Times the greatest number seen that the type of any other whole number holds: a sample is a
+moment of a table's life, and ids and counts grow with it."""
+MIN_GROWING_BITS = 32
+"""Bits at least of a whole number that grows."""
+MIN_TEXT_BYTES = 64
+"""Bytes at least of a text of which fewer than `MIN_VALUES_FOR_FACTS` were seen."""
+MIN_DECIMAL_DIGITS = 18
+"""Digits at least of a decimal of which fewer than `MIN_VALUES_FOR_FACTS` were seen: as many as 8
+bytes hold."""
+EARLIEST_S, LATEST_S = 631_152_000, 4_102_444_800
+"""1990 and 2100 in seconds since 1970: of the four units of time one at most brings a count there,
+for they are 1,000 apart."""
+TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_TYPES_BY_FORM = {"bool": "bool", "day": "date", "uuid": "uuid", "address": "ipv4"}
+"""Forms of which there is one type without words."""
+_UNSIGNED_TYPES, _SIGNED_TYPES = ("u8", "u16", "u32", "u64"), ("i8", "i16", "i32", "i64")
+
+
+@dataclass(slots=True)
+class ColumnStats:
+    """Statistics of one column, collected batch by batch.
+
+    Args:
+        name: its name in the file.
+        can_mark_null: whether the file's format takes texts that stand for null.
+    """
+
+    name: str
+    can_mark_null: bool = False
+    arrow_type: Any = None
+    row_count: int = 0
+    null_count: int = 0
+    blank_count: int = 0
+    possible_forms: set[str] = field(default_factory=lambda: {form.name for form in TEXT_FORMS})
+    null_texts: set[str] = field(default_factory=set)
+    least: int | None = None
+    greatest: int | None = None
+    lengths: set[int] = field(default_factory=set)
+    max_bytes: int = 0
+    scales: set[int] = field(default_factory=set)
+    whole_digits: int = 0
+    subsecond_digits: int = 0
+    distinct_texts: set[str] | None = field(default_factory=set)
+    calendar_lengths: set[int] = field(default_factory=lambda: {8, 14})
+    has_letters: bool = False
+    first_value: str = ""
+
+    def add_values(self, array: pa.Array) -> None:
+        """Add a batch of values."""
+        import pyarrow as pa
+
+        if isinstance(array.type, pa.DictionaryType):
+            array = array.cast(array.type.value_type)
+        self.row_count += len(array)
+        self.null_count += array.null_count
+        if pa.types.is_null(array.type):
+            return
+        self.arrow_type = array.type
+        held = array.drop_null()
+        if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
+            self._add_texts(held)
+        elif pa.types.is_integer(held.type) and len(held):
+            self._add_integers(held)
+        elif pa.types.is_floating(held.type) and len(held):
+            self._add_floats(held)
+        elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
+            sizes = [len(value) for value in held.to_pylist()]
+            self.max_bytes = max([self.max_bytes, *sizes])
+
+    @property
+    def value_count(self) -> int:
+        """Return how many values are neither null nor blank."""
+        return self.row_count - self.null_count - self.blank_count
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the column has no value."""
+        return self.null_count + self.blank_count == self.row_count
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether the values are read as text."""
+        import pyarrow as pa
+
+        return bool(
+            pa.types.is_string(self.arrow_type) or pa.types.is_large_string(self.arrow_type)
+        )
+
+    def _add_integers(self, values: pa.Array) -> None:
+        """Add integers to the range of the column."""
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(values).as_py()
+        self._widen_range(ends["min"], ends["max"])
+        distinct = pc.unique(values)
+        self._check_calendar(map(str, distinct.to_pylist()))
+
+    def _add_floats(self, array: pa.Array) -> None:
+        """Add floating-point numbers to the range of the column."""
+        import numpy as np
+
+        values = array.to_numpy(zero_copy_only=False)
+        self.first_value = self.first_value or str(values[0])
+        finite = np.isfinite(values).all()
+        self._widen_range(*((int(values.min()), int(values.max())) if finite else (0, 0)))
+
+    def _widen_range(self, low: int, high: int) -> None:
+        """Widen the range of the column to include two numbers."""
+        self.least = low if self.least is None else min(self.least, low)
+        self.greatest = high if self.greatest is None else max(self.greatest, high)
+
+    def _check_calendar(self, texts: Any) -> None:
+        """Note whether all numbers may be calendar digits such as 20240131."""
+        if not self.calendar_lengths:
+            return
+        for text in texts:
+            if not is_calendar_day(text):
+                self.calendar_lengths.discard(8)
+            if not is_calendar_second(text):
+                self.calendar_lengths.discard(14)
+            if not self.calendar_lengths:
+                return
+
+    def _add_texts(self, array: pa.Array) -> None:
+        """Note which text forms all texts of the column still match."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        trimmed = pc.utf8_trim_whitespace(array)
+        self.blank_count += int(pc.sum(pc.equal(trimmed, "")).as_py() or 0)
+        raw = pc.unique(array)
+        sizes = pc.binary_length(raw)
+        self.max_bytes = max(self.max_bytes, int(pc.max(sizes).as_py() or 0))
+        if len(self.lengths) <= 1:
+            self.lengths.update(pc.unique(sizes).to_pylist()[:2])
+        if self.distinct_texts is not None:
+            self.distinct_texts.update(raw.slice(0, MAX_CHOICES + 1).to_pylist())
+            self.distinct_texts = (
+                self.distinct_texts if len(self.distinct_texts) <= MAX_CHOICES else None
+            )
+        if self.can_mark_null:
+            marks = pc.is_in(raw, value_set=pa.array(NULL_TEXTS, raw.type))
+            self.null_texts.update(raw.filter(marks).to_pylist())
+            raw = raw.filter(pc.invert(marks))
+        distinct = pc.unique(pc.utf8_trim_whitespace(raw))
+        self._narrow_forms(distinct.filter(pc.not_equal(distinct, "")))
+
+    def _narrow_forms(self, texts: pa.Array) -> None:
+        """Drop the forms that some values do not have, and measure the others."""
+        if not len(texts):
+            return
+        self.first_value = self.first_value or texts[0].as_py()
+        self.possible_forms = {
+            one.name
+            for one in TEXT_FORMS
+            if one.name in self.possible_forms and one.matches_all(texts)
+        }
+        if "integer" in self.possible_forms:
+            numbers = list(map(int, texts.to_pylist()))
+            self._widen_range(min(numbers), max(numbers))
+        if "digits" in self.possible_forms:
+            self._check_calendar(texts.to_pylist())
+        else:
+            self.calendar_lengths.clear()
+        if "money" in self.possible_forms:
+            pieces = [text.lstrip("-").split(".") for text in texts.to_pylist()]
+            self.scales.update(len(after) for _, after in pieces)
+            self.whole_digits = max([self.whole_digits, *(len(before) for before, _ in pieces)])
+        if "instant" in self.possible_forms:
+            self.subsecond_digits = max(
+                self.subsecond_digits, count_fraction_digits(texts.to_pylist())
+            )
+        if "hex" in self.possible_forms and not self.has_letters:
+            self.has_letters = any(not text.isdecimal() for text in texts.to_pylist())
+
+
+@dataclass(frozen=True, slots=True)
+class FieldGuess:
+    """A column as the declaration of a field.
+
+    Args:
+        options: those that stand in `[fields]`, `type` first.
+        reason: what they are read from, if that is not plain.
+        null_texts: texts that stand for null, if the type can have none such.
+        unparsed_time: one of its values, where they look like times and are not read as such.
+    """
+
+    options: dict[str, Any]
+    reason: str = ""
+    null_texts: frozenset[str] = frozenset()
+    unparsed_time: str = ""
+
+
+def guess_field(stats: ColumnStats) -> FieldGuess | None:
+    """Return the field type of a column; None if no field type fits.
+
+    Args:
+        stats: what was seen of it; not empty.
+    """
+    found = _guess_type(stats)
+    return (
+        replace(found, unparsed_time=stats.first_value)
+        if found and _is_unparsed_time(stats)
+        else found
+    )
+
+
+def _is_unparsed_time(stats: ColumnStats) -> bool:
+    """Return whether the values look like times in a format that is not supported."""
+    import pyarrow as pa
+
+    if stats.is_text and "stray" in stats.possible_forms:
+        return stats.first_value != "" and not {"instant", "day"} & stats.possible_forms
+    if not is_like_time(stats.name):
+        return False
+    if stats.is_text:
+        return stats.first_value != "" and "seconds" in stats.possible_forms
+    is_counted = pa.types.is_floating(stats.arrow_type) and stats.least is not None
+    return is_counted and any(
+        EARLIEST_S * per_s <= (stats.least or 0) and (stats.greatest or 0) < LATEST_S * per_s
+        for per_s in TICKS_PER_S.values()
+    )
+
+
+def _guess_type(stats: ColumnStats) -> FieldGuess | None:
+    """Return the field that the type of a column suggests, or None."""
+    import pyarrow as pa
+
+    arrow_type = stats.arrow_type
+    if stats.is_text:
+        return _guess_text_type(stats)
+    if pa.types.is_boolean(arrow_type):
+        return FieldGuess({"type": "bool"})
+    if pa.types.is_integer(arrow_type):
+        return _guess_integer_type(stats)
+    if pa.types.is_timestamp(arrow_type):
+        return FieldGuess({"type": f"timestamp_{arrow_type.unit}"})
+    if pa.types.is_date(arrow_type):
+        return FieldGuess({"type": "date"})
+    if pa.types.is_float32(arrow_type) or pa.types.is_float64(arrow_type):
+        return FieldGuess({"type": "float32" if pa.types.is_float32(arrow_type) else "float64"})
+    if pa.types.is_decimal128(arrow_type) and 0 <= arrow_type.scale <= arrow_type.precision:
+        return FieldGuess(
+            {"type": "decimal", "precision": arrow_type.precision, "scale": arrow_type.scale}
+        )
+    if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
+        return FieldGuess({"type": "bytes", "max_bytes": double_length(stats.max_bytes)})
+    return None
+
+
+def _guess_text_type(stats: ColumnStats) -> FieldGuess:
+    """Return the narrowest type that holds every text."""
+    nulls = frozenset(stats.null_texts)
+    typed = (
+        None
+        if stats.row_count == stats.null_count + stats.blank_count
+        else _guess_type_by_form(stats)
+    )
+    if typed is not None and not _has_only_null_texts(stats):
+        return FieldGuess(typed.options, typed.reason, nulls)
+    if stats.distinct_texts is not None and _is_choice(stats, stats.distinct_texts):
+        return FieldGuess({"type": "choice", "of": sorted(stats.distinct_texts)})
+    values = (
+        stats.value_count
+        if stats.distinct_texts is None or len(stats.distinct_texts) > 1
+        else min(stats.value_count, 1)
+    )
+    told = "1 text does not" if values == 1 else f"{values} texts do not"
+    few = "" if values >= MIN_VALUES_FOR_FACTS else f"{told} tell how long they get"
+    most = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if few else 0)
+    return FieldGuess({"type": "text", "max_bytes": most}, few)
+
+
+def _has_only_null_texts(stats: ColumnStats) -> bool:
+    """Return whether all texts may stand for null, such as `-` or `NA`."""
+    return stats.distinct_texts is not None and {
+        t.strip() for t in stats.distinct_texts
+    } <= stats.null_texts | {""}
+
+
+def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
+    """Return a type other than text that all values can be read as."""
+    forms = stats.possible_forms
+    for form, name in _TYPES_BY_FORM.items():
+        if form in forms:
+            return FieldGuess({"type": name})
+    if "instant" in forms:
+        places = {0: "s", 1: "ms", 2: "us", 3: "ns"}[(stats.subsecond_digits + 2) // 3]
+        return FieldGuess({"type": f"timestamp_{places}"})
+    if "integer" in forms and (found := _guess_integer_type(stats)) is not None:
+        return found
+    if "digits" in forms:
+        return _guess_digits_type(stats)
+    if "hex" in forms and stats.has_letters and len(stats.lengths) == 1 and not stats.blank_count:
+        return FieldGuess({"type": "hex", "width": stats.max_bytes})
+    if "money" in forms and len(stats.scales) == 1:
+        [scale] = stats.scales
+        least = MIN_DECIMAL_DIGITS if stats.value_count < MIN_VALUES_FOR_FACTS else 0
+        digits = min(max(stats.whole_digits + 2 + scale, least), 38)
+        return FieldGuess({"type": "decimal", "precision": digits, "scale": scale})
+    if "number" in forms:
+        return FieldGuess({"type": "float64"})
+    return None
+
+
+def _guess_digits_type(stats: ColumnStats) -> FieldGuess | None:
+    """Return the type of digits with leading zeros: padded if of one length, else text."""
+    if (
+        len(stats.lengths) != 1
+        or stats.blank_count
+        or stats.null_texts
+        or stats.value_count < MIN_VALUES_FOR_FACTS
+    ):
+        return None
+    return FieldGuess({"type": "digits", "width": stats.max_bytes}, "zeros in front are kept")
+
+
+def _guess_integer_type(stats: ColumnStats) -> FieldGuess | None:
+    """Return a timestamp type if the numbers are times; else the narrowest integer type."""
+    assert stats.least is not None
+    assert stats.greatest is not None
+    low, high = stats.least, stats.greatest
+    if (found := _guess_counted_time(stats, low, high)) is not None:
+        return found
+    kinds = _UNSIGNED_TYPES if low >= 0 else _SIGNED_TYPES
+    if (guessed := _guess_widest_integer(stats, kinds)) is not None:
+        return guessed
+    reach = max(high, -low) * (1 if low >= 0 else 2) + 1
+    is_bounded = is_like_calendar(stats.name) or is_like_category(stats.name)
+    room, least = (BOUNDED_HEADROOM, 0) if is_bounded else (GROWING_HEADROOM, MIN_GROWING_BITS)
+    for times in (room, 1):
+        for bits, name in zip((8, 16, 32, 64), kinds, strict=True):
+            if least <= bits and reach * times <= 1 << bits:
+                return FieldGuess({"type": name})
+    return None
+
+
+def _guess_counted_time(stats: ColumnStats, low: int, high: int) -> FieldGuess | None:
+    """Return a timestamp type if integers are times by their size and name; else None."""
+    named = is_like_time(stats.name)
+    is_other = not named and (is_like_identity(stats.name) or is_like_measure(stats.name))
+    if is_other:
+        return None
+    if 8 in stats.calendar_lengths and (named or low < high):
+        return FieldGuess({"type": "date"}, "written as yyyyMMdd")
+    if 14 in stats.calendar_lengths:
+        return FieldGuess({"type": "timestamp_s"}, "written as yyyyMMddHHmmss")
+    for unit, per_s in TICKS_PER_S.items():
+        if EARLIEST_S * per_s <= low and high < LATEST_S * per_s and (named or unit == "ms"):
+            return FieldGuess({"type": f"timestamp_{unit}"}, f"whole numbers, {unit} since 1970")
+    return None
+
+
+def _guess_widest_integer(stats: ColumnStats, type_names: tuple[str, ...]) -> FieldGuess | None:
+    """Return the widest type of a column that has too few numbers to estimate their range.
+
+    A key of a narrow type refuses the first larger number, and a wider one is another key.
+    """
+    import pyarrow as pa
+
+    bits = stats.arrow_type.bit_width if pa.types.is_integer(stats.arrow_type) else 64
+    if stats.value_count >= MIN_VALUES_FOR_FACTS or (stats.greatest or 0) >= 1 << (
+        bits if type_names is _UNSIGNED_TYPES else bits - 1
+    ):
+        return None
+    name = type_names[(8, 16, 32, 64).index(bits)]
+    values = (
+        "1 number does not" if stats.value_count == 1 else f"{stats.value_count} numbers do not"
+    )
+    return FieldGuess({"type": name}, f"{values} tell how large they get")
+
+
+def _is_choice(stats: ColumnStats, texts: set[str]) -> bool:
+    """Return whether a column has a few texts only, judged by many rows."""
+    fits = all(
+        text.strip() == text and text and "\0" not in text and len(text) <= MAX_CHOICE_LENGTH
+        for text in texts
+    )
+    rows = stats.row_count - stats.null_count
+    # Names of things have no last one: a product or a host comes that nobody has seen.
+    return (
+        fits
+        and not is_like_identity(stats.name)
+        and len(texts) >= 2
+        and rows >= MIN_ROWS_PER_CHOICE * max(len(texts), 5)
+    )
+
+
+def double_length(size: int) -> int:
+    """Return at least twice a length, as a power of two from 8 on.
+
+    >>> double_length(3), double_length(20)
+    (8, 64)
+    """
+    return 1 << max((2 * size - 1).bit_length(), 3)

@@ -1,0 +1,217 @@
+"""Drafts a first design from a sample: types and facts, a key that was tried, and the reasons."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise.drafts.cautions import format_unparsed_time
+from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
+from rowkey.advise.drafts.inferred_schema import infer_schema
+from rowkey.advise.drafts.key_candidates import propose_key_candidates
+from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, assign_roles, reassign_roles
+from rowkey.advise.judgement import JudgedDesign
+from rowkey.design import Design
+from rowkey.lint import LintResult, check_design
+from rowkey.open_file_limit import explain_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.advise.drafts.inferred_schema import InferredSchema
+    from rowkey.advise.drafts.key_candidates import KeyCandidate
+    from rowkey.advise.drafts.roles import ColumnRoles
+    from rowkey.simulate import Simulation
+
+DEFAULT_SERVERS = 8
+"""Region servers where nobody says how many: the default of a design file."""
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A first design from a sample.
+
+    Args:
+        text: the design file, with what was seen as comments.
+        design: what it declares.
+        simulation: what became of the sample under it.
+        lint_result: what the rules say of it.
+        rejected_keys: the keys that were tried before, with the reason against each.
+        is_thin: whether the sample has too few rows for a verdict.
+        missing_data: what is missing in the file for a better draft, as sentences.
+    """
+
+    text: str
+    design: Design
+    simulation: Simulation
+    lint_result: LintResult
+    rejected_keys: tuple[tuple[str, str], ...]
+    is_thin: bool
+    missing_data: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedCandidate:
+    """A proposed key, judged by the rules and a replay."""
+
+    roles: ColumnRoles
+    candidate: KeyCandidate
+    judged: JudgedDesign
+
+    @property
+    def lost_count(self) -> int:
+        """Return the number of sample rows that overwrite a different row."""
+        assert self.judged.sample is not None
+        return max((self.judged.sample.repeat_count or 0) - self.roles.schema.copy_count, 0)
+
+    @property
+    def objections(self) -> tuple[str, ...]:
+        """Return the reasons against the key, the worst first; empty if it can be used."""
+        allowed = self.candidate.allowed_rules
+        told = [
+            one
+            for one in self.judged.lint_result.filter_by_severity("warning")
+            if one.name not in allowed and one.name not in ALLOWED_REASONS
+        ]
+        verdict = self.judged.simulation.verdict
+        is_hot = verdict.is_hot and self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
+        heat = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
+        return (*heat, *(one.message for one in told))
+
+
+@explain_shortage
+def draft_design(
+    path: str | Path,
+    *,
+    table: str | None = None,
+    format_options: Mapping[str, Any] | None = None,
+    servers: int = DEFAULT_SERVERS,
+    folder: str | Path = "",
+    seed: int = 0,
+) -> Draft:
+    """Return a first design from a sample; the same sample gives the same draft.
+
+    Keys are tried in the order of what reads of them cost, each against the rules and by replaying
+    the sample, and the first one is taken that has no warning and is not hot.
+
+    Args:
+        path: a file of recorded events.
+        table: the table's name; from the file's name if None.
+        format_options: how the file is read; told by its name if None.
+        servers: region servers, from 1.
+        folder: where the design file will lie: the sample is named relative to it.
+        seed: where randomness begins.
+
+    Raises:
+        SampleError: no design can be made from the sample; with all that is wrong with it.
+        InvalidDesign: the table's name is none that HBase takes.
+
+    Cost: two passes over the file, and two more for each key that is tried, at 1 µs an event and
+    field or so.
+    """
+    path = Path(path)
+    survey = infer_schema(path, format_options, seed)
+    name = table if table is not None else derive_table_name(path)
+    where = relpath(path, folder or ".")
+    trial = _KeyTrial(survey, name, where, servers, seed)
+    roles = trial.settle_roles(assign_roles(survey))
+    tried: list[_JudgedCandidate] = []
+    for proposal in propose_key_candidates(
+        roles, servers, lambda: tried[-1].objections[0].rstrip(".")
+    ):
+        tried.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
+        if not tried[-1].objections:
+            break
+    best = min(tried, key=lambda one: len(one.objections))
+    against = tuple(
+        (t.candidate.key, t.objections[0]) for t in tried if t is not best and t.objections
+    )
+    return _build_draft(best, against)
+
+
+def derive_table_name(path: Path) -> str:
+    """Return a table name derived from a file's name without its suffixes.
+
+    >>> derive_table_name(Path("data/server logs-2024.csv.gz"))
+    'server_logs_2024'
+    """
+    stem = path.name.lstrip(".").split(".")[0]
+    return _UNSAFE_CHARACTERS.sub("_", stem).strip("_")[:100] or "events"
+
+
+@dataclass(slots=True)
+class _KeyTrial:
+    """Tries keys on a sample.
+
+    Args:
+        schema: what the sample holds.
+        table: the table's name.
+        sample_path: the sample's path, as the design names it.
+        servers: region servers.
+        seed: where randomness begins.
+    """
+
+    schema: InferredSchema
+    table: str
+    sample_path: str
+    servers: int
+    seed: int
+    _judged: dict[str, JudgedDesign] = field(default_factory=dict)
+
+    def build_design(self, roles: ColumnRoles, candidate: KeyCandidate) -> Design:
+        """Return the design of a proposed key."""
+        return Design(
+            **build_design_options(roles, candidate, self.table, self.sample_path, self.servers)
+        )
+
+    def judge_key(self, roles: ColumnRoles, candidate: KeyCandidate) -> JudgedDesign:
+        """Return the judgement of a key; only that of the last key is kept."""
+        if candidate.key not in self._judged:
+            schema = self.schema
+            judged = JudgedDesign(
+                self.build_design(roles, candidate),
+                schema.recording,
+                seed=self.seed,
+            )
+            self._judged = {candidate.key: judged}
+        return self._judged[candidate.key]
+
+    def settle_roles(self, roles: ColumnRoles) -> ColumnRoles:
+        """Return roles under which no row overwrites a different one, if there are any."""
+        while True:
+            first = next(iter(propose_key_candidates(roles, self.servers)))
+            sample = self.judge_key(roles, first).sample
+            assert sample is not None
+            repeats = sample.repeat_count
+            if repeats is None or repeats <= self.schema.copy_count:
+                return roles
+            other = reassign_roles(roles)
+            if other is None:
+                return roles
+            roles, self._judged = other, {}
+
+
+def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], ...]) -> Draft:
+    """Return the design file of a proposed key, judged by the rules once more."""
+    judged = best.judged
+    text = annotate_design(
+        judged.design.dumps(defaults=False),
+        best.roles,
+        best.candidate,
+        judged.lint_result,
+        judged.simulation,
+        rejected_keys,
+        best.lost_count,
+    )
+    design = Design.loads(text)
+    assert design == judged.design, "comments change nothing"
+    simulated = replace(judged.simulation, design=design)
+    is_thin = best.roles.schema.event_count < MIN_ROWS_TO_JUDGE
+    unread = tuple(format_unparsed_time(one) for one in best.roles.schema.unparsed_time_columns)
+    return Draft(
+        text, design, simulated, check_design(design, judged.sample), rejected_keys, is_thin, unread
+    )

@@ -1,0 +1,346 @@
+"""A draft as the text of a design file, with the evidence and the reasons as comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise.drafts.cautions import (
+    COMMENT_WIDTH,
+    MAX_VALUE_WIDTH,
+    describe_uniqueness,
+    format_unparsed_time,
+    wrap_comment,
+)
+from rowkey.advise.drafts.key_candidates import BUCKETS_PER_SERVER
+from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
+from rowkey.design import Design, format_path, format_toml_value
+from rowkey.messages import pluralize, shorten_text
+from rowkey.schema import Condition, FieldRef, Ordering, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
+    from rowkey.advise.drafts.key_candidates import KeyCandidate
+    from rowkey.advise.drafts.roles import ColumnRoles
+    from rowkey.design import SourceMap
+    from rowkey.lint import Finding, LintResult
+    from rowkey.simulate import Simulation
+
+MIN_RISING_SHARE = 0.999
+"""Share of times not below all before them, under which the file is said to be out of order."""
+ALLOWED_REASONS = {
+    "overwritten-rows": "rows of the sample that stand there twice, equal in every field",
+    "measured-value-in-key": "without it rows of the sample overwrite each other",
+}
+"""Why a finding is allowed where the sample leaves no other key."""
+
+
+def build_design_options(
+    roles: ColumnRoles, candidate: KeyCandidate, table: str, sample_path: str, servers: int
+) -> dict[str, Any]:
+    """Return the options of a draft, as a design file writes them.
+
+    Args:
+        roles: what the columns are for.
+        candidate: the key.
+        table: the table's name.
+        sample_path: the sample's path, as the file names it.
+        servers: region servers.
+    """
+    survey = roles.schema
+    fields = {one.name: dict(one.options) for one in survey.columns}
+    for name, values in candidate.heavy_values.items():
+        fields[name]["heavy"] = list(values)
+    format_words = survey.format_options
+    return {
+        "table": table,
+        "key": candidate.key,
+        "splits": candidate.splits,
+        "fields": fields,
+        "families": {"d": {"compression": "ZSTD", "encoding": "FAST_DIFF"}},
+        "cluster": {"servers": servers},
+        "writes": _build_writes(roles),
+        "sample": {"path": sample_path} | ({"format": dict(format_words)} if format_words else {}),
+    }
+
+
+def _build_writes(roles: ColumnRoles) -> dict[str, Any]:
+    """Return the `[writes]` table of a draft."""
+    time = roles.time or _find_time_column(roles.schema)
+    if time is None:
+        return {"arrival": "random"}
+    words: dict[str, Any] = {"arrival": "clock", "time": time.name}
+    if (time.facts.rising_share or 0.0) < MIN_RISING_SHARE:
+        words["sort"] = True
+    return words
+
+
+def _find_time_column(schema: InferredSchema) -> InferredColumn | None:
+    """Return the first column that is a time and never null."""
+    times = [c for c in schema.columns if c.field.type.unit_ns is not None and not c.field.nullable]
+    return times[0] if times else None
+
+
+def annotate_design(
+    text: str,
+    roles: ColumnRoles,
+    candidate: KeyCandidate,
+    lint_result: LintResult,
+    simulation: Simulation,
+    rejected_keys: Sequence[tuple[str, str]],
+    lost_count: int,
+) -> str:
+    """Return a design file with the evidence as comments.
+
+    Args:
+        text: the file without them.
+        roles: what the columns are for.
+        candidate: the key.
+        lint_result: what the rules say of it.
+        simulation: what became of the sample.
+        rejected_keys: keys that were tried before, with the reason against each.
+        lost_count: rows of the sample that overwrite one which they differ from.
+    """
+    text = _write_defaults(text, simulation.design.cluster.servers)
+    places = Design.loads(text).source.source_map  # type: ignore[union-attr]
+    above: dict[int, list[str]] = {}
+    beside: dict[int, str] = {}
+
+    def note(path: str, lines: Iterable[str]) -> None:
+        above.setdefault(places.find_line(path), []).extend(lines)
+
+    note("key", _describe_key(roles, candidate, simulation, rejected_keys, lost_count))
+    for finding in lint_result.filter_by_severity("warning"):
+        note(finding.path, _format_allowance(finding, roles, candidate, lost_count, above))
+    for column in roles.schema.columns:
+        beside[places.find_line(format_path(("fields", column.name)))] = format_facts(column)
+    beside[places.find_line("splits")] = "one region for each bucket"
+    beside[places.find_line("families.d.compression")] = "of whole blocks, if the servers have it"
+    beside[places.find_line("families.d.encoding")] = "neighbours share most of their keys"
+    beside[places.find_line("cluster.servers")] = "region servers: the buckets follow from them"
+    beside.update(_describe_writes(roles, places))
+    lines = text.split("\n")
+    body = list(_format_header(roles.schema))
+    for number, line in enumerate(lines, 1):
+        body += [f"# {one}".rstrip() for one in above.get(number, ())]
+        body += _append_comment(line, beside.get(number, ""))
+        if line.startswith("encoding"):
+            body += [
+                '# ttl       = "30d"    # how long rows are kept: forever, unless this says so'
+            ]
+    return "\n".join([*body, *_format_example_reads(roles)])
+
+
+def _format_allowance(
+    finding: Finding,
+    roles: ColumnRoles,
+    candidate: KeyCandidate,
+    lost_count: int,
+    comments: Mapping[int, Sequence[str]],
+) -> Iterator[str]:
+    """Yield the comment that allows a finding, once; none if the file lacks what a key needs."""
+    why = candidate.allowed_rules.get(finding.name) or ALLOWED_REASONS.get(
+        finding.name, finding.message
+    )
+    if finding.name == "overwritten-rows" and roles.is_missing_time and lost_count:
+        return
+    if finding.name == "overwritten-rows" and lost_count:
+        why = "rows that differ in measured values alone: the last one put stays"
+    allowed = f"rowkey: allow {finding.name} - {why}"
+    if not any(allowed in lines for lines in comments.values()):
+        yield allowed
+
+
+def _write_defaults(text: str, servers: int) -> str:
+    """Return the text with two defaults written out, because both should be reviewed."""
+    if "\n[cluster]\n" not in text:
+        text = text.replace("\n[writes]\n", f"\n[cluster]\nservers = {servers}\n\n[writes]\n", 1)
+    if "\n[writes]\narrival" not in text:
+        head, _, tail = text.partition("\n[writes]\n")
+        words, gap, rest = tail.partition("\n\n")
+        lines = [line.partition(" = ") for line in ('arrival = "clock"', *words.split("\n"))]
+        words = "\n".join(f"{word.strip():7} = {value}" for word, _, value in lines)
+        text = f"{head}\n[writes]\n{words}{gap}{rest}"
+    return text
+
+
+def _append_comment(line: str, comment: str) -> list[str]:
+    """Return a line with a comment after it, or above it if both are too long."""
+    if not comment:
+        return [line]
+    if max(len(line), 48) + len(comment) + 4 <= COMMENT_WIDTH + 8:
+        return [f"{line:48}  # {comment}"]
+    return [f"# {comment}", line]
+
+
+def _format_header(schema: InferredSchema) -> Iterator[str]:
+    """Yield the comment lines on the sample that a draft is made from."""
+    yield (
+        f"# A first draft, made from {shorten_text(schema.path.name)}: "
+        f"{pluralize(schema.event_count, 'row')}."
+    )
+    yield "# What was seen stands as comments. Read them, correct what you know better, then ask:"
+    yield "#   rowkey check FILE    rowkey simulate FILE    rowkey explain FILE"
+    if schema.event_count < MIN_ROWS_TO_JUDGE:
+        tells = "tells" if schema.event_count == 1 else "tell"
+        yield (
+            f"# {pluralize(schema.event_count, 'row')} {tells} little; from {MIN_ROWS_TO_JUDGE} on "
+            "a sample says more. Here the key follows from names of"
+        )
+        yield "# columns alone, types have all the room they can, and of load nothing is known."
+    if schema.left_out_rows.count:
+        first = shorten_text(schema.left_out_rows.first_problem)[:160]
+        yield (
+            f"# {pluralize(schema.left_out_rows.count, 'row')} are left out, for they are no "
+            f"events: {first}"
+        )
+    for sentence in schema.assumptions:
+        yield f"# Assumed: {shorten_text(sentence)[:200]}."
+    for column in schema.unparsed_time_columns:
+        yield from (f"# {line}" for line in wrap_comment(f"{format_unparsed_time(column)}."))
+    for name, why in list(schema.skipped_columns.items())[:20]:
+        yield f"# The column {shorten_text(name)[:80]!r} is left out: it {why}."
+    yield ""
+
+
+def _describe_key(
+    roles: ColumnRoles,
+    candidate: KeyCandidate,
+    simulation: Simulation,
+    rejected_keys: Sequence[tuple[str, str]],
+    lost_count: int,
+) -> Iterator[str]:
+    """Yield the reasons for the key, and the result of replaying the sample with it."""
+    yield from ("", "The key, part by part:")
+    for reason in candidate.reasons:
+        yield from wrap_comment(shorten_text(reason), "  ")
+    yield from describe_uniqueness(roles, lost_count)
+    if roles.entity is None and roles.time is not None:
+        yield from wrap_comment(
+            "No column was seen to name what rows belong to: neither a name nor values that come "
+            "again say so. If one does, put it in front of the time and into the bucket, for a "
+            "read of one then asks one range.",
+        )
+    if roles.schema.event_count >= MIN_ROWS_TO_JUDGE:
+        yield from _describe_verdict(roles, simulation)
+    if rejected_keys:
+        yield "Tried before, and not taken:"
+    for key, why in rejected_keys:
+        yield from wrap_comment(shorten_text(f"{key}: {why}"), "  ")
+
+
+def _describe_verdict(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
+    """Yield the comment lines on the simulation of the key."""
+    verdict = simulation.verdict
+    yield from wrap_comment(
+        f"Replayed, the sample is {verdict.level}: the busiest server takes {verdict.skew:.2f} "
+        f"times its share, where an even key has {verdict.even_skew:.2f} ({verdict.basis}).",
+    )
+    if verdict.level != "even":
+        yield from _describe_hot_spot(roles, simulation)
+
+
+def _describe_hot_spot(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
+    """Yield the comment lines on why the load is uneven and what would spread it."""
+    for cause in simulation.causes[:1]:
+        yield from wrap_comment(shorten_text(f"Why: {cause.message}"), "  ")
+    buckets, one = BUCKETS_PER_SERVER * simulation.design.cluster.servers, roles.entity
+    if simulation.verdict.is_hot:
+        yield "No key of these fields spreads that."
+    elif one is not None:
+        names = ", ".join(str(FieldRef(column.name)) for column in roles.key_columns)
+        yield from wrap_comment(
+            f"[bucket({names}, {buckets})] in front would spread that too, and a read of one "
+            f"{one.name} would then ask {pluralize(buckets, 'range')}."
+        )
+
+
+def format_facts(column: InferredColumn) -> str:
+    """Return what the sample shows of a column, as a comment.
+
+    Args:
+        column: the column.
+    """
+    facts, show = column.facts, column.field.type.format_value
+    said = [pluralize(facts.distinct_count or 0, "value")]
+    if column.field.type.unit_ns is not None or column.field.type.has_integer_form:
+        if facts.minimum is not None and facts.minimum != facts.maximum:
+            said.append(f"{show(facts.minimum)} to {show(facts.maximum)}")
+    elif facts.max_bytes and column.field.type.is_sequence:
+        said.append(f"up to {pluralize(facts.max_bytes, 'byte')}")
+    share = facts.heaviest_share or 0.0
+    if facts.heaviest_values and share * (facts.distinct_count or 1) >= 2 and share >= 0.01:
+        said.append(
+            f"{share:.0%} {shorten_text(show(facts.heaviest_values[0][0]))[:MAX_VALUE_WIDTH]}"
+        )
+    if facts.null_share:
+        said.append(f"{facts.null_share:.1%} null")
+    is_rising = facts.rising_share is not None and facts.rising_share >= MIN_RISING_SHARE
+    if is_rising and (facts.distinct_count or 0) > 1 and not column.unparsed_time:
+        said.append("rises")
+    if column.type_reason:
+        said.append(column.type_reason)
+    if column.unparsed_time:
+        said.append("looks like a time and is not read as one")
+    return ", ".join(said)
+
+
+def _describe_writes(roles: ColumnRoles, source_map: SourceMap) -> dict[int, str]:
+    """Return the comments on `[writes]` by line."""
+    words = _build_writes(roles)
+    said = {}
+    if "time" in words:
+        said[source_map.find_line("writes.time")] = "when an event happened"
+        said[source_map.find_line("writes.arrival")] = "this time moves with the clock"
+    elif roles.schema.unparsed_time_columns:
+        why = (
+            f"{roles.schema.unparsed_time_columns[0].name} may tell when, once it is read as a time"
+        )
+        said[source_map.find_line("writes.arrival")] = why
+    else:
+        said[source_map.find_line("writes.arrival")] = "no column tells when a row was written"
+    if "sort" in words:
+        said[source_map.find_line("writes.sort")] = "the file is not in the order of time"
+    return said
+
+
+def _format_example_reads(roles: ColumnRoles) -> Iterator[str]:
+    """Yield example reads that the key serves, commented out."""
+    yield "# The reads that the table must serve decide more than anything in the sample. Take the"
+    yield "# first # from those that are yours, and add others: rowkey explain prices them."
+    for read in build_example_reads(roles):
+        yield from ("#", "# [[reads]]")
+        for word, value in read.items():
+            yield f"# {word:5} = {format_toml_value(value)}"
+    yield ""
+
+
+def build_example_reads(roles: ColumnRoles) -> Iterator[Mapping[str, Any]]:
+    """Yield example reads that the key serves.
+
+    Args:
+        roles: what the columns are for.
+    """
+    entity, time = roles.entity, roles.time
+    if entity is not None:
+        order = {"order": str(Ordering(time.name, descending=True))} if time is not None else {}
+        where = str(Condition(entity.name, "=", (Parameter(0),)))
+        what = "latest" if time is not None else "rows"
+        yield {"name": f"{what} of one {entity.name}", "where": where, **order, "limit": 100}
+    if time is not None:
+        stretch = [Condition(time.name, o, (Parameter(n),)) for n, o in enumerate((">=", "<"))]
+        both = [Condition(entity.name, "=", (Parameter(0),))] if entity is not None else []
+        where = " and ".join(map(str, [*both, *stretch]))
+        span = "1d" if (time.field.type.unit_ns or 0) > 3_600_000_000_000 else "1h"
+        yield {
+            "name": "a stretch of time" if entity is None else f"a stretch of one {entity.name}",
+            "where": where,
+            "span": span,
+        }
+    if entity is None and time is None:
+        tests = (
+            Condition(one.name, "=", (Parameter(n),)) for n, one in enumerate(roles.extra_columns)
+        )
+        one = f"one {roles.extra_columns[0].name}" if len(roles.extra_columns) == 1 else "one row"
+        yield {"name": one, "where": " and ".join(map(str, tests)), "limit": 1}

@@ -1,0 +1,280 @@
+"""Infers fields from the columns of a sample, with facts about each."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise.drafts.column_stats import ColumnStats, FieldGuess, guess_field
+from rowkey.advise.drafts.name_hints import is_like_event
+from rowkey.errors import Mistakes, SampleError
+from rowkey.keys import Field, bind_fields, build_key
+from rowkey.messages import shorten_text
+from rowkey.schema import FieldDeclaration, FieldRef, find_name_mistake
+from rowkey.workload import SampleSummary, SkippedRows, open_sample, record_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import RecordedSample
+
+MAX_COLUMNS = 1_000
+"""Fields that a design may have."""
+MAX_LISTED_COLUMNS = 8
+"""Columns that a mistake names."""
+
+
+@dataclass(frozen=True, slots=True)
+class InferredColumn:
+    """A column of the sample with the field that is inferred from it.
+
+    Args:
+        field: the field, bound.
+        options: its words in a design file.
+        facts: what the sample shows of it.
+        type_reason: what its type was read from, if that is not plain.
+        unparsed_time: one of its values, where they look like times and are not read as such.
+    """
+
+    field: Field
+    options: Mapping[str, Any]
+    facts: FieldFacts
+    type_reason: str
+    unparsed_time: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the field."""
+        return self.field.name
+
+
+@dataclass(frozen=True, slots=True)
+class InferredSchema:
+    """The fields that are inferred from a sample.
+
+    Args:
+        recording: the file, and how it is read.
+        columns: its columns that became fields, in order.
+        skipped_columns: columns that did not, with the reason.
+        event_count: how many rows it has that are events.
+        copy_count: how many of them stand there already, equal in every field.
+        rows: a uniform sample of them.
+        left_out_rows: rows that are no events.
+        assumptions: what was guessed while reading, as sentences.
+    """
+
+    recording: RecordedSample
+    columns: tuple[InferredColumn, ...]
+    skipped_columns: Mapping[str, str]
+    event_count: int
+    copy_count: int
+    rows: pa.RecordBatch
+    left_out_rows: SkippedRows
+    assumptions: tuple[str, ...] = field(default=())
+
+    @property
+    def path(self) -> Path:
+        """Return the path of the sample."""
+        return self.recording.path
+
+    @property
+    def format_options(self) -> Mapping[str, Any] | None:
+        """Return the options of the sample's format; None if its name is enough."""
+        return self.recording.format_options
+
+    @property
+    def unparsed_time_columns(self) -> tuple[InferredColumn, ...]:
+        """Return the columns that look like times but are not read as times, event times first."""
+        found = (one for one in self.columns if one.unparsed_time)
+        return tuple(sorted(found, key=lambda one: not is_like_event(one.name)))
+
+
+def infer_schema(
+    path: Path, format_options: Mapping[str, Any] | None, seed: int = 0
+) -> InferredSchema:
+    """Return the fields that are inferred from a sample.
+
+    Args:
+        path: the file.
+        format_options: how it is read; told by its name if None.
+        seed: where the profile's randomness begins.
+
+    Raises:
+        SampleError: it cannot be read, or no design can be made from it; with all that is wrong.
+
+    Cost: one pass over the file; a second one where texts stand for null.
+    """
+    sample = record_sample(path, format_options)
+    misfits = SkippedRows()
+    column_stats = _scan_columns(sample, misfits)
+    marked = [stats for stats in column_stats if stats.null_texts]
+    try:
+        schema = _infer_columns(sample, column_stats, seed)
+    except SampleError:
+        if not marked:
+            raise
+        schema = None
+    if schema is not None and (schema.left_out_rows.count == misfits.count or not marked):
+        return schema
+    # Texts that stand for null are none where they are quoted: their columns are text then.
+    for stats in marked:
+        stats.possible_forms.clear()
+    return _infer_columns(sample, column_stats, seed)
+
+
+def _infer_columns(
+    sample: RecordedSample,
+    column_stats: list[ColumnStats],
+    seed: int,
+) -> InferredSchema:
+    """Return the columns as fields."""
+    path = sample.path
+    held = {name: look for name, look in _name_fields(column_stats).items() if not look.is_empty}
+    unread = {look.name: "holds nothing" for look in column_stats if look.is_empty}
+    for name, kind in sample.format.find_unreadable_columns(path).items():
+        unread[name] = f"is of the type {kind}, which no field has"
+    guesses = {}
+    for name, look in held.items():
+        found = guess_field(look)
+        if found is None:
+            unread[look.name] = f"is of the type {look.arrow_type}, which no field has"
+        else:
+            guesses[name] = found
+    if not guesses:
+        what = "; ".join(
+            f"{shorten_text(name)!r} {why}"
+            for name, why in list(unread.items())[:MAX_LISTED_COLUMNS]
+        )
+        raise SampleError(str(path), f"no column can be a field: {what}", "columns with values")
+    format_options = _add_null_texts(sample, guesses.values())
+    words = _build_field_options(held, guesses, format_options)
+    if format_options != sample.format_options:
+        sample = record_sample(path, format_options)
+    return _profile_fields(sample, words, guesses, unread, seed)
+
+
+def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnStats]:
+    """Return the statistics of each column."""
+    column_stats: list[ColumnStats] = []
+    says_null = any(option.name == "nulls" for option in sample.format.options)
+    path = sample.path
+    for batch in sample.read_batches(None, misfits):
+        if not column_stats:
+            column_stats = [ColumnStats(name, says_null) for name in batch.schema.names]
+            _check_names([stats.name for stats in column_stats], batch.num_rows, path)
+        for stats, array in zip(column_stats, batch.columns, strict=True):
+            stats.add_values(array)
+    if not column_stats or not column_stats[0].row_count:
+        raise SampleError(str(path), "holds no events", "one event or more")
+    return column_stats
+
+
+def _check_names(names: list[str], rows: int, path: Path) -> None:
+    """Raise an error that lists everything wrong with the names of columns."""
+    wrong = []
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        duplicates = ", ".join(repr(shorten_text(name)) for name in twice[:MAX_LISTED_COLUMNS])
+        wrong.append(f"columns share a name: {duplicates}")
+    if len(names) > MAX_COLUMNS:
+        wrong.append(f"has {len(names):,} columns, and a design at most {MAX_COLUMNS:,} fields")
+    if not rows:
+        wrong.append("holds no events")
+    if wrong:
+        raise SampleError(
+            str(path), "; ".join(wrong), "a name for each column, then rows",
+            "Name the columns in the first line.",
+        )  # fmt: skip
+
+
+def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
+    """Return the columns by the names of their fields."""
+    named: dict[str, ColumnStats] = {}
+    for number, stats in enumerate(column_stats, 1):
+        plain = unicodedata.normalize("NFC", stats.name.strip())
+        if find_name_mistake(plain) or "." in plain:
+            letters = (c if c.isalnum() or c == "_" else "_" for c in plain[:60])
+            plain = "".join(letters).strip("_") or f"column_{number}"
+        while plain in named:
+            plain = f"{plain}_{number}"
+        if find_name_mistake(plain):
+            plain = f"column_{number}"
+        named[plain] = stats
+    return named
+
+
+def _add_null_texts(
+    sample: RecordedSample, guesses: Iterable[FieldGuess]
+) -> Mapping[str, Any] | None:
+    """Return the sample's format with the texts that stand for null, if it has such an option."""
+    nulls = sorted({text for guess in guesses for text in guess.null_texts})
+    format_type = sample.format
+    if not nulls or not any(option.name == "nulls" for option in format_type.options):
+        return sample.format_options
+    return {
+        "kind": format_type.name,
+        **(sample.format_options or {}),
+        "nulls": [*(format_type.option_values["nulls"] or ()), *nulls],
+    }
+
+
+def _build_field_options(
+    stats_by_name: Mapping[str, ColumnStats],
+    guesses: Mapping[str, FieldGuess],
+    format_options: Mapping[str, Any] | None,
+) -> dict[str, dict[str, Any]]:
+    """Return the options of each field in a design file."""
+    nulls = set((format_options or {}).get("nulls", ()))
+    options_by_name = {}
+    for name, guess in guesses.items():
+        stats = stats_by_name[name]
+        is_plain = stats.is_text and guess.options["type"] in ("text", "choice")
+        lacks = bool(
+            stats.null_count or (stats.blank_count and not is_plain) or stats.null_texts & nulls
+        )
+        options_by_name[name] = {
+            **guess.options,
+            **({"nullable": True} if lacks else {}),
+            **({"from": stats.name} if stats.name.strip() != name else {}),
+        }
+    return options_by_name
+
+
+def _profile_fields(
+    recording: RecordedSample,
+    field_options: Mapping[str, dict[str, Any]],
+    guesses: Mapping[str, FieldGuess],
+    skipped_columns: Mapping[str, str],
+    seed: int,
+) -> InferredSchema:
+    """Return the fields with their facts, and the number of duplicate rows."""
+    mistakes = Mistakes()
+    declared = {name: FieldDeclaration.model_validate(one) for name, one in field_options.items()}
+    fields = bind_fields(declared, mistakes)
+    mistakes.raise_any()
+    key = build_key(tuple(FieldRef(name) for name in fields), fields, mistakes)
+    mistakes.raise_any()
+    assert key is not None, "every field can stand in a key"
+    summary = SampleSummary(fields, key, seed=seed)
+    summary.add_sample(open_sample(recording, fields, None))
+    facts = summary.measured_facts
+    return InferredSchema(
+        recording,
+        tuple(
+            InferredColumn(
+                f, field_options[n], facts[n], guesses[n].reason, guesses[n].unparsed_time
+            )
+            for n, f in fields.items()
+        ),
+        skipped_columns,
+        summary.event_count,
+        summary.repeat_count or 0,
+        summary.rows,
+        summary.skipped_rows,
+        tuple(summary.assumptions),
+    )

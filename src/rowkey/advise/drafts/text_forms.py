@@ -1,0 +1,117 @@
+"""Forms of text, each with a test of all texts of a column at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+NULL_TEXTS = ("NA", "N/A", "n/a", "NULL", "null", "None", "none", "NaN", "nan", "-", "\\N", "?")
+"""Texts that stand for nothing in many files, where all else is of another form."""
+
+_DAY = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?"
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_LOOSE_CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?(?: ?[AaPp][Mm])?"
+_ZONE = r"(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?"
+_UNPARSED_TIME = "|".join(
+    (
+        rf"[12][0-9]{{3}}[/.-][0-9]{{1,2}}[/.-][0-9]{{1,2}}(?:[T ]{_LOOSE_CLOCK}{_ZONE})?",
+        rf"[0-9]{{1,2}}[/.-][0-9]{{1,2}}[/.-][12][0-9]{{3}}(?:[T ]{_LOOSE_CLOCK}{_ZONE})?",
+        rf"\[?[0-9]{{1,2}}[/ -]{_MONTH}[/ -][12][0-9]{{3}}(?:[: ]{_LOOSE_CLOCK}{_ZONE})?\]?",
+        rf"(?:[A-Z][a-z]{{2}}, )?[0-9]{{1,2}} {_MONTH} [12][0-9]{{3}} {_LOOSE_CLOCK}{_ZONE}",
+        rf"(?:[A-Z][a-z]{{2}} )?{_MONTH} {{1,2}}[0-9]{{1,2}} {_LOOSE_CLOCK}(?: [12][0-9]{{3}})?",
+        rf"[12][0-9]{{3}}年[0-9]{{1,2}}月[0-9]{{1,2}}日(?: ?{_LOOSE_CLOCK})?",
+    )
+)
+"""Times as people, mails and web servers write them; none of them is read as a time."""
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_HEX = "[0-9a-f]"
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """A form that texts of a column may have.
+
+    Args:
+        name: its name.
+        pattern: what each text of the form matches, whole, in RE2.
+    """
+
+    name: str
+    pattern: str
+
+    def matches_all(self, texts: pa.Array) -> bool:
+        """Return whether all texts have the form; they are trimmed and not blank."""
+        import pyarrow.compute as pc
+
+        matches = pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
+        return bool(pc.all(matches, min_count=0).as_py())
+
+
+TEXT_FORMS = (
+    TextForm("bool", "(?i)true|false"),
+    TextForm("integer", "0|-?[1-9][0-9]{0,19}"),
+    TextForm("digits", "[0-9]+"),
+    TextForm("money", r"-?(?:0|[1-9][0-9]{0,14})\.[0-9]{2,4}"),
+    TextForm(
+        "number", r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
+    ),
+    TextForm("instant", f"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?"),
+    TextForm("day", _DAY),
+    TextForm("stray", _UNPARSED_TIME),
+    TextForm("seconds", r"(?:6[3-9]|[7-9][0-9]|[1-3][0-9]{2}|40[0-9])[0-9]{7}\.[0-9]{1,9}"),
+    TextForm("uuid", f"(?i){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
+    TextForm("address", rf"{_OCTET}(?:\.{_OCTET}){{3}}"),
+    TextForm("hex", f"(?:{_HEX}{{2}}){{4,64}}"),
+)
+"""All forms; a column has those that every value of it fits."""
+
+
+def is_calendar_day(text: str) -> bool:
+    """Return whether eight digits are a day of the years 1900 to 2099.
+
+    >>> is_calendar_day("20240131"), is_calendar_day("20240132")
+    (True, False)
+    """
+    if len(text) != 8 or not "1900" <= text[:4] <= "2099":
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_calendar_second(text: str) -> bool:
+    """Return whether fourteen digits are a second of the years 1970 to 2099.
+
+    >>> is_calendar_second("20240131235959"), is_calendar_second("20240131235960")
+    (True, False)
+    """
+    if len(text) != 14 or not "1970" <= text[:4] <= "2099":
+        return False
+    try:
+        datetime.fromisoformat(f"{text[:8]}T{text[8:]}")
+    except ValueError:
+        return False
+    return True
+
+
+def count_fraction_digits(texts: Sequence[str]) -> int:
+    """Return the most fractional digits of a second among instants.
+
+    >>> count_fraction_digits(["2024-01-31 00:00:00", "2024-01-31T00:00:00.250Z"])
+    3
+    """
+    most = 0
+    for text in texts:
+        clock = text[19:] if len(text) > 19 and text[19] in ".," else ""
+        digits = clock[1:].split("Z")[0].split("+")[0].split("-")[0]
+        most = max(most, len(digits))
+    return most

@@ -1,0 +1,221 @@
+"""One judged design: the rules, the reads and a replay of the same sample.
+
+Packages are imported where they are used: a check of a file without a sample needs few of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import derive_properties
+from rowkey.errors import RowError, SampleError
+from rowkey.lint import check_design
+from rowkey.plan import bind_example, explain_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from rowkey.advise.comparison import Comparison
+    from rowkey.design import Design, DesignProperties
+    from rowkey.lint import FixedDesign, LintResult
+    from rowkey.plan import Explanation
+    from rowkey.schema import FieldFacts
+    from rowkey.simulate import Simulation
+    from rowkey.workload import PackingSavings, RecordedSample, SampleSummary
+
+
+class JudgedDesign:
+    """A design and all results of judging it.
+
+    Each result is computed when it is first read, and kept: reading the findings alone replays
+    nothing.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events, or its recording; the design's own sample if None. It is
+            read once, whatever is found out.
+        name: what the design is called next to others; the table's name if empty.
+        format_options: how the sample is read; as the design declares if None.
+        second_half: whether only the second half of the sample is replayed.
+        seed: the seed of all random choices.
+        select: codes or names of the rules to run; all if empty.
+        ignore: codes or names of the rules to leave out.
+        progress: called with the number of events replayed, and of all events.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        sample: str | Path | RecordedSample | None = None,
+        *,
+        name: str = "",
+        format_options: Mapping[str, Any] | None = None,
+        second_half: bool = False,
+        seed: int = 0,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.design = design
+        self.name = name or design.table
+        self.sample_problem: SampleError | None = None
+        self.select = select
+        self.ignore = ignore
+        self._given_sample = sample
+        self._format_options = format_options
+        self._second_half = second_half
+        self._seed = seed
+        self._progress = progress
+
+    @cached_property
+    def recording(self) -> RecordedSample | None:
+        """Return the rows of the sample, which are read once; None without a sample.
+
+        Raises:
+            SampleError: the format of the sample is unknown.
+        """
+        if self._given_sample is None and self.design.sample_path is None:
+            return None
+        from rowkey.simulate import record_design_sample
+        from rowkey.workload import RecordedSample as Recording
+        from rowkey.workload import measure_packing
+
+        if isinstance(self._given_sample, Recording):
+            return self._given_sample
+        is_packed = measure_packing(self.design.layout, None) is not None
+        fields = self.design.fields.values() if is_packed else ()
+        return record_design_sample(self.design, self._given_sample, self._format_options, fields)
+
+    @cached_property
+    def sample(self) -> SampleSummary | None:
+        """Return the summary of the sample; None without one.
+
+        A sample that the design declares and that cannot be read counts as none; the reason is in
+        `sample_problem`.
+
+        Raises:
+            SampleError: a sample that was given cannot be read, or lacks a field of the key.
+        """
+        try:
+            recording = self.recording
+            if recording is None:
+                return None
+            from rowkey.lint import summarize_sample
+
+            return summarize_sample(self.design, recording, seed=self._seed)
+        except SampleError as problem:
+            if self._given_sample is not None:
+                raise
+            self.sample_problem = problem
+            return None
+
+    @cached_property
+    def lint_result(self) -> LintResult:
+        """Return the findings of the rules."""
+        return check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
+
+    @cached_property
+    def properties(self) -> DesignProperties:
+        """Return the properties of the key."""
+        return derive_properties(self.design, None if self.sample is None else self.sample.facts)
+
+    @cached_property
+    def simulation(self) -> Simulation:
+        """Return the result of replaying the sample, or generated events without one."""
+        from rowkey.simulate import run
+
+        return run(
+            self.design,
+            self.recording,
+            second_half=self._second_half,
+            seed=self._seed,
+            progress=self._progress,
+        )
+
+    @cached_property
+    def plans(self) -> Mapping[str, Explanation]:
+        """Return how each declared read runs, by its name."""
+        return {
+            read.name: explain_read(self.design.key, bind_example(read), limit=read.limit)
+            for read in self.design.reads
+        }
+
+    @cached_property
+    def facts(self) -> Mapping[str, FieldFacts]:
+        """Return facts about the fields, from the sample or else from the replayed events."""
+        return self.simulation.facts if self.sample is None else self.sample.facts
+
+    @cached_property
+    def event_bytes(self) -> float:
+        """Return the mean bytes that an event adds to a store, uncompressed."""
+        return self.design.layout.estimate_event_bytes(self.simulation.key_bytes, self.facts)
+
+    @cached_property
+    def packing(self) -> PackingSavings | None:
+        """Return the storage that packed cells save; None if the design has none.
+
+        Measured on the sample where it can be read and has all their fields; else estimated from
+        the widths of the fields.
+        """
+        from rowkey.workload import measure_packing
+
+        layout = self.design.layout
+        estimate = measure_packing(layout, None)
+        if estimate is None:
+            return None
+        try:
+            if self.recording is None:
+                return estimate
+            from rowkey.workload import open_sample
+
+            events = open_sample(self.recording, self.design.fields, None).match_columns()
+            return measure_packing(layout, events)
+        except (SampleError, RowError):
+            return estimate
+
+    def apply_fixes(self) -> FixedDesign:
+        """Return the design file with every safe fix of the rules applied.
+
+        Raises:
+            InvalidArgument: no rule has a code or name that was selected or ignored.
+        """
+        from rowkey.lint import apply_fixes
+
+        return apply_fixes(self.design, self.sample, select=self.select, ignore=self.ignore)
+
+    def judge_fixed(self, fixed: FixedDesign) -> JudgedDesign:
+        """Return the judgement of the fixed design by the same sample, which is not read again."""
+        judged = JudgedDesign(
+            fixed.design,
+            self._given_sample,
+            name=self.name,
+            format_options=self._format_options,
+            second_half=self._second_half,
+            seed=self._seed,
+            select=self.select,
+            ignore=self.ignore,
+            progress=self._progress,
+        )
+        judged.sample, judged.recording = self.sample, self.recording
+        return judged
+
+
+def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
+    """Return the judged designs of a comparison, each with the reads of all of them.
+
+    Nothing is replayed again.
+
+    Args:
+        comparison: the result of `compare_designs`.
+    """
+    events = max(comparison.operation_count, 1)
+    judged = []
+    for design in comparison.designs:
+        found = JudgedDesign(design.simulation.design, comparison.path, name=design.name)
+        found.simulation, found.lint_result = design.simulation, design.lint_result
+        found.sample = design.lint_result.sample
+        found.event_bytes = design.event_bytes / events
+        judged.append(found)
+    return judged

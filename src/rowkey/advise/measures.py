@@ -1,0 +1,272 @@
+"""The measures of a comparison, each with the tolerance that chance explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.advise.comparison import Figure, Measure
+from rowkey.hotspots import WINDOW_WIDTHS_S, compute_even_deviation
+from rowkey.messages import Message
+from rowkey.schema import parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rowkey.advise.comparison import ComparedDesign
+    from rowkey.advise.comparison_setup import ComparisonSetup
+    from rowkey.schema import ReadDeclaration
+    from rowkey.simulate import ReadCost
+
+SKEW_TOLERANCE_SPREADS = 3
+"""Standard deviations of an even design that two skews may lie apart by chance, as in a verdict."""
+TIMING_TOLERANCE = 0.1
+"""Share by which times of equal work differ from run to run."""
+READ_TOLERANCE = 0.01
+"""Share by which reads differ that were asked a hundred times of a sample."""
+OVERWRITE_TOLERANCE = 0.005
+"""Share of the events by which two estimates of overwritten rows differ; see `DistinctCounter`."""
+
+
+def build_measures(designs: Sequence[ComparedDesign], setup: ComparisonSetup) -> Iterator[Measure]:
+    """Yield all measures in the order in which they are shown."""
+    yield from _measure_skews(designs)
+    if setup.capacity is not None:
+        yield _measure_throughput(designs, setup.capacity)
+    yield from _measure_regions(designs)
+    yield from _measure_storage(designs)
+    yield _measure_overwrites(designs)
+    yield from _measure_findings(designs)
+    yield from _measure_reads(designs, setup.reads)
+
+
+def compute_read_weights(reads: Mapping[str, ReadDeclaration]) -> tuple[dict[str, float], bool]:
+    """Return the share of each read, and whether the shares follow from declared rates."""
+    rates = {name: parse_rate(words.rate) for name, words in reads.items() if words.rate}
+    total = sum(rates.values())
+    if len(rates) == len(reads) and total:
+        return {name: rate / total for name, rate in rates.items()}, True
+    return {name: 1 / len(reads) for name in reads}, False
+
+
+def _measure_skews(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
+    """Yield the skew at each width of time."""
+    for number, width in enumerate(WINDOW_WIDTHS_S):
+        skews = [design.simulation.skews[number] for design in designs]
+        spreads = [skew.even_server_deviation or 0.0 for skew in skews]
+        figures = (Figure(skew.server_skew, reason=skew.reason) for skew in skews)
+        what = f"load of the fullest server of windows of {width} s over its fair share"
+        yield Measure(
+            f"skew_{width}s", what, tuple(figures), tolerance=SKEW_TOLERANCE_SPREADS * max(spreads)
+        )
+    figures = (Figure(_compute_equal_skew(design)) for design in designs)
+    what = "the same in windows of equal numbers of events, their median"
+    yield Measure("skew_equal", what, tuple(figures), tolerance=_compute_equal_spread(designs[0]))
+
+
+def _compute_equal_skew(design: ComparedDesign) -> float:
+    """Return the median skew in windows of equal numbers of events."""
+    return design.simulation.server_shares.median * design.simulation.design.cluster.servers
+
+
+def _compute_equal_spread(design: ComparedDesign) -> float:
+    """Return the chance deviation of the skew in windows of equal numbers of events."""
+    events = design.simulation.operation_count / max(design.simulation.window_count, 1)
+    return float(compute_even_deviation(events, design.simulation.design.cluster.servers))
+
+
+def _measure_throughput(designs: Sequence[ComparedDesign], capacity: float) -> Measure:
+    """Return the writes a second at which the fullest server reaches its capacity."""
+    figures = []
+    for design in designs:
+        servers = design.simulation.design.cluster.servers
+        figures.append(Figure(capacity * servers / max(design.simulation.verdict.skew, 1.0)))
+    most = max(figure.value or 0.0 for figure in figures)
+    what = "writes a second at which the fullest server is full"
+    share = _compute_verdict_spread(designs[0])
+    return Measure("throughput", what, tuple(figures), "more", share * most)
+
+
+def _compute_verdict_spread(design: ComparedDesign) -> float:
+    """Return the share of a verdict's skew that chance explains."""
+    simulation = design.simulation
+    if simulation.verdict.width_s is None:
+        return _compute_equal_spread(design)
+    spreads = {skew.width_s: skew.even_server_deviation or 0.0 for skew in simulation.skews}
+    return SKEW_TOLERANCE_SPREADS * spreads[simulation.verdict.width_s]
+
+
+def _measure_regions(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
+    """Yield the measures of regions."""
+    counts = tuple(Figure(float(len(design.simulation.regions))) for design in designs)
+    yield Measure("regions", "regions it is created with", counts, "")
+    dead = tuple(Figure(float(design.simulation.empty_region_count)) for design in designs)
+    yield Measure("dead_regions", "regions without a write", dead)
+
+
+def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
+    """Yield the measures of bytes and encoding time."""
+    count = max(designs[0].simulation.operation_count, 1)
+    keys = tuple(Figure(design.key_bytes / count) for design in designs)
+    yield Measure("key_bytes", "mean bytes of a row key", keys)
+    each = tuple(Figure(design.event_bytes / count, design.is_measured) for design in designs)
+    what = "mean bytes an event adds to a store before encoding and compression"
+    yield Measure("event_bytes", what, each)
+    total = tuple(Figure(design.event_bytes, design.is_measured) for design in designs)
+    yield Measure("total_bytes", "the same of all events, those that overwrite others too", total)
+    reason = Message("figure.no_clock", "encoding was not timed")
+    times = tuple(
+        Figure(design.encode_us, is_exact=False, reason=reason if design.encode_us is None else "")
+        for design in designs
+    )
+    least = min(
+        (design.encode_us for design in designs if design.encode_us is not None), default=0.0
+    )
+    what = "microseconds to make a row key, one at a time, on this machine"
+    yield Measure("encode_us", what, times, tolerance=TIMING_TOLERANCE * least)
+
+
+def _measure_overwrites(designs: Sequence[ComparedDesign]) -> Measure:
+    """Return the measure of events that overwrite a row."""
+    figures = tuple(_build_overwrite_figure(design) for design in designs)
+    is_exact = all(figure.is_exact for figure in figures)
+    within = 0.0 if is_exact else OVERWRITE_TOLERANCE * designs[0].simulation.operation_count
+    what = "events that wrote a row that stood already"
+    return Measure("overwritten", what, figures, tolerance=within)
+
+
+def _build_overwrite_figure(design: ComparedDesign) -> Figure:
+    """Return how many events overwrote others; events that share a row by design do not count."""
+    layout = design.design.layout
+    if layout.has_shared_rows:
+        reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
+        return Figure(None, reason=reason)
+    if layout.cell_timestamp is not None:
+        reason = Message(
+            "figure.versions",
+            "events of one row are its versions and differ by {field}",
+            field=layout.cell_timestamp.field.name,
+        )
+        return Figure(None, reason=reason)
+    return Figure(float(design.simulation.overwrite_count), design.simulation.is_overwrite_exact)
+
+
+def _measure_findings(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
+    """Yield the number of findings of each severity."""
+    names = {"error": "errors", "warning": "warnings", "info": "remarks"}
+    for severity, name in names.items():
+        counts = (
+            sum(found.severity == severity for found in one.lint_result.findings) for one in designs
+        )
+        figures = tuple(Figure(float(count)) for count in counts)
+        yield Measure(name, f"findings of the rules of severity {severity}", figures)
+
+
+def _measure_reads(
+    designs: Sequence[ComparedDesign], reads: Mapping[str, ReadDeclaration]
+) -> Iterator[Measure]:
+    """Yield the measures of each read and of all reads together."""
+    for number, name in enumerate(reads):
+        results = [design.simulation.reads[number] for design in designs]
+        for measure, what, value in _READ_MEASURES:
+            figures = tuple(_build_read_figure(measure, result, value) for result in results)
+            yield _build_read_measure(measure, what, figures, name)
+        figures = tuple(
+            _build_read_figure("rows_returned", result, _count_returned) for result in results
+        )
+        what = "rows of an answer, mean; fewer where others were overwritten"
+        yield Measure("rows_returned", what, figures, "", read_name=name)
+    if len(reads) > 1:
+        shares, _ = compute_read_weights(reads)
+        for measure, what, mean in _TOTAL_READ_MEASURES:
+            figures = tuple(
+                _build_weighted_figure(measure, design.simulation.reads, shares, mean)
+                for design in designs
+            )
+            yield _build_read_measure(measure, what, figures, None)
+
+
+def _count_returned(result: ReadCost) -> float:
+    """Return the rows that a read returns."""
+    return result.returned_rows
+
+
+def _build_read_measure(
+    name: str, description: str, figures: tuple[Figure, ...], read: str | None
+) -> Measure:
+    """Return a measure of one read, or of all reads together."""
+    least = min((one.value for one in figures if one.value is not None), default=0.0)
+    return Measure(name, description, figures, tolerance=READ_TOLERANCE * least, read_name=read)
+
+
+_READ_MEASURES: tuple[tuple[str, str, Callable[[ReadCost], float | None]], ...] = (
+    ("fan_out", "ranges read for one answer, mean", lambda read: read.fan_out[0]),
+    ("read_regions", "regions touched for one answer, mean", lambda read: read.regions[0]),
+    ("read_per_returned", "rows read for each row returned", lambda read: read.amplification),
+    ("sorted_in_memory", "1 where rows come in another order than asked, else 0",
+     lambda read: float(not read.serves_order)),
+)  # fmt: skip
+
+
+FAN_OUT = "fan_out"
+"""The measure that praises no read of the whole table, though that is one range."""
+
+
+def _is_unserved_scan(name: str, result: ReadCost) -> bool:
+    """Return whether a read scans the whole table and is not served by the key's order."""
+    is_served = result.serves_order and not result.residual_fields
+    return name == FAN_OUT and result.is_full_scan and not is_served
+
+
+def _build_read_figure(
+    name: str, result: ReadCost, compute: Callable[[ReadCost], float | None]
+) -> Figure:
+    """Return the figure of one read."""
+    if result.error:
+        return Figure(None, is_exact=False, reason=result.error)
+    value, is_full_scan = compute(result), _is_unserved_scan(name, result)
+    reason = "" if value is not None else _NO_ROWS
+    return Figure(value, is_exact=False, reason=reason, is_full_scan=is_full_scan)
+
+
+_NO_ROWS = Message("figure.no_rows", "no row is returned")
+_WeightedReads = list[tuple[float, "ReadCost"]]
+
+
+def _compute_read_amplification(weighted_reads: _WeightedReads) -> float | None:
+    """Return the rows read for each row returned, over reads weighted by their shares."""
+    returned = sum(share * read.returned_rows for share, read in weighted_reads)
+    return (
+        sum(share * read.read_rows for share, read in weighted_reads) / returned
+        if returned
+        else None
+    )
+
+
+_TOTAL_READ_MEASURES: tuple[tuple[str, str, Callable[[_WeightedReads], float | None]], ...] = (
+    ("fan_out", "ranges read for one answer, mean of all reads by their shares",
+     lambda shared: sum(share * read.fan_out[0] for share, read in shared)),
+    ("read_regions", "regions touched for one answer, mean of all reads by their shares",
+     lambda shared: sum(share * read.regions[0] for share, read in shared)),
+    ("read_per_returned", "rows read for each row returned, all reads by their shares",
+     _compute_read_amplification),
+)  # fmt: skip
+
+
+def _build_weighted_figure(
+    name: str,
+    results: Sequence[ReadCost],
+    shares: Mapping[str, float],
+    mean: Callable[[_WeightedReads], float | None],
+) -> Figure:
+    """Return the mean of a figure over all reads, weighted by their shares."""
+    failed = [read.name for read in results if read.error]
+    if failed:
+        names = ", ".join(failed)
+        what = Message("figure.reads_failed", "could not be run: {reads}", reads=names)
+        return Figure(None, is_exact=False, reason=what)
+    value = mean([(shares[read.name], read) for read in results])
+    full_scan_share = (
+        sum(shares[read.name] for read in results if _is_unserved_scan(name, read)) > READ_TOLERANCE
+    )
+    reason = "" if value is not None else _NO_ROWS
+    return Figure(value, is_exact=False, reason=reason, is_full_scan=full_scan_share)

@@ -1,0 +1,142 @@
+"""Measures the stored bytes of a design's keys and cells, and the time to make a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import RowError, SampleError
+from rowkey.simulate import open_source
+from rowkey.workload import Reservoir, measure_stored_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rowkey.advise.comparison_setup import ComparisonSetup
+    from rowkey.design import Design
+    from rowkey.keys import Field, Key
+    from rowkey.simulate import EventSource
+
+TIMED_ROWS = 2_000
+"""Rows of which keys are made by the clock."""
+TIMING_ROUNDS = 7
+"""Times each design makes them; the least counts, for whatever disturbs only adds."""
+
+
+def open_events(design: Design, setup: ComparisonSetup, seed: int) -> tuple[EventSource, bool]:
+    """Return the events of the sample, and whether they have every field that the design stores.
+
+    Where they have not, what they have is still looked at: its widths tell of the bytes.
+
+    Raises:
+        SampleError: it lacks what judging needs, or cannot be read.
+    """
+
+    def source(fields: Any) -> EventSource:
+        return open_source(
+            design,
+            setup.recording,
+            None,
+            second_half=setup.second_half,
+            seed=seed,
+            fields=fields,
+        )
+
+    try:
+        return source(design.fields), True
+    except SampleError:
+        needed_fields = design.collect_needed_fields()
+        fields = design.fields.items()
+        return source({n: f if n in needed_fields else _make_nullable(f) for n, f in fields}), False
+
+
+def _make_nullable(field: Field) -> Field:
+    """Return the field as one that events may lack."""
+    return replace(field, nullable=True)
+
+
+class StorageSize:
+    """The bytes of the replayed events as one design stores them.
+
+    Args:
+        design: the design.
+        source: its events.
+        has_all_fields: whether they have all that it stores; else bytes are told from widths.
+        seed: where the choice of rows to time begins.
+    """
+
+    def __init__(
+        self, design: Design, source: EventSource, *, has_all_fields: bool, seed: int
+    ) -> None:
+        self.design = design
+        self.source = source
+        self.is_measured = has_all_fields
+        self.key_bytes = 0
+        self._stored_bytes = 0
+        reservoir = Reservoir(TIMED_ROWS, seed)
+        for events in source.read_replayed_events():
+            reservoir.offer(events.rows)
+            self._add_rows(events.rows)
+        self.rows: Sequence[dict[str, Any]] = reservoir.collect_rows().to_pylist()
+
+    def _add_rows(self, rows: Any) -> None:
+        """Add the keys and cells of rows to the sums."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        salts = np.zeros(rows.num_rows, np.int64)
+        keys = self.design.key.encode_batch(rows, salts=salts)
+        self.key_bytes += int(pc.sum(pc.binary_length(keys)).as_py() or 0)
+        if self.is_measured:
+            try:
+                self._stored_bytes += measure_stored_bytes(self.design.layout, rows)
+            except RowError:
+                self.is_measured = False
+
+    def compute_event_bytes(self, *, measured: bool) -> float:
+        """Return the bytes that all events together add to a store.
+
+        Args:
+            measured: whether they are counted; else they are told from the widths of the fields.
+        """
+        if measured:
+            return float(self._stored_bytes)
+        mean = self.key_bytes / max(self.source.replayed_count, 1)
+        # Of a field that no event has nothing is known, not that it is always null.
+        facts = {name: one for name, one in self.source.facts.items() if one.null_share < 1}
+        return self.design.layout.estimate_event_bytes(mean, facts) * self.source.replayed_count
+
+
+def time_encoding(
+    sizes: Sequence[StorageSize], clock: Callable[[], float] | None
+) -> list[float | None]:
+    """Return the microseconds that each design takes to make one row key.
+
+    Designs take turns, so that what disturbs one disturbs all; equal keys are timed once.
+
+    Args:
+        sizes: the designs with rows of the sample.
+        clock: gives seconds, as `time.perf_counter` does; nothing is timed if None.
+    """
+    if clock is None:
+        return [None] * len(sizes)
+    timed = {_build_key_identity(one.design.key): one for one in sizes}
+    least: dict[Any, float] = {}
+    for _ in range(TIMING_ROUNDS):
+        for told, one in timed.items():
+            least[told] = min(least.get(told, float("inf")), _time_round(one, clock))
+    return [least[_build_key_identity(one.design.key)] for one in sizes]
+
+
+def _time_round(size: StorageSize, clock: Callable[[], float]) -> float:
+    """Return the mean microseconds to encode one key of all rows."""
+    encode = size.design.key.encode
+    started = clock()
+    for row in size.rows:
+        encode(row)
+    return (clock() - started) * 1e6 / max(len(size.rows), 1)
+
+
+def _build_key_identity(key: Key) -> tuple[Any, ...]:
+    """Return what a key is built from; keys for which it is equal are the same."""
+    return str(key), *(repr(field) for field in key.fields.values())

@@ -1,0 +1,333 @@
+"""The entry of one table in a catalog: its design, generations and codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from math import isnan
+from typing import TYPE_CHECKING
+
+from rowkey.design import Design
+from rowkey.errors import InvalidArgument
+from rowkey.messages import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+CATALOG_ATTRIBUTE = "rowkey.catalog"
+"""The attribute of a table that names its catalog, if that does not lie with its engine."""
+TABLE_ID_ATTRIBUTE = "rowkey.table_id"
+"""The attribute that distinguishes a table from an earlier or later one of the same name."""
+GENERATION_ATTRIBUTE, COUNTS_ATTRIBUTE, DECLARATION_HASH_ATTRIBUTE = (
+    "rowkey.generation",
+    "rowkey.counts",
+    "rowkey.declaration",
+)
+DESIGN_ATTRIBUTE = "rowkey.design"
+"""The attributes of a table that repeat its entry: number, counts, hash and text."""
+LIVE_COUNTS_ATTRIBUTE = "rowkey.live"
+"""The attribute that lists the counts of all generations, if rows may stand under several."""
+STALENESS_ATTRIBUTE = "rowkey.stale"
+"""The attribute with the seconds that a client may work without the catalog, if not 60."""
+DEFAULT_MAX_STALE_S = 60.0
+"""Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
+seconds and restarted in some ten; a change of a table waits for as long."""
+MAX_STALE_LIMIT_S = 86_400.0
+"""The most seconds of that: a greater number has the wrong unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The bucket counts of a table from some time on.
+
+    Args:
+        number: from 1; a table is created with the first.
+        counts: how many numbers each part of the key takes that is one of so many, by its place
+            from 0.
+        splits: the row keys that regions began with when the generation was opened, ascending.
+        opened_ms: when that was, milliseconds since 1970; None if the catalog was restored, which
+            loses the time and the number of regions.
+        is_active: whether rows are written under it, or were before a later one became active; if
+            not, it is announced: all clients read and delete in it before any client writes.
+    """
+
+    number: int
+    counts: Mapping[int, int]
+    splits: tuple[bytes, ...]
+    opened_ms: int | None
+    is_active: bool = True
+
+    def is_same(self, other: Generation) -> bool:
+        """Whether both are one generation, which may be announced in one and active in the other.
+
+        A number does not tell: a catalog that was lost gives it once more.
+
+        >>> announced = Generation(2, {0: 32}, (), 1_000, is_active=False)
+        >>> [announced.is_same(Generation(2, {0: count}, (), 1_000)) for count in (32, 64)]
+        [True, False]
+        """
+        times = {self.opened_ms, other.opened_ms} - {None}
+        return (self.number, self.counts) == (other.number, other.counts) and len(times) < 2
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """What a catalog holds of one table.
+
+    Args:
+        declaration: the text of its design file.
+        generations: its bucket counts, oldest first: all under which rows may stand. The last one
+            with `is_active` is written; only the very last may be without.
+        codes: by field, the values that `code` has numbered, as text; the first has the id 1.
+        version: how often the entry was written; 0 if it never was.
+        max_stale_s: seconds that a client goes on without having read the entry.
+        longest_stale_s: seconds that some client may still go on: more than `max_stale_s` while
+            that is being lowered.
+        table_id: distinguishes the table from another one of its name, as its attribute does; empty
+            if it is not known.
+        is_created: whether the table was made; else nothing was ever written to it.
+    """
+
+    declaration: str
+    generations: tuple[Generation, ...]
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    version: int = 0
+    max_stale_s: float = DEFAULT_MAX_STALE_S
+    longest_stale_s: float = DEFAULT_MAX_STALE_S
+    table_id: str = ""
+    is_created: bool = True
+
+    @classmethod
+    def from_design(
+        cls,
+        design: Design,
+        splits: Sequence[bytes],
+        opened_ms: int,
+        max_stale_s: float = DEFAULT_MAX_STALE_S,
+    ) -> CatalogEntry:
+        """Return the entry of a table that is created now.
+
+        Args:
+            design: what it is created with.
+            splits: the row keys its regions begin with, ascending.
+            opened_ms: now, milliseconds since 1970.
+            max_stale_s: seconds that a client goes on without having read the entry.
+
+        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+        >>> CatalogEntry.from_design(design, (), 0).generations[0].counts
+        {0: 4}
+        """
+        first = Generation(1, find_part_counts(design), tuple(splits), opened_ms)
+        return cls(
+            design.dumps(defaults=False),
+            (first,),
+            max_stale_s=max_stale_s,
+            longest_stale_s=max_stale_s,
+        )
+
+    @property
+    def active_generation(self) -> Generation:
+        """The generation under which rows are written: the newest active one."""
+        return next(one for one in reversed(self.generations) if one.is_active)
+
+    @property
+    def announced_generation(self) -> Generation | None:
+        """The generation that becomes active next, or None."""
+        last = self.generations[-1]
+        return None if last.is_active else last
+
+    @property
+    def live_generations(self) -> tuple[Generation, ...]:
+        """The generations that rows may stand under: the active one, then the others, newest first.
+
+        >>> first = Generation(1, {0: 4}, (), 0)
+        >>> entry = CatalogEntry("", (first, Generation(2, {0: 8}, (), 0, is_active=False)))
+        >>> [one.number for one in entry.live_generations]
+        [1, 2]
+        >>> [one.number for one in entry.activate_generation().live_generations]
+        [2, 1]
+        """
+        others = [one for one in reversed(self.generations) if one is not self.active_generation]
+        return (self.active_generation, *others)
+
+    def is_successor_of(self, earlier: CatalogEntry) -> bool:
+        """Whether a client of an earlier entry of the table may go by this one from now on.
+
+        Their versions alone do not decide: those of a catalog that was restored, and of a table
+        that was created again, begin with 1. So everything that the earlier one has must be in this
+        one, and of one version both must be the same.
+
+        >>> first = CatalogEntry("", (Generation(1, {0: 4}, (), 5),), version=1)
+        >>> recreated = replace(first, generations=(Generation(1, {0: 8}, (), 9),), version=7)
+        >>> later = replace(first.announce_generation({0: 8}, (), 9), version=2)
+        >>> others = (first, later, recreated, replace(later, version=1))
+        >>> [other.is_successor_of(first) for other in others]
+        [True, True, False, False]
+        """
+        if self.version < earlier.version or len({self.table_id, earlier.table_id} - {""}) > 1:
+            return False
+        pairs = zip(self.generations, earlier.generations, strict=False)
+        has_all = len(self.generations) >= len(earlier.generations) and all(
+            mine.is_same(one) and mine.is_active >= one.is_active for mine, one in pairs
+        )
+        return has_all and (self.version > earlier.version or self._has_same_state(earlier))
+
+    def _has_same_state(self, other: CatalogEntry) -> bool:
+        """Whether both describe the same table; each has the generations of the other."""
+        generations = [
+            (one.declaration, one.codes, len(one.generations), one.announced_generation is None)
+            for one in (self, other)
+        ]
+        return generations[0] == generations[1]
+
+    def announce_generation(
+        self,
+        counts: Mapping[int, int],
+        splits: Sequence[bytes],
+        opened_ms: int,
+        max_stale_s: float | None = None,
+    ) -> CatalogEntry:
+        """Return the entry with a generation that becomes active once every client knows it.
+
+        Args:
+            counts: its counts.
+            splits: the row keys that regions begin with now, ascending.
+            opened_ms: now, milliseconds since 1970.
+            max_stale_s: seconds that clients may go on from now on; None as before.
+        """
+        number = self.generations[-1].number + 1
+        last = Generation(number, counts, tuple(splits), opened_ms, is_active=False)
+        stale_s = self.max_stale_s if max_stale_s is None else max_stale_s
+        longest_s = max(self.longest_stale_s, stale_s)
+        generations = (*self.generations, last)
+        return replace(
+            self, generations=generations, max_stale_s=stale_s, longest_stale_s=longest_s
+        )
+
+    def activate_generation(self) -> CatalogEntry:
+        """Return the entry with the announced generation active."""
+        *before, last = self.generations
+        generations = (*before, replace(last, is_active=True))
+        return replace(self, generations=generations, longest_stale_s=self.max_stale_s)
+
+    @property
+    def design(self) -> Design:
+        """The design as it was declared, with the counts of the first generation.
+
+        Raises:
+            InvalidDesign: this version of rowkey does not understand it.
+        """
+        return Design.loads(self.declaration)
+
+    @property
+    def hash(self) -> str:
+        """A hash of the declaration: SHA-256, hexadecimal."""
+        return sha256(self.declaration.encode()).hexdigest()
+
+    @property
+    def table_attributes(self) -> dict[str, str]:
+        """The attributes that repeat the entry on the table itself, in case the catalog is lost.
+
+        A table that was made by hand, cloned or restored tells by them what it is.
+
+        A key without counts has no attribute for them: HBase takes an empty value for none.
+
+        Source: TableDescriptorBuilder.setValue of 2.6.4, by ProtobufUtil.toTableDescriptor.
+
+        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+        >>> list(CatalogEntry.from_design(design, (), 0).table_attributes)
+        ['rowkey.generation', 'rowkey.counts', 'rowkey.declaration', 'rowkey.design']
+        """
+        counts = format_counts(self.active_generation)
+        count_attributes = {COUNTS_ATTRIBUTE: counts} if counts else {}
+        standing = [one for one in self.generations if one.is_active]
+        if len(standing) > 1:
+            count_attributes[LIVE_COUNTS_ATTRIBUTE] = " ".join(
+                f"{one.number}:{format_counts(one)}" for one in standing
+            )
+        if self.longest_stale_s != DEFAULT_MAX_STALE_S:
+            count_attributes[STALENESS_ATTRIBUTE] = f"{self.longest_stale_s:g}"
+        number = str(self.active_generation.number)
+        return {
+            GENERATION_ATTRIBUTE: number,
+            **count_attributes,
+            DECLARATION_HASH_ATTRIBUTE: self.hash,
+            DESIGN_ATTRIBUTE: self.declaration,
+        }
+
+
+ENTRY_ATTRIBUTES = frozenset(
+    {
+        GENERATION_ATTRIBUTE,
+        COUNTS_ATTRIBUTE,
+        LIVE_COUNTS_ATTRIBUTE,
+        STALENESS_ATTRIBUTE,
+        DECLARATION_HASH_ATTRIBUTE,
+        DESIGN_ATTRIBUTE,
+    }
+)
+"""The attributes of a table that repeat its entry."""
+
+
+def has_synced_attributes(attributes: Mapping[str, str], entry: CatalogEntry) -> bool:
+    """Return whether a table's attributes repeat an entry, and nothing that it lacks."""
+    return {
+        word: attributes[word] for word in ENTRY_ATTRIBUTES & attributes.keys()
+    } == entry.table_attributes
+
+
+def sync_attributes(attributes: Mapping[str, str], entry: CatalogEntry) -> dict[str, str]:
+    """Return a table's attributes with those of an entry; attributes of others stay.
+
+    >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+    >>> entry = CatalogEntry.from_design(design, (), 0)
+    >>> "rowkey.live" in sync_attributes({"rowkey.live": "1:0=2 2:0=4"}, entry)
+    False
+    """
+    return {
+        word: text for word, text in attributes.items() if word not in ENTRY_ATTRIBUTES
+    } | entry.table_attributes
+
+
+def format_counts(generation: Generation) -> str:
+    """Return the counts of a generation as text, as a table's attributes have them."""
+    return ",".join(f"{place}={count}" for place, count in sorted(generation.counts.items()))
+
+
+def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") -> None:
+    """Raise unless a client may work that long without its catalog.
+
+    Args:
+        seconds: the time.
+        path: what it was given as, for the message.
+        text: how it was written, if not as this number.
+
+    Raises:
+        InvalidArgument: it is none, or too short or too long.
+    """
+    what, value = "", repr(text) if text else format_value(seconds)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or isnan(seconds):
+        what = f"{value} is no length of time"
+    elif seconds <= 0:
+        what = f"{value} is too short"
+    elif seconds > MAX_STALE_LIMIT_S:
+        what = f"{value} is too long"
+    if what:
+        allowed = f"seconds, above 0, at most {MAX_STALE_LIMIT_S:,.0f}"
+        remedy = "A change of the number of buckets waits for a little longer."
+        raise InvalidArgument(path, what, "above 0s, at most 24h" if text else allowed, remedy)
+
+
+def find_part_counts(design: Design) -> dict[int, int]:
+    """Return the count of each part of a key that has one, by its index.
+
+    A part counts if its first number is how many byte strings it has: a bucket, a salt, a
+    remainder.
+    """
+    counts = {}
+    for place, part in enumerate(design.key.parts):
+        given = getattr(part, "arguments", {}).get("n")
+        if given is not None and given == part.cardinality:
+            counts[place] = given
+    return counts

@@ -1,0 +1,189 @@
+"""Catalog entries as JSON documents, and back; a damaged one is reported with its file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from rowkey.catalog.catalog_entry import (
+    DEFAULT_MAX_STALE_S,
+    MAX_STALE_LIMIT_S,
+    CatalogEntry,
+    Generation,
+)
+from rowkey.durable_files import compute_checksum
+from rowkey.errors import CorruptionError, Unavailable
+from rowkey.messages import format_value
+
+FORMAT_VERSION = 2
+"""Version of the document; it changes when a field is renamed or means something else."""
+
+
+RESTORE_HINT = (
+    "Restore it from a copy; rowkey repair URL DESIGN puts it back from the table's attributes."
+)
+
+
+def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = "") -> str:
+    """Return an entry as the text of its document.
+
+    Args:
+        entry: the entry.
+        table: the table's name.
+        version: the version it is written as.
+        write_id: tells one write from another of the same entry and version; readers pass it over.
+    """
+    document = {
+        "format": FORMAT_VERSION,
+        "table": table,
+        "version": version,
+        **({"mark": write_id} if write_id else {}),
+        "hash": entry.hash,
+        "declaration": entry.declaration,
+        "generations": [
+            {
+                "number": one.number,
+                "counts": {str(place): count for place, count in one.counts.items()},
+                "splits": [split.hex() for split in one.splits],
+                "opened_ms": one.opened_ms,
+                "is_active": one.is_active,
+            }
+            for one in entry.generations
+        ],
+        "max_stale_s": entry.max_stale_s,
+        "longest_s": entry.longest_stale_s,
+        **({"table_id": entry.table_id} if entry.table_id else {}),
+        "made": entry.is_created,
+        "codes": {name: list(values) for name, values in entry.codes.items()},
+    }
+    return format_checksummed(document)
+
+
+def format_checksummed(document: dict[str, Any]) -> str:
+    """Return a document as text that tells whether it was damaged."""
+    whole = {**document, "checksum": compute_checksum(document)}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
+    """Return a document of `format_checksummed`, without its checksum.
+
+    Args:
+        data: the text.
+        file_name: the name of the file, for messages.
+
+    Raises:
+        CorruptionError: it is damaged.
+        Unavailable: it is no such document.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        raise CorruptionError(
+            file_name, f"it is no JSON document: {problem}", "", RESTORE_HINT
+        ) from None
+    if not isinstance(document, dict):
+        _raise_unavailable(file_name, "it is no document of a catalog")
+    if document.get("format", FORMAT_VERSION) != FORMAT_VERSION:
+        _raise_unavailable(
+            file_name,
+            f"it has the format {format_value(document['format'])}",
+            f"format {FORMAT_VERSION}",
+        )
+    stored = document.pop("checksum", None)
+    if stored != compute_checksum(document):
+        what = "it is damaged: its checksum does not match"
+        raise CorruptionError(file_name, what, remedy=RESTORE_HINT)
+    return document
+
+
+def parse_entry(data: bytes, table: str, file_name: str) -> CatalogEntry:
+    """Return the entry that a document holds.
+
+    Args:
+        data: the document.
+        table: the table whose entry it should be.
+        file_name: the name of the file, for messages.
+
+    Raises:
+        CorruptionError: it is damaged; the file is named.
+        Unavailable: it is no entry, or not of this table.
+    """
+    document = parse_checksummed(data, file_name)
+    if document.get("table") != table:
+        _raise_unavailable(file_name, f"it is the entry of {document.get('table')!r}", repr(table))
+    try:
+        entry = _build_entry(document)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        _raise_unavailable(
+            file_name, f"it is no entry of a catalog: {type(problem).__name__}: {problem}"
+        )
+    if entry.hash != document.get("hash"):
+        what = "its hash is not that of its declaration"
+        _raise_unavailable(
+            file_name, what, entry.hash, "Put back the declaration that the table has."
+        )
+    return entry
+
+
+def _build_entry(document: dict[str, Any]) -> CatalogEntry:
+    """Return the entry of a document's fields, each of the type it must have.
+
+    A document with one generation may leave out whether it is active.
+    """
+    generations = tuple(
+        Generation(
+            _check_whole_number(one["number"]),
+            {int(place): _check_whole_number(count) for place, count in one["counts"].items()},
+            tuple(bytes.fromhex(split) for split in one["splits"]),
+            None
+            if one["opened_ms"] is None
+            else _check_whole_number(one["opened_ms"], min_value=0),
+            _check_bool(one.get("is_active", True)),
+        )
+        for one in document["generations"]
+    )
+    if not generations:
+        raise ValueError("it has no generation")
+    if not all(one.is_active for one in generations[:-1]) or not generations[0].is_active:
+        raise ValueError("a generation that is not active yet is not the last of several")
+    codes = {name: tuple(map(_check_text, values)) for name, values in document["codes"].items()}
+    stale_s = _check_seconds(document.get("max_stale_s", DEFAULT_MAX_STALE_S))
+    longest_s = _check_seconds(document.get("longest_s", stale_s))
+    version = _check_whole_number(document["version"])
+    table_id = _check_text(document.get("table_id", ""))
+    declaration = _check_text(document["declaration"])
+    is_made = _check_bool(document.get("made", True))
+    return CatalogEntry(
+        declaration, generations, codes, version, stale_s, longest_s, table_id, is_made
+    )
+
+
+def _check_whole_number(value: Any, min_value: int = 1) -> int:
+    if type(value) is not int or value < min_value:
+        raise ValueError(f"{value!r} is no whole number from {min_value} on")
+    return value
+
+
+def _check_bool(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
+
+
+def _check_seconds(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 < value <= MAX_STALE_LIMIT_S:
+        raise ValueError(f"{value!r} is no number of seconds above 0")
+    return float(value)
+
+
+def _check_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _raise_unavailable(
+    file_name: str, problem: str, expected: str = "", remedy: str = ""
+) -> NoReturn:
+    raise Unavailable(file_name, problem, expected, remedy or "Restore it, or drop the table.")

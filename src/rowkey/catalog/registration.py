@@ -1,0 +1,135 @@
+"""Enter tables into a catalog, and the changes of their designs that stored rows allow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.catalog.catalog_entry import CatalogEntry
+from rowkey.catalog.drift import apply_stored_counts, build_counted_terms, find_differences
+from rowkey.catalog.stores import CATALOGS
+from rowkey.design import Design
+from rowkey.errors import CatalogMismatch, Conflict, InvalidArgument, Unavailable
+from rowkey.messages import suggest_name
+from rowkey.schema import format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rowkey.catalog.contract import Catalog
+    from rowkey.engines import Engine
+    from rowkey.errors import Mistake
+
+MAX_WRITE_TRIES = 1_000
+"""Times that a change is tried again because another client wrote the entry meanwhile."""
+
+
+def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -> Catalog:
+    """Open the catalog at a URL.
+
+    `memory:`, `file:PATH` for a directory, `table:URL` of an engine, or
+    `zookeeper://zk1,zk2:2181/rowkey`.
+
+    Args:
+        url: its URL; with an engine also `table` alone, for a table of that engine.
+        engine: where the tables are that it is to remember.
+        engine_url: the URL of the engine, for messages.
+
+    Raises:
+        InvalidArgument: no catalog has such a URL.
+        Unavailable: the catalog cannot be reached.
+
+    >>> open_catalog("memory:").list_tables()
+    []
+    """
+    scheme, colon, rest = url.partition(":")
+    kind = CATALOGS.get(scheme.replace("-", "_")) if colon or engine is not None else None
+    if kind is None:
+        listed = ", ".join(f"{name}:" for name in CATALOGS)
+        what = f"{url!r} is no URL of a catalog"
+        raise InvalidArgument("catalog", what, listed, suggest_name(scheme, CATALOGS))
+    if not colon and engine is not None:
+        return kind.open_on_engine(engine, engine_url)
+    return kind.open(rest)
+
+
+def register_design(
+    catalog: Catalog,
+    design: Design,
+    *,
+    opened_ms: int,
+    splits: Sequence[bytes] = (),
+    may_be_new: bool = True,
+) -> CatalogEntry:
+    """Write a design to the catalog: all of a new one, the safe changes of a known one.
+
+    Safe is what leaves stored rows as they are and lets new ones stand beside them, as the traits
+    of types, parts and places tell. Counts stay those of the table.
+
+    Args:
+        catalog: where it is remembered.
+        design: the design.
+        opened_ms: now, milliseconds since 1970; noted of a new table.
+        splits: the row keys the regions of a new table begin with, ascending.
+        may_be_new: whether a table that is not known is remembered; one that has rows is not, for
+            nobody knows under which counts they stand.
+
+    Returns:
+        The entry as it stands now.
+
+    Raises:
+        CatalogMismatch: with the changes that are not safe; nothing is changed.
+        Unavailable: the table is not known, and must be.
+        Conflict: others change the entry faster than it can be read.
+    """
+    for _ in range(MAX_WRITE_TRIES):
+        entry = catalog.read(design.table)
+        if entry is None and not may_be_new:
+            raise Unavailable(f"table {design.table}", "the catalog does not know it any more")
+        new = (
+            CatalogEntry.from_design(design, splits, opened_ms)
+            if entry is None
+            else evolve_entry(entry, design)
+        )
+        if new is entry:
+            return new
+        try:
+            version = catalog.write(design.table, new, None if entry is None else entry.version)
+        except Conflict:
+            continue
+        return replace(new, version=version)
+    raise Conflict(f"table {design.table}", f"{MAX_WRITE_TRIES:,} changes were overtaken")
+
+
+def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
+    """Return an entry with the changes of a design; the same entry if there are none.
+
+    Args:
+        entry: what is remembered.
+        design: what is declared now.
+
+    Raises:
+        CatalogMismatch: with the changes that are not safe.
+    """
+    remembered = entry.design
+    unsafe = [one.mistake for one in find_differences(design, remembered) if not one.is_safe]
+    if not any(mistake.path.startswith("key") for mistake in unsafe):
+        # What the layout says of the key is reported above, part by part.
+        placed = remembered.layout.find_incompatibilities(
+            apply_stored_counts(design, remembered).layout
+        )
+        reported = tuple(unsafe)
+        unsafe += [
+            one for one in placed if one.path != "key" and not _is_reported(one.path, reported)
+        ]
+    if unsafe:
+        raise CatalogMismatch(design.table, unsafe)
+    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    options["key"] = format_key(build_counted_terms(design, remembered))
+    declaration = Design(**options).dumps(defaults=False)
+    return entry if declaration == entry.declaration else replace(entry, declaration=declaration)
+
+
+def _is_reported(path: str, reported: Sequence[Mistake]) -> bool:
+    """Whether an option, or one below it, is among those that are reported already."""
+    return any(one.path == path or one.path.startswith(f"{path}.") for one in reported)

@@ -1,0 +1,133 @@
+"""The command `buckets`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    print_json,
+    print_lines,
+    show_progress,
+)
+from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+
+if TYPE_CHECKING:
+    from rowkey.table import BucketChangeResult, Table
+
+
+MAX_STALE_OPTION = "--max-stale"
+
+
+@click.command(short_help="Show or change the number of buckets of a table in use.")
+@click.argument("what", type=click.Choice(["show", "set", "history"]))
+@DESIGN_ARGUMENT
+@click.argument("count", required=False, type=int)
+@TABLE_URL_OPTION
+@CATALOG_OPTION
+@click.option(
+    "--part",
+    metavar="PART",
+    help="The part to change if several parts have buckets: its index from 0, its plugin name, or "
+    "the part as written.",
+)
+@click.option(
+    MAX_STALE_OPTION,
+    metavar="TIME",
+    help="How long clients may work without reaching the catalog from now on, such as 30s.",
+)
+@PROGRESS_OPTION
+@OUTPUT_FORMAT_OPTION
+def command(
+    what: str,
+    design: str,
+    count: int | None,
+    url: str,
+    part: str | None,
+    max_stale: str | None,
+    progress: str,
+    output: str,
+) -> None:
+    """Show how many buckets a table has, change the number, or list earlier numbers.
+
+    The table stays in use while the number changes. The command splits regions at the boundaries
+    of the new buckets and announces the new number in the catalog. Then it waits until every
+    client knows the number: a little longer than a client may work without reaching the catalog,
+    60 s unless --max-stale declares another time. From then on rows are written with the new
+    number; rows written earlier stay where they are and are still found. If the command is
+    interrupted, run it again to continue.
+
+    \b
+    rowkey buckets show logs.toml --on rocks:./data
+    rowkey buckets set logs.toml 32 --on rocks:./data
+    rowkey buckets history logs.toml --on rocks:./data
+    """
+    from rowkey import render
+
+    if what != "set" and not (count is None and part is None and max_stale is None):
+        raise click.UsageError(f"{what} takes no number, no --part and no --max-stale.")
+    if what == "set" and count is None:
+        raise click.UsageError("set takes a table and the number of buckets it is to have.")
+    stale_s = None if max_stale is None else _parse_max_stale(max_stale)
+    with open_existing_table(design, url) as table:
+        if what == "set":
+            assert count is not None
+            done = _set_buckets(table, count, part, stale_s, progress)
+            name = table.design.table
+            if output == "json":
+                print_json(render.build_bucket_change_document(name, done))
+            else:
+                print_lines(render.format_bucket_change(name, done))
+            return
+        buckets = table.buckets
+        if what == "show":
+            document, lines = render.build_buckets_document, render.format_buckets
+        else:
+            document, lines = render.build_history_document, render.format_history
+        if output == "json":
+            print_json(document(buckets))
+        else:
+            print_lines(lines(buckets))
+
+
+def _parse_max_stale(text: str) -> float:
+    """Return the seconds that clients may work without reaching the catalog.
+
+    Raises:
+        InvalidArgument: the text is not a valid time.
+    """
+    from rowkey.catalog import check_max_stale
+    from rowkey.errors import InvalidArgument
+    from rowkey.schema import parse_duration
+
+    try:
+        seconds = parse_duration(text).nanoseconds / 1e9
+    except InvalidArgument as refusal:
+        why = refusal.mistake
+        raise InvalidArgument(
+            MAX_STALE_OPTION, why.problem, why.expected, "Give a time such as 30s."
+        ) from None
+    check_max_stale(seconds, MAX_STALE_OPTION, text)
+    return seconds
+
+
+def _set_buckets(
+    table: Table, count: int, part: str | None, stale_s: float | None, progress: str
+) -> BucketChangeResult:
+    """Change the number of buckets, and show the progress."""
+    place = int(part) if part is not None and part.isdecimal() else part
+    with (
+        show_progress(progress, "splitting", "regions") as split,
+        show_progress(progress, "waiting for clients", "seconds") as waited,
+    ):
+        bars = {"regions": split, "seconds": waited}
+
+        def report_progress(what: str, done: int, total: int) -> None:
+            if (bar := bars[what]) is not None:
+                bar(done, total)
+
+        return table.set_buckets(count, part=place, max_stale=stale_s, progress=report_progress)

@@ -1,0 +1,209 @@
+"""The command `check`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rowkey.cli.options import (
+    EXIT_ZERO_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    print_json,
+    print_lines,
+    print_notes,
+)
+from rowkey.errors import InvalidArgument
+from rowkey.messages import escape_text
+
+if TYPE_CHECKING:
+    from rowkey.advise import JudgedDesign
+    from rowkey.design import Design
+    from rowkey.lint import FixedDesign, LintResult, Severity
+    from rowkey.render import CheckedFile
+
+
+@click.command(short_help="Report mistakes in design files and what the rules find.")
+@click.argument("designs", nargs=-1, required=True)
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    help="Run only these rules: a code, the beginning of codes, or a name.",
+)
+@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+@click.option(
+    "--severity",
+    type=click.Choice(["info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Lowest severity of a finding that makes the command exit with 1.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "sarif", "github", "junit"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
+@click.option("--fix", is_flag=True, help="Write safe fixes into the files, then check them.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and nothing else.")
+@EXIT_ZERO_OPTION
+def command(
+    designs: tuple[str, ...],
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    severity: Severity,
+    output: str,
+    *,
+    fix: bool,
+    diff: bool,
+    exit_zero: bool,
+) -> int:
+    """Report every mistake of design files with its line; for valid files, the properties of the
+    key and the findings of the rules.
+
+    Rules use the sample if one is given or declared, and the declaration alone otherwise. The
+    comment `# rowkey: allow NAME - reason` on the line of a finding, or above it, allows the
+    finding. A fix never changes the key and keeps comments. Exits with 1 if a file has mistakes or
+    findings of the severity, or if --diff prints changes.
+
+    \b
+    rowkey check logs.toml
+    rowkey check logs.toml --sample events.csv --ignore RK1
+    rowkey check designs/*.toml -f sarif > rowkey.sarif
+    """  # noqa: D205 - the sentence is the help's first paragraph
+    from rowkey.advise import JudgedDesign
+    from rowkey.design import Design
+    from rowkey.errors import InvalidDesign
+    from rowkey.render import CheckedFile, build_mistakes_document
+
+    checked, documents, is_bad = [], [], False
+    for path in designs:
+        try:
+            design = Design.read(path)
+        except InvalidDesign as problem:
+            is_bad = True
+            checked.append(CheckedFile(path, problem.mistakes))
+            documents.append(build_mistakes_document(path, problem.mistakes))
+            if output == "text":
+                print_lines([str(problem)])
+            continue
+        judged = JudgedDesign(
+            design,
+            sample,
+            format_options=format_options,
+            select=_split_commas(select),
+            ignore=_split_commas(ignore),
+        )
+        _note_unread_sample(path, judged)
+        if diff:
+            is_bad |= _print_diff(path, design, _apply_fixes(judged))
+            continue
+        if fix:
+            judged = _write_fixes(path, judged)
+        lint_result = _run_rules(judged)
+        is_bad |= bool(lint_result.filter_by_severity(severity))
+        checked.append(CheckedFile(path, lint_result=lint_result, file_text=judged.design.source))
+        if output in ("text", "json"):
+            documents.append(_show_check(path, judged, as_text=output == "text"))
+    if diff:
+        return 1 if is_bad and not exit_zero else 0
+    if output == "json":
+        print_json(documents[0] if len(documents) == 1 else documents)
+    elif output != "text":
+        _print_notices(checked, output, severity)
+    return 1 if is_bad and not exit_zero else 0
+
+
+def _show_check(path: str, judged: JudgedDesign, *, as_text: bool) -> dict[str, Any]:
+    """Return the document of one valid file; print the result first if the output is text."""
+    from rowkey.render import build_check_document, format_check, print_check
+
+    result = judged.design, judged.properties, judged.lint_result, judged.packing
+    if as_text and sys.stdout.isatty():
+        from rowkey.cli.screen import build_console
+
+        print_check(path, judged, build_console())
+    elif as_text:
+        print_lines(format_check(path, *result))
+    return build_check_document(path, *result)
+
+
+def _print_notices(checked_files: list[CheckedFile], output: str, severity: Severity) -> None:
+    """Print the findings in SARIF, JUnit's XML or GitHub's commands."""
+    from rowkey.render import build_sarif_document, format_github_commands, format_junit
+
+    if output == "sarif":
+        print_json(build_sarif_document(checked_files))
+    elif output == "junit":
+        print_lines(format_junit(checked_files, severity))
+    else:
+        print_lines(format_github_commands(checked_files))
+
+
+def _note_unread_sample(path: str, judged: JudgedDesign) -> None:
+    """Read the sample, and print why a declared one cannot be used."""
+    if judged.sample is None and judged.sample_problem is not None:
+        print_notes([f"{path} is judged without its sample: {judged.sample_problem}"])
+
+
+def _run_rules(judged: JudgedDesign) -> LintResult:
+    """Return what the rules find.
+
+    Raises:
+        UsageError: a rule that was selected or ignored does not exist.
+    """
+    try:
+        return judged.lint_result
+    except InvalidArgument as problem:
+        raise click.UsageError(str(problem)) from None
+
+
+def _apply_fixes(judged: JudgedDesign) -> FixedDesign:
+    """Return the file with all safe fixes.
+
+    Raises:
+        UsageError: a rule that was selected or ignored does not exist.
+    """
+    try:
+        return judged.apply_fixes()
+    except InvalidArgument as problem:
+        raise click.UsageError(str(problem)) from None
+
+
+def _print_diff(path: str, design: Design, fixed: FixedDesign) -> bool:
+    """Print what fixes would change; return whether they would change anything."""
+    from difflib import unified_diff
+
+    assert design.source is not None, "it was read from a file"
+    before = design.source.text.splitlines()
+    name = escape_text(path)
+    lines = list(unified_diff(before, fixed.text.splitlines(), name, name, lineterm=""))
+    print_lines(lines)
+    return bool(lines)
+
+
+def _write_fixes(path: str, judged: JudgedDesign) -> JudgedDesign:
+    """Write safe fixes into the file, and return the judgement of the fixed design."""
+    from pathlib import Path
+
+    fixed = _apply_fixes(judged)
+    if not fixed.fixed_findings:
+        return judged
+    Path(path).write_text(fixed.text, encoding="utf-8", newline="")
+    print_notes(f"{path}: fixed {finding}" for finding in fixed.fixed_findings)
+    return judged.judge_fixed(fixed)
+
+
+def _split_commas(values: tuple[str, ...]) -> list[str]:
+    """Return rule names given one by one, or several joined by commas."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]

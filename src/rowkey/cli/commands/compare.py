@@ -1,0 +1,97 @@
+"""The command `compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import (
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    print_json,
+    show_progress,
+)
+
+if TYPE_CHECKING:
+    from rowkey.design import Design
+
+
+@click.command(short_help="Compare two to eight designs on one sample, measure by measure.")
+@click.argument("designs", nargs=-1, required=True)
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@OUTPUT_FORMAT_OPTION
+@click.option("--second-half", is_flag=True, help="Replay only the second half of the sample.")
+@SEED_OPTION
+@PROGRESS_OPTION
+def command(
+    designs: tuple[str, ...],
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    output: str,
+    seed: int,
+    progress: str,
+    *,
+    second_half: bool,
+) -> None:
+    """Compare designs: where writes land, what reads cost, bytes, time to make a key, findings.
+
+    Each design replays the same events on the same servers and runs every read that any of them
+    declares. The best value of each measure is marked. There is no total score, because only you
+    know how much each measure matters. Without --sample, all designs must declare the same sample.
+
+    \b
+    rowkey compare by_time.toml by_host.toml --sample events.csv
+    rowkey compare by_time.toml by_host.toml --sample events.csv -f json > compared.json
+    """
+    from time import perf_counter
+
+    from rowkey.advise import compare_designs
+    from rowkey.render import build_comparison_document
+
+    read = _read_designs(designs)
+    with show_progress(progress, "replaying") as report:
+        comparison = compare_designs(
+            read,
+            sample,
+            names=designs,
+            format_options=format_options,
+            second_half=second_half,
+            seed=seed,
+            clock=perf_counter,
+            progress=report,
+        )
+    if output == "json":
+        print_json(build_comparison_document(comparison))
+        return
+    from rowkey.cli.screen import build_console
+    from rowkey.render import print_comparison
+
+    print_comparison(comparison, build_console())
+
+
+def _read_designs(paths: tuple[str, ...]) -> list[Design]:
+    """Return the designs of files.
+
+    Raises:
+        IncomparableDesigns: with the mistakes of all of them.
+    """
+    from rowkey.design import Design
+    from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake
+
+    designs, mistakes = [], []
+    for path in paths:
+        try:
+            designs.append(Design.read(path))
+        except InvalidDesign as problem:
+            for mistake in problem.mistakes:
+                place = ":".join(str(step) for step in (path, mistake.line, mistake.column) if step)
+                where = f"{place}: {mistake.path}" if mistake.path else place
+                mistakes.append(Mistake(where, mistake.problem, mistake.expected, mistake.remedy))
+    if mistakes:
+        raise IncomparableDesigns(mistakes)
+    return designs

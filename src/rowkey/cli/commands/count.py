@@ -1,0 +1,43 @@
+"""The command `count`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.conditions import WHERE_OPTION
+from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json, print_lines
+from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+
+
+@click.command(short_help="Count the rows that meet conditions, or show the counters of regions.")
+@DESIGN_ARGUMENT
+@TABLE_URL_OPTION
+@CATALOG_OPTION
+@WHERE_OPTION
+@click.option("--regions", is_flag=True, help="Show the request counts of each region instead.")
+@OUTPUT_FORMAT_OPTION
+def command(design: str, url: str, where: tuple[str, ...], output: str, *, regions: bool) -> None:
+    """Count the rows that meet all conditions; every such row is read.
+
+    \b
+    rowkey count logs.toml --on rocks:./data --where host=web-1
+    rowkey count logs.toml --on rocks:./data --regions -f json
+    """
+    from rowkey.cli.conditions import parse_conditions
+    from rowkey.render import build_count_document, build_regions_document, format_regions
+
+    if regions and where:
+        raise click.UsageError("--regions tells what regions have counted: it takes no --where.")
+    with open_existing_table(design, url) as table:
+        if regions:
+            counts = table.regions()
+            if output == "json":
+                print_json(build_regions_document(table.design, counts))
+            else:
+                print_lines(format_regions(table.design, counts))
+            return
+        count = table.count(parse_conditions(where))
+    if output == "json":
+        print_json(build_count_document(table.design, count))
+    else:
+        print_lines([str(count)])

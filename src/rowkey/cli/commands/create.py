@@ -1,0 +1,57 @@
+"""The command `create`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    print_lines,
+    show_progress,
+)
+from rowkey.cli.tables import TABLE_URL_OPTION
+
+
+@click.command(short_help="Create a table, split into regions as designed.")
+@DESIGN_ARGUMENT
+@TABLE_URL_OPTION
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@SEED_OPTION
+@PROGRESS_OPTION
+def command(
+    design: str,
+    url: str,
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    seed: int,
+    progress: str,
+) -> None:
+    """Create the table of a design: its families and its region boundaries, then verify both.
+
+    Boundaries that the design takes from a sample use the whole sample, and are stored with the
+    table.
+
+    \b
+    rowkey create logs.toml --on rocks:./data
+    rowkey create logs.toml --on rocks:./data --sample events.csv
+    """
+    import rowkey
+    from rowkey.simulate import choose_design_splits
+    from rowkey.table import create_table
+
+    declared_design = rowkey.Design.read(design)
+    splits = choose_design_splits(declared_design, sample, format_options=format_options, seed=seed)
+    with (
+        show_progress(progress, "opening", "regions") as opened,
+        create_table(
+            declared_design, url, splits=splits.boundaries.splits, progress=opened
+        ) as table,
+    ):
+        families = ", ".join(declared_design.families)
+        regions = len(table.regions())
+        print_lines([f"{declared_design.table}: {regions} regions, families {families}"])

@@ -1,0 +1,47 @@
+"""The command `decode`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.options import DESIGN_ARGUMENT, print_lines, to_json
+
+
+@click.command(short_help="Decode row keys to rows.")
+@DESIGN_ARGUMENT
+@click.argument("keys_file", metavar="[KEYS]", default="-")
+@click.option(
+    "--keys",
+    type=click.Choice(["hex", "binary"]),
+    default="hex",
+    show_default=True,
+    help=r"How keys are written; binary is \xNN, as HBase's shell prints.",
+)
+def command(design: str, keys_file: str, keys: str) -> None:
+    """Print the fields that row keys contain, as JSON lines.
+
+    A key that the design cannot have written, such as one in the wrong bucket, is an error.
+
+    \b
+    echo 097765622d310000000176bb3e7000 | rowkey decode logs.toml
+    """
+    from rowkey.cli.input_rows import add_line_number, open_input, read_lines
+    from rowkey.design import Design
+    from rowkey.errors import InvalidArgument, RowError
+    from rowkey.regions import from_string_binary
+    from rowkey.render import build_row_document
+
+    key = Design.read(design).key
+    with open_input(keys_file) as stream:
+        for number, line in read_lines(stream):
+            text = line.rstrip("\r\n")
+            if not text:
+                continue
+            try:
+                raw = bytes.fromhex(text) if keys == "hex" else from_string_binary(text)
+            except (ValueError, InvalidArgument):
+                raise RowError(f"line {number}", f"{text[:60]!r} is no key in {keys}") from None
+            try:
+                print_lines([to_json(build_row_document(key.decode(raw)))])
+            except RowError as problem:
+                raise add_line_number(number, problem) from None

@@ -1,0 +1,40 @@
+"""The command `drop`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from rowkey.cli.options import print_lines, print_notes
+from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, find_table_name, get_catalog_url
+
+
+@click.command(short_help="Remove a table and all its rows.")
+@click.argument("table")
+@TABLE_URL_OPTION
+@CATALOG_OPTION
+@click.option("--yes", metavar="NAME", help="The table's name, to confirm without a prompt.")
+def command(table: str, url: str, yes: str | None) -> None:
+    """Remove a table, given by its name or its design file; type its name to confirm.
+
+    A damaged table can be removed too. If its design declares a catalog, give the design file: a
+    damaged table cannot be asked which catalog it is in.
+
+    \b
+    rowkey drop logs.toml --on rocks:./data --yes logs
+    """
+    from rowkey.design import Design
+    from rowkey.table import drop_table
+
+    name = find_table_name(table)
+    typed = yes
+    if typed is None and sys.stdin.isatty():
+        print_notes([f"All rows of {name} on {url} will be gone."])
+        typed = click.prompt("Its name", err=True)
+    if typed != name:
+        reason = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
+        raise click.UsageError(f"{name} stays: {reason}. Give --yes {name}.")
+    design = table if name == table else Design.read(table)
+    drop_table(design, url, catalog=get_catalog_url())
+    print_lines([f"{name}: dropped"])

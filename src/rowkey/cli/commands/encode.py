@@ -1,0 +1,60 @@
+"""The command `encode`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import DESIGN_ARGUMENT, print_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@click.command(short_help="Encode rows to row keys.")
+@DESIGN_ARGUMENT
+@click.argument("rows", default="-")
+@click.option(
+    "--input",
+    "form",
+    type=click.Choice(["jsonl", "csv"]),
+    help="Format of the rows. If not given: by the file's name; JSON lines for standard input.",
+)
+@click.option(
+    "--keys",
+    type=click.Choice(["hex", "binary", "decoded"]),
+    default="hex",
+    show_default=True,
+    help=r"How keys are printed; binary is \xNN, as HBase's shell prints.",
+)
+def command(design: str, rows: str, form: str | None, keys: str) -> None:
+    """Print the row key of each row, one a line.
+
+    \b
+    echo '{"host": "web-1", "ts": 1609459200000}' | rowkey encode logs.toml
+    rowkey encode logs.toml rows.csv --keys binary
+    """
+    from random import Random
+
+    from rowkey.cli.input_rows import add_line_number, open_input, read_rows
+    from rowkey.design import Design
+    from rowkey.errors import RowError
+    from rowkey.regions import to_string_binary
+
+    key = Design.read(design).key
+    salt_random = Random(0)  # noqa: S311 - the same rows give the same keys
+    form = form or ("csv" if rows.endswith(".csv") else "jsonl")
+    shows: dict[str, Callable[[bytes], str]] = {
+        "hex": lambda encoded: encoded.hex(),
+        "binary": to_string_binary,
+        "decoded": key.format_prefix,
+    }
+    show = shows[keys]
+    with open_input(rows) as stream:
+        for number, row in read_rows(stream, form, key.fields):
+            try:
+                salt = salt_random.randrange(key.salt_count) if key.is_salted else None
+                print_lines([show(key.encode(row, salt=salt))])
+            except RowError as problem:
+                raise add_line_number(number, problem) from None

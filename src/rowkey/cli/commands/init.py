@@ -1,0 +1,74 @@
+"""The command `init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rowkey.cli.options import (
+    FORCE_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SEED_OPTION,
+    add_sample_option,
+    check_overwrite,
+    print_notes,
+)
+
+
+@click.command(short_help="Draft a design file from recorded events.")
+@add_sample_option(required=True)
+@SAMPLE_FORMAT_OPTION
+@click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")
+@FORCE_OPTION
+@click.option("--table", metavar="NAME", help="The table's name; if not given, the sample's.")
+@click.option(
+    "--servers",
+    type=click.IntRange(1, 10_000),
+    default=8,
+    show_default=True,
+    help="Region servers of the cluster.",
+)
+@SEED_OPTION
+def command(
+    sample: str,
+    format_options: dict[str, str] | None,
+    output: str | None,
+    table: str | None,
+    servers: int,
+    seed: int,
+    *,
+    force: bool,
+) -> None:
+    """Draft a design from recorded events: any file that `simulate` reads.
+
+    Types are inferred from the values. Candidate keys are checked by the rules and by replaying
+    the sample, until one has no warning and no hot spot. Comments in the file give the evidence and
+    the reason of each choice, and suggest reads to start from: only you know the real ones.
+
+    \b
+    rowkey init --sample events.csv > events.toml
+    rowkey init --sample events.csv --table access_log -o access_log.toml
+    """
+    from rowkey.advise import draft_design
+    from rowkey.cli.destination import Destination
+    from rowkey.messages import shorten_text
+
+    to = None if output in (None, "-") else output
+    check_overwrite(to, force=force)
+    draft = draft_design(
+        sample,
+        table=table,
+        format_options=format_options,
+        servers=servers,
+        folder="" if to is None else Path(to).parent,
+        seed=seed,
+    )
+    with Destination("toml", to).open_text() as stream:
+        stream.write(draft.text)
+    if draft.missing_data:
+        print_notes([shorten_text(said) for said in draft.missing_data])
+    if to is not None:
+        verdict = f"the sample is {draft.simulation.verdict.level}"
+        said = "the sample is too small for a verdict" if draft.is_thin else verdict
+        print_notes([f"{shorten_text(to)}: {draft.design.declaration.key}", said])

@@ -1,0 +1,168 @@
+"""The command `live`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import EXIT_ZERO_OPTION, print_json, print_lines, to_json
+from rowkey.cli.tables import TABLE_URL_OPTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.design import Design
+    from rowkey.errors import Mistakes
+    from rowkey.observe import LiveLoad
+
+DURATION_EXAMPLES = {"--every": "2s or 500ms", "--for": "60s or 10m"}
+"""Examples for the message about a wrong duration, by option."""
+MAX_WATCH_S = 86_400 * 366
+"""Upper limit of both durations, exclusive; the same as in `rowkey.observe.watch_table`."""
+
+
+@click.command(short_help="Show how hot a running table is, where and why.")
+@click.argument("table")
+@TABLE_URL_OPTION
+@click.option(
+    "--design",
+    metavar="FILE",
+    help="The table's design, if it is stored neither in a catalog nor with the table.",
+)
+@click.option("--every", default="2s", show_default=True, help="Time between measurements.")
+@click.option("--for", "lasting", default="60s", show_default=True, help="How long to watch.")
+@click.option(
+    "-f",
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="Format of the output. A terminal shows the text again after each measurement; elsewhere "
+    "text and json are printed once, at the end or when interrupted. jsonl prints a line for each "
+    "measurement.",
+)
+@EXIT_ZERO_OPTION
+def command(
+    table: str,
+    url: str,
+    design: str | None,
+    every: str,
+    lasting: str,
+    output: str,
+    *,
+    exit_zero: bool,
+) -> int:
+    """Watch the counters of a table's regions: rates, load by region and server, hot spots.
+
+    A region that is moved, split or restored starts its counters again, so its rate is unknown for
+    one measurement. No verdict is given from that measurement unless the region had almost no load
+    before. Where the load is uneven, a few thousand recently written rows are read to find the
+    cause. Exits with 1 if the table runs hot.
+
+    \b
+    rowkey live logs --on rocks:./data --every 500ms --for 1s
+    rowkey live logs --on rocks:./data --design logs.toml --every 500ms --for 1s -f jsonl
+
+    \b
+    On a cluster: --on hbase://zk1,zk2,zk3 --for 10m
+    """
+    last: LiveLoad | None = None
+    measurements = _watch_table(table, url, design, {"--every": every, "--for": lasting})
+    try:
+        for last in measurements:
+            _show_measurement(last, output)
+    except KeyboardInterrupt:
+        if last is not None:
+            _show_result(last, output)
+        raise
+    if last is None:
+        return 0
+    _show_result(last, output)
+    return 1 if last.is_hot and not exit_zero else 0
+
+
+def _watch_table(
+    table: str, url: str, design: str | None, durations: dict[str, str]
+) -> Iterator[LiveLoad]:
+    """Yield the measurements of a table; raise all mistakes of the options in one error."""
+    from rowkey.errors import InvalidArgument, Mistakes
+    from rowkey.observe import watch_table
+
+    mistakes = Mistakes()
+    every_s, for_s = (_parse_duration(text, option, mistakes) for option, text in durations.items())
+    declared_design = _read_design(design, mistakes)
+    mistakes.raise_any()
+    try:
+        return watch_table(table, url, design=declared_design, every_s=every_s, for_s=for_s)
+    except InvalidArgument as refusal:
+        wrong = refusal.mistake
+        if (option := f"--{wrong.path}") not in durations:
+            raise
+        allowed = wrong.expected.replace(" every", " --every")
+        raise InvalidArgument(option, wrong.problem, allowed, wrong.remedy) from None
+
+
+def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
+    """Return a duration in seconds; note its mistake if it has one."""
+    from rowkey.errors import InvalidArgument
+    from rowkey.schema import NANOSECONDS, parse_duration
+
+    try:
+        length_s = parse_duration(text).nanoseconds / NANOSECONDS["s"]
+        what = f"{text} is out of range"
+    except InvalidArgument as refusal:
+        length_s, what = 0.0, refusal.mistake.problem
+    if not 0 < length_s < MAX_WATCH_S:
+        allowed = "a whole number and ms, s, m, h or d, above 0 and at most 365d"
+        mistakes.add(option, what, allowed, f"Write such as {DURATION_EXAMPLES[option]}.")
+    return length_s
+
+
+def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
+    """Return the design of a file, if one is given; note its mistakes if the options have some."""
+    from rowkey.design import Design
+    from rowkey.errors import InvalidDesign
+
+    try:
+        return None if path is None else Design.read(path)
+    except InvalidDesign as problem:
+        if not mistakes.mistakes:
+            raise
+        for sentence in str(problem).splitlines():
+            mistakes.add("", sentence)
+        return None
+
+
+def _show_measurement(live: LiveLoad, output: str) -> None:
+    """Print one measurement if each is printed."""
+    if output == "jsonl":
+        from rowkey.render import build_live_document
+
+        print_lines([to_json(build_live_document(live))])
+        sys.stdout.flush()
+    elif output == "text":
+        from rowkey.cli.screen import build_console
+        from rowkey.render import print_live
+
+        screen = build_console()
+        if screen.is_terminal:
+            screen.clear()
+            print_live(live, screen)
+
+
+def _show_result(live: LiveLoad, output: str) -> None:
+    """Print the last measurement if only that is printed."""
+    if output == "json":
+        from rowkey.render import build_live_document
+
+        print_json(build_live_document(live))
+    elif output == "text":
+        from rowkey.cli.screen import build_console
+        from rowkey.render import print_live
+
+        screen = build_console()
+        if not screen.is_terminal:
+            print_live(live, screen)

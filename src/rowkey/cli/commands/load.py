@@ -1,0 +1,134 @@
+"""The command `load`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    format_row_count,
+    print_notes,
+    show_progress,
+)
+from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+from rowkey.messages import shorten_text
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from rowkey.cli.screen import Progress
+    from rowkey.table import FileLoadResult
+
+
+@click.command(short_help="Load the rows of a file; resumes where it was interrupted.")
+@DESIGN_ARGUMENT
+@click.argument("file")
+@TABLE_URL_OPTION
+@CATALOG_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option(
+    "--shuffle", is_flag=True, help="Load in random order, so that a sorted file has no hot spot."
+)
+@click.option("--restart", is_flag=True, help="Begin at the first row, even after an interruption.")
+@PROGRESS_OPTION
+def command(
+    design: str,
+    file: str,
+    url: str,
+    format_options: dict[str, str] | None,
+    progress: str,
+    *,
+    shuffle: bool,
+    restart: bool,
+) -> int:
+    """Write all rows of a file: CSV, JSON lines, Parquet, Arrow, gzip of each, logs.
+
+    A nullable field without a column in the file stays null. If the load is interrupted, run the
+    same command again to continue. Exits with 1 if rows were left out.
+
+    \b
+    rowkey load logs.toml events.csv --on rocks:./data
+    rowkey load logs.toml events.parquet --on rocks:./data --shuffle
+    """
+    from rowkey.table import load_file
+
+    _check_argument_order(design, file)
+    with (
+        open_existing_table(design, url) as table,
+        LoadProgress() as load_progress,
+        show_progress(progress, "loading", "rows") as load_progress.display,
+    ):
+        result = load_file(
+            table,
+            file,
+            format_options=format_options,
+            shuffle=shuffle,
+            restart=restart,
+            progress=load_progress.report_progress,
+            on_resume=load_progress.report_resume,
+        )
+    print_notes(_format_result(result))
+    return 1 if result.left_out.count else 0
+
+
+def _check_argument_order(design: str, file: str) -> None:
+    """Raise if the design and the file of rows are given in the wrong order.
+
+    Raises:
+        UsageError: the two arguments are swapped.
+    """
+    if file.endswith(".toml") and not design.endswith(".toml"):
+        names = shorten_text(design), shorten_text(file)
+        raise click.UsageError(
+            f"{names[1]} is a design file: it comes first. Write rowkey load {names[1]} {names[0]}."
+        )
+
+
+def _format_result(result: FileLoadResult) -> list[str]:
+    """Return what a load did, a line each."""
+    lines = [format_row_count(result.row_count, "written")]
+    if result.absent_fields:
+        lines.append(f"no column for {', '.join(result.absent_fields)}: it stays null")
+    lines += [f"assumed: {sentence}" for sentence in result.assumptions]
+    if result.left_out.count:
+        lines.append(format_row_count(result.left_out.count, "left out:"))
+        lines += [f"  {problem}" for problem in result.problems]
+        hidden_count = result.left_out.count - len(result.problems)
+        lines += [f"  and {hidden_count:,} more"] if hidden_count else []
+    return lines
+
+
+class LoadProgress:
+    """Prints the start and progress of a load, and how to resume it after an interruption."""
+
+    def __init__(self) -> None:
+        self.display: Progress | None = None
+        self.rows_done = 0
+
+    def report_resume(self, rows_before: int) -> None:
+        """Print how many rows an interrupted load has already processed."""
+        self.rows_done = rows_before
+        what = "skipped: an interrupted load has processed them; --restart begins at the first row"
+        print_notes([format_row_count(rows_before, what)])
+        if self.display is not None:
+            self.display.start_from(rows_before)
+
+    def report_progress(self, done: int, total: int) -> None:
+        """Show how many rows are done."""
+        self.rows_done = done
+        if self.display is not None:
+            self.display(done, total)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        if error_type is not None and issubclass(error_type, KeyboardInterrupt):
+            done = format_row_count(self.rows_done, "of the file processed")
+            print_notes(
+                [f"{done}; the same command goes on after them, --restart begins at the first row"]
+            )

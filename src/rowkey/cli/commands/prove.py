@@ -1,0 +1,110 @@
+"""The command `prove`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    EXIT_ZERO_OPTION,
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    print_json,
+    print_notes,
+    show_progress,
+)
+from rowkey.cli.tables import TABLE_URL_OPTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXIT_CODES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
+"""The exit code of what a proof comes to."""
+
+
+@contextmanager
+def _print_error_notes() -> Iterator[None]:
+    """Print what was noted of an error, such as which table an interruption leaves behind."""
+    try:
+        yield
+    except BaseException as problem:
+        print_notes(getattr(problem, "__notes__", ()))
+        raise
+
+
+@click.command(short_help="Compare predicted with counted writes, by loading a sample.")
+@DESIGN_ARGUMENT
+@TABLE_URL_OPTION
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option(
+    "--phases",
+    type=click.IntRange(1, 1_000),
+    default=20,
+    show_default=True,
+    help="Number of parts of the sample; the counters are read after each.",
+)
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the table that was written; its regions are never split.",
+)
+@OUTPUT_FORMAT_OPTION
+@SEED_OPTION
+@PROGRESS_OPTION
+@EXIT_ZERO_OPTION
+def command(
+    design: str,
+    url: str,
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    phases: int,
+    output: str,
+    seed: int,
+    progress: str,
+    *,
+    keep: bool,
+    exit_zero: bool,
+) -> int:
+    """Write a sample into a new table, and compare the counts of its regions with the prediction.
+
+    Writes are compared per region, server and phase, declared reads per region, and the bytes on
+    disk with the bytes of the cells. The table gets a new name and is dropped at the end, also
+    after an interruption; if it cannot be dropped, the error names it. On a cluster, switch the
+    balancer off before: a region that moves starts its counters again. Exits with 3 if a count
+    differs from the prediction, and with 1 if a count is unknown.
+
+    \b
+    rowkey prove logs.toml --on rocks:./proof --sample events.csv
+    rowkey prove logs.toml --on rocks:./proof --sample events.csv --phases 5 -f json
+    """
+    from rowkey.design import Design
+    from rowkey.observe import prove_design
+
+    with _print_error_notes(), show_progress(progress, "writing") as report:
+        proof = prove_design(
+            Design.read(design),
+            url,
+            sample,
+            format_options=format_options,
+            phases=phases,
+            keep_table=keep,
+            seed=seed,
+            progress=report,
+        )
+    if output == "json":
+        from rowkey.render import build_proof_document
+
+        print_json(build_proof_document(proof))
+    else:
+        from rowkey.cli.screen import build_console
+        from rowkey.render import print_proof
+
+        print_proof(proof, build_console())
+    return 0 if exit_zero else EXIT_CODES[proof.verdict]

@@ -1,0 +1,183 @@
+"""The command `repair`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.options import (
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    print_json,
+    print_lines,
+    print_notes,
+    show_progress,
+)
+
+if TYPE_CHECKING:
+    from rowkey.engines import Examination, RepairResult, SalvageResult
+
+
+@click.command(short_help="Repair damaged tables, save what is left of them, or repair a catalog.")
+@click.argument("url")
+@click.argument("design", required=False)
+@click.option("--yes", is_flag=True, help="Repair without a prompt.")
+@click.option("--into", metavar="NEW_URL", help="Save all readable rows to a new location.")
+@click.option(
+    "--keep-incomplete",
+    is_flag=True,
+    help="With --into: also save rows that lack cells or may hold older values.",
+)
+@OUTPUT_FORMAT_OPTION
+@PROGRESS_OPTION
+def command(
+    url: str,
+    design: str | None,
+    output: str,
+    into: str | None,
+    progress: str,
+    *,
+    yes: bool,
+    keep_incomplete: bool,
+) -> int:
+    """Read every block of all tables at a URL, report damage, and repair or save the tables.
+
+    After your confirmation a damaged log is truncated at the damage: the changes before it stay,
+    the rest of the log moves to the table's folder `cut` and is lost to the table. A lost
+    descriptor is written again. Damage elsewhere cannot be repaired: with --into, all complete
+    rows that can be read are saved into tables of the same names at a new URL, and the lost rows
+    are listed. Without --yes, and without a terminal for the prompt, nothing is changed.
+
+    With a DESIGN the command repairs its catalog instead: entries that the catalog has lost, or
+    that are older than the attributes stored with the table, are restored from these attributes;
+    an entry without a table is removed. This works on every engine.
+
+    Exits with 1 if something was damaged, repaired or not, and with 4 if a table remains that
+    cannot be read.
+
+    \b
+    rowkey repair rocks:./data
+    rowkey repair rocks:./data --yes -f json
+    rowkey repair rocks:./data --into rocks:./saved
+    rowkey repair rocks:./data logs.toml --yes
+    """
+    from rowkey.render import (
+        build_repair_document,
+        format_examination,
+        format_repair,
+        format_saved_table,
+    )
+    from rowkey.table import verify_tables
+
+    if design is not None:
+        return _repair_catalog(url, design, output, yes=yes)
+    examinations = []
+    with show_progress(progress, "reading", "cells") as reported:
+        for one in verify_tables(url, (), reported):
+            examinations.append(one)
+            if output == "text":
+                print_lines(format_examination(one))
+    if output == "text" and not examinations:
+        print_lines([f"{url} holds no table"])
+    repairs: list[RepairResult] = []
+    saved: list[SalvageResult] = []
+    if into is not None:
+        saved = _save_tables(url, into, examinations, progress, keep_incomplete=keep_incomplete)
+    else:
+        repairs = _repair_tables(url, examinations, yes=yes)
+    if output == "json":
+        print_json(build_repair_document(url, examinations, repairs, saved, into))
+    else:
+        print_lines(map(format_repair, repairs))
+        print_lines(line for one in saved for line in format_saved_table(one, into or ""))
+    done = {one.table for one in repairs} | {one.table for one in saved}
+    left = [one for one in examinations if not one.is_sound and one.table not in done]
+    _print_advice(url, left)
+    if any(one.needs_saving for one in left):
+        return 4
+    return 0 if all(one.is_sound for one in examinations) else 1
+
+
+def _repair_tables(url: str, examinations: list[Examination], *, yes: bool) -> list[RepairResult]:
+    """Repair the damaged tables in place where that is possible and confirmed."""
+    from rowkey.table import repair_tables
+
+    names = [
+        examination.table
+        for examination in examinations
+        if examination.problems and not examination.needs_saving
+    ]
+    if not names or not (yes or _is_confirmed("Repair the damaged tables?")):
+        return []
+    return list(repair_tables(url, names))
+
+
+def _save_tables(
+    url: str,
+    target_url: str,
+    examinations: list[Examination],
+    progress: str,
+    *,
+    keep_incomplete: bool,
+) -> list[SalvageResult]:
+    """Save the readable rows of all tables if one is damaged, so the new URL has every table."""
+    from rowkey.table import save_tables
+
+    names = [examination.table for examination in examinations if examination.is_readable]
+    if all(examination.is_sound for examination in examinations):
+        print_notes(["nothing was saved: all tables are sound"])
+        return []
+    if not names:
+        return []
+    with show_progress(progress, "saving", "cells") as reported:
+        return list(
+            save_tables(url, target_url, names, keep_incomplete=keep_incomplete, progress=reported)
+        )
+
+
+def _print_advice(url: str, unrepaired: list[Examination]) -> None:
+    """Print what would repair the tables that are still damaged."""
+    if any(not examination.needs_saving for examination in unrepaired):
+        print_notes(["nothing was changed; --yes cuts what is damaged"])
+    for examination in unrepaired:
+        if examination.needs_saving and examination.is_readable:
+            step = f"rowkey repair {url} --into NEW_URL saves what can be read"
+            print_notes([f"rowkey: {examination.table} cannot be repaired in place; {step}"])
+        elif examination.needs_saving:
+            print_notes(
+                [f"rowkey: nothing of {examination.table} can be read; restore it from a copy"]
+            )
+
+
+def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
+    """Compare the catalog with the table of a design, and repair it if confirmed."""
+    from rowkey.design import Design
+    from rowkey.render import build_mismatch_document
+    from rowkey.table import repair_catalog
+
+    design = Design.read(file)
+    mismatch = repair_catalog(design, url)
+    outcome = "nothing is lost" if mismatch is None else str(mismatch)
+    if output == "text":
+        print_lines([f"{design.table}: {outcome}"])
+    done = None
+    if (
+        mismatch is not None
+        and not mismatch.obstacle
+        and (yes or _is_confirmed("Repair the catalog?"))
+    ):
+        done = repair_catalog(design, url, apply=True)
+    if output == "json":
+        print_json(build_mismatch_document(url, done or mismatch))
+    elif done is not None:
+        print_lines([f"{design.table}: {done}"])
+    if mismatch is not None and not mismatch.obstacle and done is None:
+        print_notes(["nothing was changed; --yes repairs it"])
+    return 0 if mismatch is None else 4 if mismatch.obstacle else 1
+
+
+def _is_confirmed(question: str) -> bool:
+    """Return whether somebody at a terminal says so."""
+    return sys.stdin.isatty() and click.confirm(question, err=True)

@@ -1,0 +1,203 @@
+"""The command `report`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from rowkey.cli.options import (
+    FORCE_OPTION,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    check_overwrite,
+    print_notes,
+    show_progress,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from rowkey.advise import Comparison, JudgedDesign
+    from rowkey.design import Design
+    from rowkey.errors import IncomparableDesigns
+
+
+@click.command(short_help="Write designs, their costs and hot spots as one HTML page.")
+@click.argument("designs", nargs=-1, required=True)
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option("-o", "--output", metavar="FILE", help="The HTML file; standard output if not given.")
+@FORCE_OPTION
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Show hashes instead of values, so that the page reveals no data.",
+)
+@click.option(
+    "--lang",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="The language of the page.",
+)
+@click.option("--second-half", is_flag=True, help="Replay only the second half of the sample.")
+@SEED_OPTION
+@PROGRESS_OPTION
+def command(
+    designs: tuple[str, ...],
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    output: str | None,
+    lang: str,
+    seed: int,
+    progress: str,
+    *,
+    force: bool,
+    redact: bool,
+    second_half: bool,
+) -> None:
+    """Write designs, what they cost and where they run hot as one HTML file.
+
+    The file needs no network and no other file. Two to eight designs are compared as `rowkey
+    compare` does, on one sample and one scale, before each is told by itself. Where they cannot be
+    compared, the page says why and tells each by itself.
+
+    \b
+    rowkey report logs.toml -o logs.html
+    rowkey report by_time.toml by_host.toml --sample events.csv -o both.html
+    rowkey report logs.toml --sample events.csv --redact --lang zh -o redacted.html
+    """
+    from secrets import token_bytes
+    from time import gmtime, strftime
+
+    from rowkey.advise import MAX_DESIGNS
+    from rowkey.cli.destination import Destination
+    from rowkey.design import Design
+    from rowkey.render import (
+        REDACTION_KEY_BYTES,
+        Redaction,
+        build_report_document,
+        build_report_page,
+    )
+
+    destination = Destination.from_options("html", output, ["html"])
+    check_overwrite(destination.path, force=force)
+    if destination.path is None and sys.stdout.isatty():
+        raise click.UsageError("A page is for a browser, not a terminal: give -o FILE.")
+    if len(designs) > MAX_DESIGNS:
+        raise click.UsageError(
+            f"{len(designs)} designs are given; a page has {MAX_DESIGNS} or fewer."
+        )
+    read = [(n, Design.read(path)) for n, path in zip(choose_names(designs), designs, strict=True)]
+    options = _JudgeOptions(sample, format_options, second_half, seed, progress)
+    judged, comparison = _judge_all(read, options)
+    redaction = Redaction(token_bytes(REDACTION_KEY_BYTES) if redact else None)
+    created = strftime("%Y-%m-%d %H:%M UTC", gmtime())
+    page = build_report_page(build_report_document(judged, redaction, comparison, created), lang)
+    with destination.open_text() as stream:
+        stream.write(page)
+    if destination.path is not None:
+        print_notes([f"{output}: {len(page.encode()) / 1000:,.0f} kB, open it in a browser"])
+
+
+class _JudgeOptions(NamedTuple):
+    """The options that all designs of a report are judged with."""
+
+    sample: str | None
+    format_options: Mapping[str, Any] | None
+    second_half: bool
+    seed: int
+    progress: str
+
+
+def _judge_all(
+    designs: Sequence[tuple[str, Design]], options: _JudgeOptions
+) -> tuple[list[JudgedDesign], Comparison | IncomparableDesigns | None]:
+    """Return every judged design, and their comparison; None for a single design."""
+    from rowkey.advise import judge_comparison
+    from rowkey.errors import IncomparableDesigns
+
+    refusal = None
+    if len(designs) > 1:
+        try:
+            comparison = _compare_designs(designs, options)
+            return judge_comparison(comparison), comparison
+        except IncomparableDesigns as problem:
+            refusal = problem
+            print_notes(["There is no comparison, each design is judged by itself:"])
+            print_notes([f"  {mistake}" for mistake in problem.mistakes])
+    half = options.second_half or any(
+        declared_design.splits.needs_sample for _, declared_design in designs
+    )
+    return [
+        _judge_design(name, design, options, second_half=half) for name, design in designs
+    ], refusal
+
+
+def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptions) -> Comparison:
+    from time import perf_counter
+
+    from rowkey.advise import compare_designs
+
+    with show_progress(options.progress, "replaying") as report:
+        return compare_designs(
+            [design for _, design in designs],
+            options.sample,
+            names=[name for name, _ in designs],
+            format_options=options.format_options,
+            second_half=options.second_half,
+            seed=options.seed,
+            clock=perf_counter,
+            progress=report,
+        )
+
+
+def _judge_design(
+    name: str, design: Design, options: _JudgeOptions, *, second_half: bool
+) -> JudgedDesign:
+    from rowkey.advise import JudgedDesign
+
+    is_sampled = options.sample is not None or design.sample_path is not None
+    with show_progress(options.progress, "replaying") as report:
+        judged = JudgedDesign(
+            design,
+            options.sample,
+            name=name,
+            format_options=options.format_options,
+            second_half=second_half and is_sampled,
+            seed=options.seed,
+            progress=report,
+        )
+        _ = judged.sample, judged.simulation  # the rules need more columns than the replay
+    return judged
+
+
+def choose_names(paths: Sequence[str]) -> list[str]:
+    """Return a name for each design: the end of its file's path, as long as names differ.
+
+    A design that is given twice gets a number.
+
+    >>> choose_names(["a/logs.toml", "b/logs.toml", "b/hosts.toml", "b/hosts.toml"])
+    ['a/logs', 'b/logs', 'hosts', 'hosts#2']
+    """
+    from pathlib import Path
+
+    parts = [(*Path(path).parent.parts, Path(path).stem) for path in paths]
+    names = []
+    for number, own_parts in enumerate(parts):
+        other_parts = {other for other in parts if other != own_parts}
+        least = next(
+            n
+            for n in range(1, len(own_parts) + 1)
+            if n == len(own_parts) or all(other[-n:] != own_parts[-n:] for other in other_parts)
+        )
+        again = parts[:number].count(own_parts)
+        names.append(
+            "/".join(own_parts[-least:]).replace("//", "/") + f"#{again + 1}" * bool(again)
+        )
+    return names

@@ -1,0 +1,21 @@
+"""The command `schema`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.options import print_json
+
+
+@click.command(short_help="Print the JSON Schema of design files, for editors.")
+def command() -> None:
+    """Print the JSON Schema of design files.
+
+    Editors complete and check a file that begins with the line `#:schema ./rowkey.schema.json`.
+
+    \b
+    rowkey schema > rowkey.schema.json
+    """
+    from rowkey.design import build_json_schema
+
+    print_json(build_json_schema())

@@ -1,0 +1,75 @@
+"""The command `splits`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.options import (
+    OUTPUT_FORMAT_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    print_json,
+    print_lines,
+    print_notes,
+)
+
+
+@click.command(short_help="Print region boundaries, and how many regions there should be.")
+@click.argument("design", required=False)
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option("--algorithm", metavar="NAME", help="Use this split algorithm instead of a design.")
+@click.option("-n", "--regions", type=click.IntRange(1, 100_000), help="Number of regions.")
+@click.option(
+    "--keys",
+    type=click.Choice(["binary", "hex"]),
+    default="binary",
+    show_default=True,
+    help=r"How keys are printed; binary is \xNN, as HBase's shell reads them.",
+)
+@OUTPUT_FORMAT_OPTION
+@SEED_OPTION
+def command(
+    design: str | None,
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    algorithm: str | None,
+    regions: int | None,
+    keys: str,
+    output: str,
+    seed: int,
+) -> None:
+    """Print the row keys at which regions begin, one per line, and the number of regions needed.
+
+    \b
+    rowkey splits logs.toml
+    rowkey splits logs.toml --sample events.csv
+    rowkey splits --algorithm hex-string -n 16
+    """
+    from rowkey.regions import to_string_binary
+    from rowkey.render import format_sizing
+    from rowkey.simulate import choose_algorithm_splits, choose_design_splits
+
+    if (design is None) == (algorithm is None):
+        raise click.UsageError("Give either a design or --algorithm.")
+    if design is not None:
+        if regions is not None:
+            raise click.UsageError("The design says how many regions; -n goes with --algorithm.")
+        from rowkey.design import Design
+
+        choice = choose_design_splits(
+            Design.read(design), sample, format_options=format_options, seed=seed
+        )
+    else:
+        choice = choose_algorithm_splits(str(algorithm), regions)
+    if output == "json":
+        from rowkey.render import build_splits_document
+
+        print_json(build_splits_document(choice))
+        return
+    show = to_string_binary if keys == "binary" else bytes.hex
+    print_lines(map(show, choice.boundaries.splits))
+    print_notes(f"  {remark}" for remark in choice.remarks)
+    if choice.sizing is not None:
+        print_notes(format_sizing(choice.sizing, len(choice.boundaries)))

@@ -1,0 +1,46 @@
+"""The command `verify`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.options import (
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    print_json,
+    print_lines,
+    show_progress,
+)
+from rowkey.cli.tables import TABLE_URL_OPTION, find_table_name
+
+
+@click.command(short_help="Read every block of a table and report what is damaged.")
+@click.argument("table", required=False)
+@TABLE_URL_OPTION
+@OUTPUT_FORMAT_OPTION
+@PROGRESS_OPTION
+def command(table: str | None, url: str, output: str, progress: str) -> int:
+    """Read every block of every file of a table, or of all tables at a URL; change nothing.
+
+    Each damaged or missing file is reported with the rows that lack cells because of it. Exits
+    with 3 if there is damage.
+
+    \b
+    rowkey verify logs.toml --on rocks:./data
+    rowkey verify --on rocks:./data -f json
+    """
+    from rowkey.render import build_verify_document, format_examination
+    from rowkey.table import verify_tables
+
+    names = [] if table is None else [find_table_name(table)]
+    with show_progress(progress, "reading", "cells") as reported:
+        examinations = list(verify_tables(url, names, reported))
+    if output == "json":
+        print_json(build_verify_document(url, examinations))
+    else:
+        print_lines(
+            line for examination in examinations for line in format_examination(examination)
+        )
+        if not examinations:
+            print_lines([f"{url} holds no table"])
+    return 0 if all(examination.is_sound for examination in examinations) else 3

@@ -1,0 +1,260 @@
+"""Reads rows from standard input or a file, and converts their values to the design's types."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import IO, TYPE_CHECKING, Any
+
+from rowkey.errors import RowError
+from rowkey.messages import suggest_name
+from rowkey.open_file_limit import raise_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rowkey.keys import Field
+
+_MAX_LINE_LENGTH = 1 << 20
+"""Bytes of a line of keys or rows; no row of HBase's fits in as many more."""
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file, with or without a byte order mark; `-` is standard input.
+
+    Raises:
+        RowError: the file cannot be opened.
+    """
+    if name == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
+        yield sys.stdin
+        return
+    try:
+        stream = open(name, encoding="utf-8-sig", newline="")  # noqa: PTH123, SIM115 - or -
+    except (OSError, ValueError) as problem:
+        raise_shortage(problem, name)
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise RowError(name, f"the file cannot be read: {why}") from None
+    with stream:
+        yield stream
+
+
+def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a stream with their ends, each with its number from 1.
+
+    Raises:
+        RowError: a line is longer than a megabyte, or not UTF-8.
+    """
+    number = 0
+    while line := _read_line(stream, number + 1):
+        number += 1
+        if len(line) == _MAX_LINE_LENGTH:
+            what, allowed = "it is too long", f"at most {_MAX_LINE_LENGTH - 1:,} characters"
+            raise RowError(f"line {number}", what, allowed)
+        yield number, line
+
+
+def _read_line(stream: IO[str], number: int) -> str:
+    try:
+        return stream.readline(_MAX_LINE_LENGTH)
+    except UnicodeDecodeError as problem:
+        what = f"the byte {problem.object[problem.start]:02x} is not UTF-8"
+        raise RowError(f"line {number} or later", what, "text in UTF-8") from None
+
+
+def read_rows(
+    stream: IO[str], row_format: str, fields: Mapping[str, Field]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a stream with their line numbers.
+
+    Args:
+        stream: the text.
+        row_format: `jsonl` or `csv`.
+        fields: the fields to read, by name.
+
+    Raises:
+        RowError: a line is not a row, or a value does not fit its field.
+    """
+    records = _read_csv_rows(stream) if row_format == "csv" else _read_json_rows(stream)
+    for number, values in records:
+        yield number, _convert_row(values, fields, number, is_csv=row_format == "csv")
+
+
+def add_line_number(number: int, problem: RowError) -> RowError:
+    """Return the error of a row with the line it is on."""
+    mistake = problem.mistake
+    return RowError(
+        f"line {number}: {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
+    )
+
+
+def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of CSV; nothing between two commas is None, two quotes are an empty text."""
+    raw: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for _, line in read_lines(stream):
+            raw.append(line)
+            yield line
+
+    reader = csv.reader(lines())
+    try:
+        header = next(reader, [])
+        if len(set(header)) < len(header):
+            twice = next(name for name in header if header.count(name) > 1)
+            raise RowError("line 1", f"the column {twice!r} appears twice", "each column once")
+        raw.clear()
+        for row in reader:
+            record = "".join(raw)
+            raw.clear()
+            if not row:
+                continue
+            if len(row) != len(header):
+                what = f"{len(row):,} values do not fit"
+                raise RowError(f"line {reader.line_num}", what, f"{len(header):,}, as in line 1")
+            values = row if all(row) else _restore_nulls(row, record)
+            yield reader.line_num, dict(zip(header, values, strict=True))
+    except csv.Error as problem:
+        raise RowError(f"line {reader.line_num}", f"it is not valid CSV: {problem}") from None
+
+
+_CSV_VALUE_PATTERN = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])[^,\r\n]*|')
+"""A value as written in a record: quoted, not quoted, or nothing."""
+
+
+def _restore_nulls(row: list[str], record: str) -> list[str | None]:
+    """Return the values of a record with None for those that are empty and unquoted.
+
+    >>> _restore_nulls(["", "", "a,b", ""], ',"","a,b",\\n')
+    [None, '', 'a,b', None]
+    """
+    at, values = 0, []
+    for value in row:
+        match = _CSV_VALUE_PATTERN.match(record, at)
+        assert match is not None
+        at = match.end() + 1
+        values.append(value or (value if match[0] else None))
+    return values
+
+
+def _read_json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    return (
+        (number, _parse_json_object(number, line))
+        for number, line in read_lines(stream)
+        if line.strip()
+    )
+
+
+def _parse_json_object(number: int, line: str) -> dict[str, Any]:
+    """Return the JSON object of a line.
+
+    Raises:
+        RowError: there is none.
+    """
+    try:
+        values = json.loads(line, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise RowError(f"line {number}", f"{line.strip()[:60]!r} is not a row", "a JSON object")
+    return values
+
+
+def read_partial_rows(
+    stream: IO[str], fields: Mapping[str, Field]
+) -> Iterator[tuple[int, dict[str, Any] | RowError]]:
+    """Yield the rows of JSON lines with their line numbers, each with the fields it names.
+
+    Null stays null. For a line that is not a row, names an unknown field or has an invalid value,
+    the error is yielded in place of the row, so that the caller can write the other rows.
+
+    Raises:
+        RowError: the stream cannot be read any further.
+    """
+    for number, line in read_lines(stream):
+        if not line.strip():
+            continue
+        try:
+            values = _parse_json_object(number, line)
+        except RowError as problem:
+            yield number, problem
+            continue
+        try:
+            yield (
+                number,
+                {name: _convert_named_value(name, value, fields) for name, value in values.items()},
+            )
+        except RowError as problem:
+            yield number, add_line_number(number, problem)
+
+
+def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return the values of `FIELD=VALUE` arguments; all text after the first = is the value.
+
+    Raises:
+        RowError: an argument has no =, names an unknown field or the same field twice, or its value
+            does not fit the field.
+    """
+    row: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (name and equals):
+            raise RowError("", f"{pair!r} has no value", "FIELD=VALUE")
+        if name in row:
+            raise RowError(name, "it is given twice", "one value")
+        row[name] = _convert_named_value(name, text, fields)
+    return row
+
+
+def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
+    """Return a given value as a value of its field."""
+    if name not in fields:
+        raise RowError(
+            name, "there is no such field", ", ".join(fields), suggest_name(name, fields)
+        )
+    return None if value is None else _convert_value(fields[name], value)
+
+
+def _convert_row(
+    values: Mapping[str, Any], fields: Mapping[str, Field], number: int, *, is_csv: bool
+) -> dict[str, Any]:
+    """Return the values of a row, with text parsed by the types of the fields."""
+    row: dict[str, Any] = {}
+    for name, field in fields.items():
+        value = values.get(field.declaration.source or name, values.get(name))
+        if value is None and is_csv and field.type.is_sequence and not field.nullable:
+            value = ""
+        try:
+            row[name] = _convert_value(field, value)
+        except RowError as problem:
+            raise add_line_number(number, problem) from None
+    return row
+
+
+def _convert_value(field: Field, value: Any) -> Any:
+    """Return a value of the field; an empty text is null only if it is no value of the field."""
+    if value is None:
+        if not field.nullable:
+            what = "the row has no value for it"
+            raise RowError(field.name, what, f"a {field.type.name}")
+        return None
+    if isinstance(value, str):
+        try:
+            return field.parse(value)
+        except RowError:
+            if value or not field.nullable:
+                raise
+            return None
+    if isinstance(value, float | int | Decimal) and not isinstance(value, bool):
+        try:
+            return field.normalize(value)
+        except RowError:
+            return field.parse(str(value))
+    return field.normalize(value)

@@ -1,1 +1,0 @@
-"""The verbs of the command: one file each, holding a click command named `command`."""

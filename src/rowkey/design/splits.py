@@ -1,0 +1,270 @@
+"""Region boundaries from the declared splits."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design.paths import format_path
+from rowkey.design.validation_messages import format_value
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
+from rowkey.keys import Determinant
+from rowkey.messages import suggest_name
+from rowkey.regions import (
+    DESIGN_ARGUMENTS,
+    MAX_REGIONS,
+    SPLIT_ALGORITHMS,
+    Boundaries,
+    Sizing,
+    SplitRequest,
+    choose_region_count,
+    from_string_binary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.design.design import Design
+    from rowkey.errors import Mistake
+    from rowkey.keys import Key
+    from rowkey.schema import FieldFacts, RowCounts
+
+MAX_PREFIXES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSplits:
+    """The declared splits, bound.
+
+    Args:
+        algorithm: the name of the split algorithm.
+        request: what was declared of it; what only a sample knows is added when cutting.
+    """
+
+    algorithm: str
+    request: SplitRequest
+
+    @property
+    def needs_sample(self) -> bool:
+        """Return whether the boundaries depend on a sample."""
+        return "keys" in SPLIT_ALGORITHMS[self.algorithm].required_fields
+
+    @property
+    def needs_count(self) -> bool:
+        """Return whether the algorithm needs a region count that was not declared."""
+        return (
+            "regions" in SPLIT_ALGORITHMS[self.algorithm].required_fields
+            and self.request.regions is None
+        )
+
+    def compute_boundaries(
+        self, key: Key, keys: Sequence[bytes] | None = None, regions: int | None = None
+    ) -> Boundaries:
+        """Return the region boundaries.
+
+        Args:
+            key: the bound row key.
+            keys: keys of a sample, ascending.
+            regions: how many regions, where none were declared.
+
+        Raises:
+            InvalidDesign: with everything the algorithm lacks.
+        """
+        request = SplitRequest(
+            regions=self.request.regions if self.request.regions is not None else regions,
+            first=self.request.first,
+            last=self.request.last,
+            listed=self.request.listed,
+            prefixes=list_key_prefixes(key),
+            keys=keys,
+        )
+        found: tuple[Mistake, ...]
+        try:
+            return SPLIT_ALGORITHMS[self.algorithm]().build_boundaries(request)
+        except InvalidArgument as refusal:
+            found = (refusal.mistake,)
+        except InvalidDesign as problem:
+            found = problem.mistakes
+        raise InvalidDesign([replace(one, path=_locate_mistake(one.path)) for one in found])
+
+    def check_boundaries(self, key: Key, mistakes: Mistakes) -> None:
+        """Note why boundaries cannot be computed, if no sample or count is missing.
+
+        Cost: that of cutting them.
+        """
+        if self.needs_sample or self.needs_count:
+            return
+        try:
+            self.compute_boundaries(key)
+        except InvalidDesign as problem:
+            mistakes.mistakes += problem.mistakes
+
+
+@dataclass(frozen=True, slots=True)
+class DesignRegions:
+    """The regions of a design.
+
+    Args:
+        boundaries: where they begin.
+        requested_count: how many the split algorithm was asked for; None where it decides that.
+        sizing: how many there should be, and why.
+    """
+
+    boundaries: Boundaries
+    requested_count: int | None
+    sizing: Sizing
+
+
+def compute_regions(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    keys: Sequence[bytes] | None = None,
+    counts: RowCounts | None = None,
+) -> DesignRegions:
+    """Return the regions of a design, with the count that sizing chooses where none is declared.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        keys: keys of a sample, ascending; taken only where the boundaries follow from them.
+        counts: how many rows the events of a sample are.
+
+    Raises:
+        InvalidDesign: with everything the algorithm lacks.
+    """
+    cut, sizing = design.splits, choose_region_count(design.estimate_demand(facts, counts=counts))
+    wanted = sizing.regions if cut.needs_count else cut.request.regions
+    used = keys if cut.needs_sample else None
+    return DesignRegions(cut.compute_boundaries(design.key, used, wanted), wanted, sizing)
+
+
+def _locate_mistake(path: str) -> str:
+    """Return the path in the file of a mistake of a split algorithm."""
+    if path.startswith("splits"):
+        return path
+    return f"splits.{path}" if path in DESIGN_ARGUMENTS else "splits"
+
+
+def list_key_prefixes(key: Key) -> tuple[bytes, ...] | None:
+    """Return every value of the leading part of a key, ascending; None if they cannot be listed.
+
+    Constants before that part stand in front of each value. A bucket or salt of one value counts as
+    the leading part only if the values of the next part cannot be listed.
+    """
+    prefixes, has_leading_part = [b""], False
+    for part in key.parts:
+        points = part.images({}).points
+        if points is None or len(prefixes) * len(points) > MAX_PREFIXES:
+            break
+        prefixes = [prefix + point for prefix, point in itertools.product(prefixes, points)]
+        has_leading_part |= bool(part.fields) or part.determined_by is Determinant.CHANCE
+        if len(points) > 1:
+            break
+    return tuple(sorted(prefixes)) if has_leading_part else None
+
+
+def bind_splits(declared: Any, mistakes: Mistakes) -> BoundSplits:
+    """Return the declared splits and note their mistakes.
+
+    Args:
+        declared: nothing, a name, a list of keys, or a table with `algorithm` and its arguments.
+        mistakes: where what is wrong is noted.
+    """
+    if declared is None:
+        return _build_listed_splits(())
+    if isinstance(declared, str):
+        declared = {"algorithm": declared}
+    if isinstance(declared, tuple | list):
+        return _build_listed_splits(_parse_split_keys(declared, "splits", mistakes))
+    if isinstance(declared, dict):
+        return _bind_split_table(declared, mistakes) or _build_listed_splits(())
+    mistakes.add(
+        "splits", f"{format_value(declared)} does not fit", "a name, a table or a list of keys"
+    )
+    return _build_listed_splits(())
+
+
+def _build_listed_splits(keys: Sequence[bytes]) -> BoundSplits:
+    """Return splits at listed keys."""
+    name = next(
+        name for name, kind in SPLIT_ALGORITHMS.items() if kind.required_fields == {"listed"}
+    )
+    return BoundSplits(name, SplitRequest(listed=keys))
+
+
+def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplits | None:
+    """Return the splits of a table with an algorithm and its arguments."""
+    given, known = options.get("algorithm", ""), ", ".join(SPLIT_ALGORITHMS)
+    name = str(given).replace("-", "_")
+    if name not in SPLIT_ALGORITHMS:
+        what = f"{format_value(given)} is not a split algorithm" if given != "" else "it is missing"
+        mistakes.add("splits.algorithm", what, known, suggest_name(name, SPLIT_ALGORITHMS))
+        return None
+    kind = SPLIT_ALGORITHMS[name]
+    takes = (kind.required_fields | kind.optional_fields) & set(DESIGN_ARGUMENTS)
+    for word in options:
+        if word not in {"algorithm", *takes}:
+            allowed = ", ".join(sorted(takes)) or "no arguments"
+            remedy = suggest_name(word, takes) or "Leave it out."
+            mistakes.add(format_path(("splits", word)), f"{name} does not take it", allowed, remedy)
+    return BoundSplits(
+        name, _build_request({w: v for w, v in options.items() if w in takes}, mistakes)
+    )
+
+
+def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
+    """Return the valid arguments of an algorithm as a request."""
+    found: dict[str, Any] = {}
+    for word, value in options.items():
+        path = f"splits.{word}"
+        if word == "listed":
+            found[word] = _parse_split_keys(value, path, mistakes)
+        elif word != "regions" and not isinstance(value, str):
+            mistakes.add(path, f"{format_value(value)} does not fit", "text")
+        elif word == "regions" and (not isinstance(value, int) or isinstance(value, bool)):
+            mistakes.add(path, f"{format_value(value)} does not fit", "a whole number")
+        elif word == "regions" and not 1 <= value <= MAX_REGIONS:
+            mistakes.add(path, f"{format_value(value)} is out of range", f"1..{MAX_REGIONS:,}")
+        else:
+            found[word] = value
+    return SplitRequest(**found)
+
+
+def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes, ...]:
+    """Return split keys as bytes, and note the invalid ones."""
+    if not isinstance(texts, tuple | list):
+        mistakes.add(path, f"{format_value(texts)} does not fit", "a list of keys")
+        return ()
+    if len(texts) >= MAX_REGIONS:
+        what = f"{len(texts):,} keys are too many"
+        mistakes.add(path, what, f"at most {MAX_REGIONS - 1:,}, for {MAX_REGIONS:,} regions")
+        return ()
+    keys: dict[int, bytes] = {}
+    for index, word in enumerate(texts):
+        try:
+            keys[index] = _parse_split_key(word)
+        except InvalidArgument as refusal:
+            mistakes.add_invalid_argument(f"{path}[{index}]", refusal)
+    return _check_split_order(keys, path, mistakes)
+
+
+def _parse_split_key(text: Any) -> bytes:
+    """Return one split key as bytes, or None if it is invalid."""
+    if not isinstance(text, str):
+        raise InvalidArgument("", f"{format_value(text)} does not fit", r"text, \xNN for bytes")
+    return from_string_binary(text)
+
+
+def _check_split_order(
+    keys: Mapping[int, bytes], path: str, mistakes: Mistakes
+) -> tuple[bytes, ...]:
+    """Return the keys if they ascend without repetition, else note the first that does not."""
+    places = list(keys)
+    try:
+        return Boundaries(keys.values()).splits
+    except InvalidDesign as problem:
+        for one in problem.mistakes:
+            place = places[int(one.path.removeprefix("splits[").removesuffix("]"))]
+            mistakes.add(f"{path}[{place}]", one.problem, one.expected, one.remedy)
+        return ()

@@ -1,0 +1,73 @@
+"""Files that are on disk whole before anything relies on them, with checksums."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and its missing parents, each on disk before the next one is made in it.
+
+    Raises:
+        OSError: one cannot be made, or a file is in its place.
+    """
+    missing = []
+    while not path.is_dir():
+        if os.path.lexists(path):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        directory.mkdir(exist_ok=True)
+        sync_directory(directory.parent)
+
+
+def replace_file(path: Path, content: bytes, temporary_path: Path) -> None:
+    """Replace a file atomically: after a kill, the old one or the new one is there whole.
+
+    Args:
+        path: the file.
+        content: what it holds from now on.
+        temporary_path: the path under which it is written first, in the same file system.
+
+    Raises:
+        OSError: it cannot be written; the old one is as it was.
+    """
+    with temporary_path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary_path.replace(path)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Write the names in a directory to disk, which a rename alone does not.
+
+    Where a directory cannot be opened for that, as in a folder one may only write to, the system
+    brings them there by itself, later.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def compute_checksum(document: dict[str, Any]) -> str:
+    """Return a checksum of a JSON document, independent of the order of its keys.
+
+    >>> compute_checksum({"a": 1, "b": 2}) == compute_checksum({"b": 2, "a": 1})
+    True
+    """
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,160 @@
+"""Converts rows of cells to Arrow columns and back, for engines without a faster way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Cell, RowCells
+from rowkey.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.cells import CellBlock
+
+MAX_BLOCK_BYTES = 64 << 20
+"""Bytes of values after which a block ends early: an Arrow binary array holds 2 GiB."""
+
+
+def build_block_schema() -> pa.Schema:
+    """Return the schema of a block: row, family, qualifier, timestamp, value of each cell."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("row", pa.binary()),
+            ("family", pa.dictionary(pa.int32(), pa.string())),
+            ("qualifier", pa.binary()),
+            ("timestamp", pa.int64()),
+            ("value", pa.binary()),
+        ]
+    )
+
+
+def build_blocks(
+    rows: Iterable[RowCells], families: Sequence[str], rows_per_block: int = 8192
+) -> Iterator[pa.RecordBatch]:
+    """Build record batches of whole rows, with the schema of `build_block_schema`.
+
+    Args:
+        rows: puts only, row by row.
+        families: every family that may occur, in the order its number has in each block.
+        rows_per_block: rows of a block; the last one has fewer, one of large values as well.
+
+    Returns:
+        Blocks of at least one cell, made as they are asked for.
+
+    Raises:
+        InvalidArgument: `rows_per_block` is below 1.
+
+    Cost: about 0.5 µs a cell.
+    """
+    if rows_per_block < 1:
+        raise InvalidArgument("rows", f"{rows_per_block} is too few", "1 or more")
+    return _iterate_blocks(rows, families, rows_per_block)
+
+
+def _iterate_blocks(
+    rows: Iterable[RowCells], families: Sequence[str], rows_per_block: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield record batches of a given number of rows."""
+    block = _BlockBuilder(families)
+    for row in rows:
+        block.add_row(row)
+        if block.row_count == rows_per_block or block.size_bytes >= MAX_BLOCK_BYTES:
+            yield block.to_arrow()
+            block = _BlockBuilder(families)
+    if block.row_count:
+        yield block.to_arrow()
+
+
+class _BlockBuilder:
+    """The columns of a record batch, filled row by row."""
+
+    def __init__(self, families: Sequence[str]) -> None:
+        self.families = families
+        self.family_numbers = {name: index for index, name in enumerate(families)}
+        self.columns: tuple[list[Any], ...] = ([], [], [], [], [])
+        self.row_count = self.size_bytes = 0
+
+    def add_row(self, row: RowCells) -> None:
+        """Add one row."""
+        keys, families, qualifiers, timestamps, values = self.columns
+        for family, qualifier, timestamp, value, _, _ in row.cells:
+            keys.append(row.row)
+            families.append(self.family_numbers[family])
+            qualifiers.append(qualifier)
+            timestamps.append(timestamp)
+            values.append(value)
+            self.size_bytes += len(row.row) + len(qualifier) + len(value)
+        self.row_count += 1
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """Return the columns as a record batch."""
+        import pyarrow as pa
+
+        keys, families, qualifiers, timestamps, values = self.columns
+        names = pa.DictionaryArray.from_arrays(
+            pa.array(families, pa.int32()), pa.array(self.families, pa.string())
+        )
+        arrays = [
+            pa.array(keys, pa.binary()),
+            names,
+            pa.array(qualifiers, pa.binary()),
+            pa.array(timestamps, pa.int64()),
+            pa.array(values, pa.binary()),
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=build_block_schema())
+
+
+def to_row_cells(blocks: Sequence[CellBlock]) -> list[RowCells]:
+    """Convert blocks to the mutation of each row.
+
+    Args:
+        blocks: of the same rows, in the same order.
+
+    Returns:
+        One piece for each row, without cells where all values are null.
+
+    Raises:
+        InvalidArgument: the blocks name different rows, a row is null, or a column has another
+            length.
+
+    Cost: about 2 µs a cell.
+    """
+    if not blocks:
+        return []
+    keys = blocks[0].rows
+    if keys.null_count:
+        raise InvalidArgument("rows", f"{keys.null_count:,} of {len(keys):,} are null", "row keys")
+    for block in blocks[1:]:
+        if block.rows is not keys and not block.rows.equals(keys):
+            raise InvalidArgument(
+                "rows", "two blocks name different rows", "the same rows in each block"
+            )
+    columns = [list(_iterate_cells(block, len(keys))) for block in blocks]
+    pieces = zip(*columns, strict=True)
+    return [
+        RowCells(row, [cell for cell in cells if cell is not None])
+        for row, cells in zip(keys.to_pylist(), pieces, strict=True)
+    ]
+
+
+def _iterate_cells(block: CellBlock, count: int) -> Iterator[Cell | None]:
+    """Yield the cell of each row; None where the value is null."""
+    qualifiers = _expand_to_rows("qualifiers", block.qualifiers, count)
+    timestamps = _expand_to_rows("timestamps", block.timestamps, count)
+    values = _expand_to_rows("values", block.values, count)
+    for qualifier, timestamp, value in zip(qualifiers, timestamps, values, strict=True):
+        yield None if value is None else Cell(block.family, qualifier, timestamp, value)
+
+
+def _expand_to_rows(path: str, value: Any, count: int) -> list[Any]:
+    """Return a value for each row: one for all, or those of an Arrow or NumPy array."""
+    if isinstance(value, bytes | int):
+        return [value] * count
+    if len(value) != count:
+        raise InvalidArgument(path, f"{len(value):,} for {count:,} rows", "one a row")
+    return list(value.tolist())

@@ -1,0 +1,61 @@
+"""Opens the engine that a URL names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.engines.backends import ENGINES
+from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.errors import InvalidArgument
+from rowkey.messages import format_value, suggest_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.engines.contract import Engine
+
+
+def open_engine(
+    url: str,
+    *,
+    create: bool = True,
+    sync: bool = False,
+    clock: Callable[[], int] = get_time_ms,
+) -> Engine:
+    """Open the engine that a URL names.
+
+    Args:
+        url: a scheme, a colon and what the engine takes: `memory:`, `memory:NAME`, `rocks:PATH`,
+            `hbase://zk1,zk2:2181/hbase`, `hbase+master://m1:16000,m2:16000`.
+        create: whether a place that is not there is made.
+        sync: whether every write is on disk before the call returns.
+        clock: milliseconds since 1970, for timestamps and times to live.
+
+    Raises:
+        InvalidArgument: the scheme is unknown; or the place is not there and not to be made.
+        Unavailable: the engine cannot be reached, or another process has it.
+
+    >>> with open_engine("memory:") as engine:
+    ...     engine.list_tables()
+    []
+    >>> open_engine("memori:")
+    Traceback (most recent call last):
+    rowkey.errors.InvalidArgument: url: no engine is called 'memori'; expected hbase:... or ...
+    """
+    scheme, colon, location = url.partition(":")
+    engines = {engine_class.scheme: engine_class for engine_class in ENGINES.values()}
+    if not colon or scheme not in engines:
+        problem = (
+            f"no engine is called {format_value(scheme)}"
+            if colon
+            else f"{format_value(url)} has no scheme"
+        )
+        remedy = suggest_name(scheme, engines) or "Write memory: to try, rocks:PATH to keep."
+        raise InvalidArgument(
+            "url", problem, " or ".join(f"{name}:..." for name in engines), remedy
+        )
+    engine_class = engines[scheme]
+    if not create and not engine_class.is_initialized(location):
+        problem, remedy = "there is no such place, and no table", "Create one first: rowkey create."
+        raise InvalidArgument(url, problem, remedy=remedy)
+    return engine_class.open(location, sync=sync, clock=clock)

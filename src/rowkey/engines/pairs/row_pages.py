@@ -1,0 +1,124 @@
+"""Reads wide rows piece by piece, so that no more of a row is in memory than is needed."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rowkey.cells import CellType
+from rowkey.engines.pairs.layout import NEXT_PIECE_START, PIECE_END, TAIL_BYTES, escape
+from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS, find_last_row
+from rowkey.engines.pairs.pair_source import FrozenPairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.cells import FamilyView
+    from rowkey.engines.pairs.pair_reader import KeysAndValues
+    from rowkey.engines.pairs.pair_source import AnyPairSource, Pair
+    from rowkey.engines.requests import CellSelection, ScanRange
+
+MAX_SKIPPED_CELLS = 32
+"""Unwanted cells that are read before the next wanted one is looked for: a search costs as much."""
+
+_FAMILY_DELETES = (255 - CellType.DELETE_FAMILY, 255 - CellType.DELETE_FAMILY_VERSION)
+
+
+def is_paged_read(selection: CellSelection) -> bool:
+    """Return whether rows are read piece by piece.
+
+    Not where whole rows are counted, turned round, or shown with what deletes hide.
+    """
+    return (
+        selection.batch is not None
+        and selection.limit is None
+        and not selection.reverse
+        and not selection.raw
+    )
+
+
+def read_qualifier_range(
+    source: AnyPairSource, scan_range: ScanRange, view: FamilyView
+) -> Iterator[Pair]:
+    """Read the pairs of a range, and skip most of those outside a qualifier range.
+
+    Args:
+        source: a family, as it is or as it was.
+        scan_range: the range.
+        view: what is wanted of each row; what deletes the family comes as well.
+    """
+    frozen_pairs = source if isinstance(source, FrozenPairs) else FrozenPairs(source)
+    first, last = escape(view.start_qualifier), escape(view.stop_qualifier)
+    return _skip_unwanted_pairs(
+        frozen_pairs, (escape(scan_range.start), escape(scan_range.stop)), (first, last)
+    )
+
+
+def _skip_unwanted_pairs(
+    source: FrozenPairs, key_range: tuple[bytes, bytes], qualifier_range: tuple[bytes, bytes]
+) -> Iterator[Pair]:
+    """Yield the pairs of a qualifier range; seek past long runs of other columns."""
+    (place, stop), (first, last) = key_range, qualifier_range
+    while True:
+        passed = 0
+        for pair in source.read_pairs(place, stop):
+            key = pair[0]
+            at = key.index(PIECE_END) + 1
+            rest = key[at:]
+            if rest.startswith(PIECE_END) or (first <= rest and (not last or rest < last)):
+                passed = 0
+                yield pair
+                continue
+            passed += 1
+            if passed == MAX_SKIPPED_CELLS:
+                place = key[:at] + first if rest < first else key[: at - 1] + NEXT_PIECE_START
+                break
+        else:
+            return
+
+
+def read_pages(pairs: Iterator[Pair]) -> Iterator[KeysAndValues]:
+    """Yield all pairs of a range, ascending, in chunks that end after a whole column.
+
+    What deletes the family in a row stands at its beginning, and again at that of each chunk that
+    goes on with the row.
+    """
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    begun, page_cells = 0, FIRST_CHUNK_CELLS
+    while part := list(islice(pairs, page_cells)):
+        more_keys, more_values = zip(*part, strict=True)
+        keys += more_keys
+        values += more_values
+        page_cells = min(2 * page_cells, MAX_CHUNK_CELLS)
+        page_end = _find_last_column(keys)
+        if page_end > begun:
+            yield keys[:page_end], values[:page_end]
+            again = _find_family_deletes(keys, page_end)
+            keys = [keys[place] for place in again] + keys[page_end:]
+            values = [values[place] for place in again] + values[page_end:]
+            begun = len(again)
+    if len(keys) > begun:
+        yield keys, values
+
+
+def _find_last_column(keys: list[bytes]) -> int:
+    """Return the index at which the last column of some keys starts."""
+    column = keys[-1][:-TAIL_BYTES]
+    place = len(keys) - 1
+    while place and keys[place - 1].startswith(column):
+        place -= 1
+    return place
+
+
+def _find_family_deletes(keys: list[bytes], stop: int) -> list[int]:
+    """Return the indexes before `cut` of family deletes in the row that continues after it."""
+    row = keys[stop][: keys[stop].index(PIECE_END) + 1]
+    if not keys[stop - 1].startswith(row):
+        return []
+    begin = find_last_row(keys[:stop])
+    return [
+        place
+        for place in range(begin, stop)
+        if keys[place].startswith(PIECE_END, len(row)) and keys[place][-1] in _FAMILY_DELETES
+    ]

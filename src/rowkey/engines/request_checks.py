@@ -1,0 +1,212 @@
+"""Checks of requests to an engine: tables to create, rows and columns to read or change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.cells import (
+    ATTRIBUTES,
+    LATEST,
+    FamilyView,
+    check_families,
+    check_row,
+    compute_max_split_bytes,
+    find_family_mistakes,
+    find_table_name_mistakes,
+)
+from rowkey.engines.region_tracker import SplitLimits
+from rowkey.errors import InvalidArgument, InvalidDesign, NotSupported
+from rowkey.messages import format_value
+from rowkey.regions import Boundaries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.cells import Family
+    from rowkey.engines.requests import CellSelection, TableSpec
+
+MAX_VERSIONS = 2**31 - 1
+"""Most versions, rows or cells a read may ask for. Source: Integer.MAX_VALUE, as Scan takes it."""
+
+
+def check_selection(selection: CellSelection, families: Mapping[str, Family]) -> None:
+    """Raise unless a selection fits a table of these families.
+
+    Raises:
+        InvalidArgument: a family is unknown, a number is out of range, or a raw read names columns,
+            which HBase refuses as well.
+
+    Source: Scan and TimeRange; StoreScanner: "Cannot specify any column for a raw scan".
+    """
+    check_families(selection.columns or (), families)
+    if selection.columns is not None and not selection.columns:
+        raise InvalidArgument("columns", "no family is named", "None for all families")
+    _check_number("versions", selection.versions)
+    for name, number in (("limit", selection.limit), ("batch", selection.batch)):
+        if number is not None:
+            _check_number(name, number)
+    start, stop = selection.time_range
+    if not 0 <= start <= stop <= LATEST:
+        raise InvalidArgument(
+            "time_range", f"{start}..{stop}", f"0..{LATEST}, the greater one last"
+        )
+    first, last = selection.qualifier_range
+    if last and last < first:
+        raise InvalidArgument(
+            "qualifiers", f"{first[:40]!r}..{last[:40]!r}", "the greater one last"
+        )
+    named = any((selection.columns or {}).values())
+    if selection.raw and (named or selection.qualifier_range != (b"", b"")):
+        raise InvalidArgument(
+            "raw",
+            "a raw read cannot select columns",
+            "whole families",
+            "Filter the cells that it returns.",
+        )
+
+
+def _check_number(name: str, number: object) -> None:
+    """Raise unless this is a positive number that HBase accepts."""
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_VERSIONS:
+        raise InvalidArgument(name, f"{format_value(number)} is out of range", f"1..{MAX_VERSIONS}")
+
+
+def check_rows(rows: Sequence[bytes]) -> None:
+    """Raise unless all of these can be row keys."""
+    for row in rows:
+        check_row(row)
+
+
+def check_columns(
+    row: bytes, columns: Sequence[tuple[str, bytes]], families: Mapping[str, Family]
+) -> None:
+    """Raise unless these columns of a row can be incremented or appended to in one call.
+
+    Raises:
+        InvalidArgument: the row key or a family is none of the table, there is no column, or one is
+            named twice: HBase would take its value before the call for both.
+
+    Source: HRegion.reckonDeltasByStore.
+    """
+    check_row(row)
+    check_families([family for family, _ in columns], families)
+    if not columns:
+        raise InvalidArgument("columns", "none is named", "1 or more")
+    for _, qualifier in columns:
+        if not isinstance(qualifier, bytes):
+            what = f"{format_value(qualifier)} is a {type(qualifier).__name__}"
+            raise InvalidArgument("qualifier", what, "bytes")
+    if len(set(columns)) < len(columns):
+        raise InvalidArgument(
+            "columns", "one is named twice", "each once", "Add the amounts up first."
+        )
+
+
+def build_views(
+    selection: CellSelection, families: Mapping[str, Family], now_ms: int
+) -> dict[str, FamilyView]:
+    """Return one view of each selected family, in the order of their names.
+
+    Args:
+        selection: what is wanted, checked.
+        families: all of the table's, by name.
+        now_ms: the moment at which times to live are judged.
+    """
+    names = families if selection.columns is None else selection.columns
+    return {
+        name: FamilyView(
+            families[name],
+            now_ms,
+            versions=selection.versions,
+            time_range=selection.time_range,
+            qualifiers=(selection.columns or {}).get(name) or None,
+            qualifier_range=selection.qualifier_range,
+            raw=selection.raw,
+        )
+        for name in sorted(names)
+    }
+
+
+def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None:
+    """Raise unless a table can be created from a spec.
+
+    Args:
+        spec: the table.
+        unsupported_features: what the engine cannot do, by the attribute that would ask it of a
+            family.
+
+    Raises:
+        InvalidArgument: with the first mistake in its name, families, splits or attributes.
+    """
+    for mistake in find_table_name_mistakes(spec.name):
+        raise mistake
+    if not spec.families:
+        raise InvalidArgument("families", "a table without families", "1 or more")
+    check_family_attributes(spec.families, unsupported_features)
+    check_splits(spec.name, spec.splits)
+    SplitLimits.from_attributes(spec.attributes)
+
+
+RESERVED_NAMESPACES = ("default:", "hbase:")
+"""HBase lists `default:t` as `t`, so that a table would have two names; `hbase:` is its own."""
+
+
+def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None:
+    """Raise unless a table can be created on a cluster from a spec.
+
+    Args:
+        spec: the table.
+        unsupported_features: as `check_spec` takes it.
+
+    Raises:
+        InvalidArgument: with the first mistake; its namespace is not written, or HBase's own.
+    """
+    check_spec(spec, unsupported_features)
+    if spec.name.startswith(RESERVED_NAMESPACES):
+        what = f"{spec.name!r} is in a namespace that is not written, or HBase's own"
+        raise InvalidArgument("table", what, "a name without it, or with one of your own")
+
+
+def check_family_attributes(
+    families: Iterable[Family], unsupported_features: Mapping[str, str]
+) -> None:
+    """Raise unless HBase accepts the attributes of all families, and the engine supports them.
+
+    Raises:
+        InvalidArgument: with the first mistake, or a family is given twice.
+        NotSupported: an attribute asks for something that the engine cannot do.
+    """
+    names = set()
+    for family in families:
+        if family.name in names:
+            raise InvalidArgument(
+                "families", f"{format_value(family.name)} is given twice", "each once"
+            )
+        names.add(family.name)
+        values = {key: getattr(family, row.field_name) for key, row in ATTRIBUTES.items()}
+        changed = {key: value for key, value in values.items() if value != ATTRIBUTES[key].default}
+        for mistake in find_family_mistakes(family.name, changed):
+            raise mistake
+        for key, reason in unsupported_features.items():
+            if changed.get(key):
+                raise NotSupported(
+                    f"families.{family.name}.{key}", f"this engine does not support it: {reason}"
+                )
+
+
+def check_splits(table: str, splits: Iterable[bytes]) -> None:
+    """Raise unless all of these can be split keys.
+
+    Raises:
+        InvalidArgument: one is out of order, repeated, empty, or too long for the table's name.
+    """
+    try:
+        boundaries = Boundaries(splits)
+    except InvalidDesign as problem:
+        first = problem.mistakes[0]
+        raise InvalidArgument(first.path, first.problem, first.expected, first.remedy) from problem
+    if boundaries.longest_split_bytes > compute_max_split_bytes(table):
+        allowed = f"1..{compute_max_split_bytes(table):,} bytes beside the table's name"
+        raise InvalidArgument(
+            "splits", f"a key is {boundaries.longest_split_bytes:,} bytes long", allowed
+        )

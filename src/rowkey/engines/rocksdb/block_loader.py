@@ -1,0 +1,240 @@
+"""Writes many puts from Arrow columns: all keys are composed at once and written in batches."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import chain, combinations, cycle, repeat, starmap
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import (
+    LATEST,
+    MAX_CELL_BYTES,
+    MAX_ROW_BYTES,
+    Cell,
+    CellBlock,
+    RowCells,
+    check_families,
+    check_mutation,
+    check_row,
+    check_timestamp,
+    compute_cell_bytes,
+)
+from rowkey.engines.cell_blocks import to_row_cells
+from rowkey.engines.pairs.cell_columns import build_keys, escape_array, wrap_values
+from rowkey.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rowkey.engines.rocksdb.open_table import OpenTable
+
+BATCH_ROWS = 8_192
+"""Rows of a batch: each is written whole or not at all, and the last few are all a crash loses."""
+
+
+def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
+    """Write blocks of puts, all for the same rows; see `Store.load_blocks`.
+
+    A crash leaves whole rows, the first ones of those given.
+
+    Raises:
+        InvalidArgument: before anything is written.
+
+    Cost: about 0.2 µs a cell beside what RocksDB takes.
+    """
+    if not blocks:
+        return
+    rows = _to_binary_array("rows", blocks[0].rows)
+    _check_rows(rows, blocks)
+    now = table.row_clock.read_time_ms()
+    columns = [_build_column(table, block, rows, now) for block in blocks]
+    if _has_shared_columns(columns):
+        row_cells = to_row_cells([column.to_block(rows) for column in columns])
+        with table.lock:
+            table.write_rows(row_cells)
+        return
+    for start in range(0, len(rows), BATCH_ROWS):
+        with table.lock:
+            _write_batch(
+                table,
+                rows.slice(start, BATCH_ROWS),
+                [column.slice_batch(start) for column in columns],
+            )
+
+
+def _has_shared_columns(columns: Sequence[_LoadColumn]) -> bool:
+    """Return whether two blocks may hold one column: then they are written row by row."""
+    named = [(column.family, column.qualifiers) for column in columns]
+    return any(
+        family == other
+        and not (isinstance(first, bytes) and isinstance(second, bytes) and first != second)
+        for (family, first), (other, second) in combinations(named, 2)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadColumn:
+    """A block that was checked, with its timestamps resolved."""
+
+    family: str
+    qualifiers: Any
+    values: Any
+    timestamps: Any
+
+    def slice_batch(self, start: int) -> _LoadColumn:
+        """Return the rows of one batch."""
+        qualifiers, timestamps = self.qualifiers, self.timestamps
+        if not isinstance(qualifiers, bytes):
+            qualifiers = qualifiers.slice(start, BATCH_ROWS)
+        if not isinstance(timestamps, int):
+            timestamps = timestamps[start : start + BATCH_ROWS]
+        return _LoadColumn(
+            self.family, qualifiers, self.values.slice(start, BATCH_ROWS), timestamps
+        )
+
+    def to_block(self, rows: Any) -> CellBlock:
+        """Convert the column back to a block, with its timestamps resolved."""
+        import pyarrow as pa
+
+        stamps = self.timestamps if isinstance(self.timestamps, int) else pa.array(self.timestamps)
+        return CellBlock(rows, self.family, self.qualifiers, self.values, stamps)
+
+    def estimate_size_bytes(self, rows: Any) -> int:
+        """Return the estimated bytes of the cells, from the mean length of the keys."""
+        count: int = len(self.values) - self.values.null_count
+        fixed: int = compute_cell_bytes(0, len(self.family), 0, 0) + _sum_lengths(rows) // len(rows)
+        if isinstance(self.qualifiers, bytes):
+            return count * (fixed + len(self.qualifiers)) + _sum_lengths(self.values)
+        return count * fixed + _sum_lengths(self.qualifiers) + _sum_lengths(self.values)
+
+
+def _sum_lengths(array: Any) -> int:
+    """Return the bytes of all elements of a binary array."""
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.binary_length(array)).as_py() or 0)
+
+
+def _write_batch(table: OpenTable, rows: Any, columns: Sequence[_LoadColumn]) -> None:
+    """Write one batch, under the lock."""
+    table.check_open()
+    batch = table.database.start_batch()
+    escaped = escape_array(rows)
+    keys = [build_keys(escaped, one.qualifiers, one.timestamps) for one in columns]
+    stored = [wrap_values(one.values) for one in columns]
+    handles = [table.database.family_handles[one.family] for one in columns]
+    # Row by row: RocksDB inserts a key faster next to the key before it.
+    puts: Iterable[Any] = zip(
+        _interleave_columns(keys), _interleave_columns(stored), cycle(handles)
+    )
+    if any(one.values.null_count for one in columns):
+        puts = (put for put in puts if put[1] is not None)
+    deque(starmap(batch.put, puts), maxlen=0)
+    size = sum(column.estimate_size_bytes(rows) for column in columns)
+    table.commit_batch(batch, table.region_tracker.measure_array_writes(rows, size))
+
+
+def _interleave_columns(columns: list[list[Any]]) -> Iterable[Any]:
+    return columns[0] if len(columns) == 1 else chain.from_iterable(zip(*columns, strict=True))
+
+
+def _to_binary_array(path: str, value: Any) -> Any:
+    """Convert an Arrow array to plain binary.
+
+    Raises:
+        InvalidArgument: it is no array of bytes.
+    """
+    import pyarrow as pa
+
+    try:
+        array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        return array if array.type == pa.binary() else array.cast(pa.binary())
+    except (AttributeError, pa.ArrowException) as problem:
+        type_name = getattr(value, "type", type(value).__name__)
+        raise InvalidArgument(
+            path, f"it is of {type_name}", "an Arrow array of binary"
+        ) from problem
+
+
+def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
+    """Raise if the row keys of the blocks are invalid."""
+    import pyarrow.compute as pc
+
+    if rows.null_count:
+        raise InvalidArgument("rows", f"{rows.null_count:,} of {len(rows):,} are null", "row keys")
+    first_rows = blocks[0].rows
+    if any(
+        block.rows is not first_rows and not block.rows.equals(first_rows) for block in blocks[1:]
+    ):
+        raise InvalidArgument(
+            "rows", "two blocks name different rows", "the same rows in each block"
+        )
+    lengths = pc.binary_length(rows)
+    wrong = pc.or_(pc.less(lengths, 1), pc.greater(lengths, MAX_ROW_BYTES))
+    for row in rows.filter(wrong).slice(0, 1).to_pylist():
+        check_row(row)
+
+
+def _build_column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _LoadColumn:
+    """Check a block and resolve its timestamps.
+
+    Raises:
+        InvalidArgument: it could not be written whole.
+    """
+    check_families([block.family], table.families)
+    values = _to_binary_array("values", block.values)
+    _check_length("values", values, rows)
+    qualifiers = block.qualifiers
+    if not isinstance(qualifiers, bytes):
+        qualifiers = _to_binary_array("qualifiers", qualifiers)
+        _check_length("qualifiers", qualifiers, rows)
+        if qualifiers.null_count:
+            raise InvalidArgument("qualifiers", f"{qualifiers.null_count:,} are null", "bytes")
+    _check_sizes(rows, block.family, qualifiers, values)
+    return _LoadColumn(
+        block.family, qualifiers, values, _resolve_timestamps(block.timestamps, rows, now)
+    )
+
+
+def _check_length(path: str, array: Any, rows: Any) -> None:
+    """Raise if an array has another length than the rows."""
+    if len(array) != len(rows):
+        raise InvalidArgument(path, f"{len(array):,} for {len(rows):,} rows", "one a row")
+
+
+def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
+    """Raise for the first cell that is too large, if the largest parts together may be."""
+    import pyarrow.compute as pc
+
+    def find_max_bytes(array: Any) -> int:
+        return pc.max(pc.binary_length(array)).as_py() or 0
+
+    widest = len(qualifiers) if isinstance(qualifiers, bytes) else find_max_bytes(qualifiers)
+    if (
+        compute_cell_bytes(0, 0, 0, 0) + 64 + find_max_bytes(rows) + widest + find_max_bytes(values)
+        <= MAX_CELL_BYTES
+    ):
+        return
+    names = repeat(qualifiers) if isinstance(qualifiers, bytes) else qualifiers.to_pylist()
+    for row, qualifier, value in zip(rows.to_pylist(), names, values.to_pylist(), strict=False):
+        if value is not None:
+            check_mutation(RowCells(row, [Cell(family, qualifier, 0, value)]), (family,))
+
+
+def _resolve_timestamps(timestamps: Any, rows: Any, now: int) -> Any:
+    """Return one timestamp for all rows, or an int64 array; `LATEST` becomes now."""
+    import numpy as np
+
+    if isinstance(timestamps, int):
+        check_timestamp(timestamps)
+        return now if timestamps == LATEST else timestamps
+    _check_length("timestamps", timestamps, rows)
+    if getattr(timestamps, "null_count", 0):
+        raise InvalidArgument("timestamps", f"{timestamps.null_count:,} are null", "milliseconds")
+    stamps = np.asarray(timestamps)
+    if stamps.dtype != np.int64:
+        raise InvalidArgument("timestamps", f"they are of {stamps.dtype}", "int64")
+    if len(stamps):
+        check_timestamp(int(stamps.min()))
+    return np.where(stamps == LATEST, now, stamps)

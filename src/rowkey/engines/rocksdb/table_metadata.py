@@ -1,0 +1,173 @@
+"""The metadata of a table, stored next to its cells: its description and its regions.
+
+The counters of a region are written in the batch that they count, so they are right after a crash.
+Reads change nothing on disk: a crash loses the reads counted since the last write to their region,
+or the last flush.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rowkey.engines.region_tracker import RegionTracker
+from rowkey.engines.requests import TableSpec
+from rowkey.engines.rocksdb_files.descriptor import FORMAT_VERSION, read_families
+from rowkey.engines.rocksdb_files.inspection import SALVAGE_HINT
+from rowkey.errors import CorruptionError, NotSupported
+from rowkey.messages import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from rocksdict import WriteBatch
+
+    from rowkey.engines.pairs.pair_source import PairSource
+
+PROGRESS_KEY = b"sequence"
+"""Key of the number of batches that changed rows, which tells how far a recovered table had come,
+and of the highest timestamp that was given to a change, so that timestamps never go back."""
+
+_TABLE_KEY = b"table"
+_REGION_KEY_PREFIX = b"region\0"
+"""Followed by the region's first row key; the value is its counters."""
+
+_COUNTERS_STRUCT = struct.Struct(">QQQ")
+_PROGRESS_STRUCT = struct.Struct(">Qq")
+
+
+class StoredRegionTracker(RegionTracker):
+    """The regions of a table, with counters that are stored in each batch.
+
+    Args:
+        splits: the split keys.
+    """
+
+    def __init__(self, splits: Iterable[bytes] = ()) -> None:
+        super().__init__(splits)
+        self.batch_count = 0
+        self.highest_timestamp = -1
+
+    @classmethod
+    def from_meta(cls, meta: PairSource) -> StoredRegionTracker:
+        """Return the regions that are stored with a table.
+
+        Raises:
+            CorruptionError: they cannot be read, or there are none.
+        """
+        stored = list(_read_regions(meta))
+        if not stored:
+            raise CorruptionError(meta.family.path(), "it holds no regions", remedy=SALVAGE_HINT)
+        tracker = cls(start for start, _ in stored[1:])
+        try:
+            for region, (_, counters) in enumerate(stored):
+                counts = _COUNTERS_STRUCT.unpack(counters)
+                tracker._writes[region], tracker._reads[region], tracker._sizes[region] = counts
+            progress = meta.family.get(PROGRESS_KEY)
+            if progress is not None:
+                tracker.batch_count, tracker.highest_timestamp = _PROGRESS_STRUCT.unpack(progress)
+        except struct.error:
+            what = "the counters of its regions are damaged"
+            raise CorruptionError(meta.family.path(), what, remedy=SALVAGE_HINT) from None
+        return tracker
+
+    def measure_array_writes(self, rows: Any, size: int) -> list[tuple[int, int, int]]:
+        """Return index, writes and bytes of each region that holds some rows of an Arrow array.
+
+        Args:
+            rows: row keys, each of which counts as one write.
+            size: bytes of all of them, taken to be equally long.
+        """
+        each = size / max(1, len(rows))
+        return [
+            (region, count, round(count * each)) for region, count in self._count_by_region(rows)
+        ]
+
+    def add_counters(
+        self, batch: WriteBatch, regions: Sequence[tuple[int, int, int]], highest_timestamp: int
+    ) -> None:
+        """Add the counters to a batch of changes, as they are once it is written.
+
+        Args:
+            batch: changes of rows.
+            regions: index, writes and bytes of each region that is written to.
+            highest_timestamp: the highest timestamp that was given to a change.
+        """
+        splits = self._boundaries.splits
+        for region, writes, size in regions:
+            start = splits[region - 1] if region else b""
+            counters = _COUNTERS_STRUCT.pack(
+                self._writes[region] + writes, self._reads[region], self._sizes[region] + size
+            )
+            batch.put(_REGION_KEY_PREFIX + start, counters)
+        batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count + 1, highest_timestamp))
+
+    def record_writes(self, regions: Sequence[tuple[int, int, int]]) -> None:
+        """Count a batch that was written; `regions` as for `add_counters`."""
+        self.batch_count += 1
+        for region, writes, size in regions:
+            self._writes[region] += writes
+            self._sizes[region] += size
+
+    def add_all_counters(self, batch: WriteBatch, highest_timestamp: int) -> None:
+        """Add the counters of all regions to a batch that changes no rows."""
+        starts = (b"", *self.splits)
+        counts = zip(starts, self._writes, self._reads, self._sizes, strict=True)
+        for start, writes, reads, size in counts:
+            batch.put(_REGION_KEY_PREFIX + start, _COUNTERS_STRUCT.pack(writes, reads, size))
+        batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count, highest_timestamp))
+
+
+def _read_regions(meta: PairSource) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the start and the stored counters of each region."""
+    pairs = meta.open_iterator()
+    pairs.seek(_REGION_KEY_PREFIX)
+    while pairs.valid() and pairs.key().startswith(_REGION_KEY_PREFIX):
+        yield pairs.key()[len(_REGION_KEY_PREFIX) :], pairs.value()
+        pairs.next()
+    meta.raise_status(pairs)
+
+
+def store_spec(batch: WriteBatch, spec: TableSpec) -> None:
+    """Add a table's description without its regions to a batch."""
+    description: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "families": [asdict(family) for family in spec.families],
+        "attributes": dict(spec.attributes),
+    }
+    batch.put(_TABLE_KEY, json.dumps(description).encode())
+
+
+def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
+    """Return a table's description as it is stored, without its regions.
+
+    Args:
+        meta: where it is stored.
+        directory: the table's, for messages.
+        name: the table's name.
+
+    Raises:
+        CorruptionError: it cannot be read, or is not there.
+        NotSupported: another version of rowkey wrote it.
+    """
+    stored = meta.family.get(_TABLE_KEY)
+    if stored is None:
+        raise CorruptionError(
+            str(directory), "the table's description is gone", remedy=SALVAGE_HINT
+        )
+    try:
+        description = json.loads(stored)
+        number = description["format"]
+        families = read_families(description["families"]) if number == FORMAT_VERSION else ()
+        attributes = {str(key): str(text) for key, text in description["attributes"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        what = "the table's description is damaged"
+        raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT) from None
+    if number != FORMAT_VERSION:
+        what = f"it is of format {format_value(number)}"
+        remedy = "Open it with the version of rowkey that wrote it."
+        raise NotSupported(str(directory), what, f"format {FORMAT_VERSION}", remedy)
+    return TableSpec(name, families, attributes=attributes)

@@ -1,0 +1,283 @@
+"""Opens the readable part of a damaged table without a change in its directory.
+
+A folder elsewhere gets a database of its own: links to the files of the table that are there, its
+logs as far as they are sound, and its MANIFEST without the files that are gone.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from rowkey.engines.pairs import library
+from rowkey.engines.pairs.layout import parse_row
+from rowkey.engines.pairs.pair_source import PairSource
+from rowkey.engines.rocksdb.options import build_database_options
+from rowkey.engines.rocksdb.storage_errors import explain_error
+from rowkey.engines.rocksdb_files.inspection import (
+    META_FAMILY,
+    Inspection,
+    list_manifests,
+    read_manifest,
+)
+from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
+from rowkey.engines.rocksdb_files.manifest import remove_files
+from rowkey.engines.rocksdb_files.write_ahead_log import list_files
+from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts
+from rowkey.engines.rocksdb_salvage.log_selection import (
+    inspect_logs,
+    select_logs,
+    select_logs_without_manifest,
+)
+from rowkey.errors import CorruptionError, OneMistakeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rocksdict import Rdict, RdictIter
+
+    from rowkey.engines.damage import RowInterval
+    from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile
+    from rowkey.engines.rocksdb_salvage.log_selection import LogSelection
+
+REBUILT_NOTE = (
+    "its MANIFEST cannot be read, so its files were put together by what they tell themselves: "
+    "cells that a major compaction dropped shortly before the damage may be back"
+)
+_TABLE_FILE = re.compile(r"(\d{6,19})\.sst\b")
+_MIN_FAMILIES = 2
+"""Column families that each table has: that of RocksDB, and one of its own at least."""
+
+
+@dataclass(slots=True)
+class SalvageView:
+    """The readable part of a table.
+
+    Args:
+        db: the database in the folder.
+        folder: where that lies.
+        manifest: what that says of itself.
+        lost_rows: first and last row, both inclusive, of each file that is gone.
+        problems: what is wrong with files that RocksDB cannot open, so that they were left out.
+        notes: what is uncertain about what is read.
+    """
+
+    db: Rdict
+    folder: Path
+    manifest: Manifest
+    lost_rows: list[RowInterval] = field(default_factory=list)
+    problems: list[OneMistakeError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def build_source(self, column_family: str, directory: Path) -> PairSource:
+        """Return the pairs of a column family; errors name the table's directory."""
+        family = (
+            self.db if column_family == META_FAMILY else self.db.get_column_family(column_family)
+        )
+
+        def explain(problem: Exception) -> OneMistakeError:
+            return _explain_error(directory, self.folder, problem)
+
+        return PairSource(family, explain)
+
+    def build_scan(self, source: PairSource, column_family: str) -> DamageScan:
+        """Return a scan of all pairs of a column family that can be read, from disk."""
+        files = [
+            file
+            for file in self.manifest.files.values()
+            if self.manifest.families.get(file.family_id) == column_family
+        ]
+
+        def iterate() -> RdictIter:
+            options = library.ReadOptions()
+            options.fill_cache(False)
+            return source.open_iterator(options)
+
+        return DamageScan(iterate, cache(lambda: find_block_starts(self.folder, files)))
+
+
+@contextmanager
+def open_salvage_view(directory: Path, inspection: Inspection) -> Iterator[SalvageView]:
+    """Open a table that may be damaged, to be read.
+
+    Args:
+        directory: the table's.
+        inspection: what is wrong with it.
+
+    Raises:
+        CorruptionError: nothing of it can be read.
+        Unavailable: no folder can be made for it.
+    """
+    folder = LinkedFolder(directory)
+    try:
+        try:
+            view = _open_view(directory, folder, inspection)
+        except Exception as problem:
+            raise _explain_error(directory, folder.path, problem) from problem
+        try:
+            yield view
+        finally:
+            view.db.close()
+    finally:
+        folder.close()
+
+
+def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) -> SalvageView:
+    """Fill the folder, and open the database in it without its unreadable files."""
+    for path in list_files(directory, ".sst"):
+        folder.link_file(path)
+    chosen, notes = _choose_manifest(directory, inspection)
+    lost: list[RowInterval] = []
+    if chosen is None:
+        selection = select_logs_without_manifest(directory)
+        _link_logs(folder, selection)
+        name, manifest, left_out = _rebuild_manifest(folder.path)
+        notes.append(REBUILT_NOTE)
+        for file in left_out:
+            notes.append(
+                f"{directory / file}: it cannot be read whole, and which rows it holds is not known"
+            )
+            lost = [(None, None)]
+    else:
+        selection = select_logs(directory, chosen)
+        _link_logs(folder, selection)
+        assert chosen.manifest is not None
+        name, manifest = chosen.manifest_name, chosen.manifest
+        (folder.path / name).write_bytes(remove_files((directory / name).read_bytes(), ()))
+        (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
+    notes += selection.notes
+    missing_files = [
+        one for one in manifest.files.values() if not _is_complete(directory, folder, one)
+    ]
+    _remove_from_manifest(folder.path / name, manifest, missing_files)
+    db, broken, problems = _open_database(directory, folder.path / name, manifest)
+    lost += [_get_rows(one) for one in (*missing_files, *broken) if _has_rows(manifest, one)]
+    return SalvageView(db, folder.path, manifest, lost, problems, notes)
+
+
+def _choose_manifest(
+    directory: Path, inspection: Inspection
+) -> tuple[Inspection | None, list[str]]:
+    """Return the MANIFEST that counts, or one that knows all files; and what was wrong by it.
+
+    Where CURRENT is damaged, that is the newest one, if it names every file: of one that ends
+    early or was replaced rows would be missing without a word.
+    """
+    if inspection.manifest is not None:
+        return (None if inspection.is_truncated else inspection), []
+    if inspection.manifest_name:
+        return None, []
+    for path in list_manifests(directory)[:1]:
+        manifest = read_manifest(path, [])
+        if manifest is None or len(manifest.families) < _MIN_FAMILIES:
+            continue
+        numbers = {int(file.stem) for file in list_files(directory, ".sst") if file.stem.isdigit()}
+        if numbers <= manifest.files.keys():
+            chosen = inspect_logs(directory, Inspection(manifest, path.name))
+            notes = [str(problem) for problem in chosen.log_problems] + chosen.warnings
+            return chosen, [
+                f"CURRENT does not tell which MANIFEST counts: it is {path.name}",
+                *notes,
+            ]
+    return None, []
+
+
+def _is_complete(directory: Path, folder: LinkedFolder, file: TableFile) -> bool:
+    """Return whether a file exists with the size that the MANIFEST names."""
+    for place in (directory, folder.path):  # what a repair makes of a log is only in the folder
+        with suppress(FileNotFoundError):
+            return (place / file.name).stat().st_size == file.size_bytes
+    return False
+
+
+def _link_logs(folder: LinkedFolder, selection: LogSelection) -> None:
+    """Link the intact logs, and copy a damaged one up to its damage."""
+    for path in selection.sound_logs:
+        folder.link_file(path)
+    if selection.damaged_log is not None and selection.offset:
+        intact_bytes = selection.damaged_log.read_bytes()[: selection.offset]
+        (folder.path / selection.damaged_log.name).write_bytes(intact_bytes)
+
+
+def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
+    """Let RocksDB write a MANIFEST from the files in the folder.
+
+    Returns:
+        Its name, what it says, and the names of the files that RocksDB could not read whole.
+    """
+    before = {path.name for path in list_files(folder, ".sst")}
+    library.Rdict.repair(str(folder), library.Options(raw_mode=True))
+    name = (folder / "CURRENT").read_text("ascii").strip()
+    manifest = read_manifest(folder / name, [])
+    assert manifest is not None
+    return name, manifest, sorted(before - {file.name for file in manifest.files.values()})
+
+
+def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableFile]) -> None:
+    """Take files out of a MANIFEST and its folder."""
+    if not files:
+        return
+    path.write_bytes(remove_files(path.read_bytes(), files))
+    for file in files:
+        del manifest.files[file.number]
+        (path.parent / file.name).unlink(missing_ok=True)
+
+
+def _open_database(
+    directory: Path, path: Path, manifest: Manifest
+) -> tuple[Rdict, list[TableFile], list[OneMistakeError]]:
+    """Open a database without the files that RocksDB cannot open, as their footer is damaged.
+
+    Args:
+        directory: the table's.
+        path: the MANIFEST in the folder.
+        manifest: what it says.
+
+    Returns:
+        The database, the files that were left out, and what is wrong with them.
+    """
+    broken: list[TableFile] = []
+    problems: list[OneMistakeError] = []
+    while True:
+        families: dict[str, Any] = {
+            name: library.Options(raw_mode=True)
+            for name in manifest.families.values()
+            if name != META_FAMILY
+        }
+        options = build_database_options(repair=True)
+        access = library.AccessType.read_only()
+        try:
+            return library.Rdict(str(path.parent), options, families, access), broken, problems
+        except Exception as problem:
+            explained = _explain_error(directory, path.parent, problem)
+            match = _TABLE_FILE.search(str(problem).replace(str(path.parent), ""))
+            file = None if match is None else manifest.files.get(int(match[1]))
+            if file is None or not isinstance(explained, CorruptionError):
+                raise
+            broken.append(file)
+            problems.append(explained)
+            _remove_from_manifest(path, manifest, [file])
+
+
+def _explain_error(directory: Path, folder: Path, problem: Exception) -> OneMistakeError:
+    """Return what an error means for a table; it names the folder's files as the table's."""
+    if isinstance(problem, OneMistakeError):
+        return problem
+    if isinstance(problem, OSError):
+        return explain_error(directory, problem)
+    text = str(problem).replace(str(folder), str(directory))
+    return explain_error(directory, RuntimeError(text))
+
+
+def _has_rows(manifest: Manifest, file: TableFile) -> bool:
+    """Return whether a file holds rows, not the table's metadata."""
+    return manifest.families.get(file.family_id) != META_FAMILY
+
+
+def _get_rows(file: TableFile) -> RowInterval:
+    """Return the first and last row of a file."""
+    return parse_row(file.smallest), parse_row(file.largest)

@@ -1,0 +1,89 @@
+"""A cursor over an iterator of whole rows."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rowkey.cells import RowCells
+from rowkey.engines.cell_blocks import build_blocks
+from rowkey.engines.contract import Cursor
+from rowkey.errors import Closed, InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.engines.requests import CellSelection
+
+
+class RowCursor(Cursor):
+    """The rows of one range, from an iterator of whole rows; each row is read once.
+
+    Args:
+        rows: rows with their visible cells, in the order asked; those without cells are left out.
+        selection: what was asked; `limit` and `batch` are done here.
+        families: the families asked for, in their order.
+        count_read: called with each row as it is given, to count it.
+    """
+
+    def __init__(
+        self,
+        rows: Iterator[RowCells],
+        selection: CellSelection,
+        families: Sequence[str],
+        count_read: Callable[[bytes], None],
+    ) -> None:
+        self._rows = self._iterate_rows(rows, selection.limit, count_read)
+        self._pieces: Iterator[RowCells] = (
+            self._rows if selection.batch is None else self._split_rows(selection.batch)
+        )
+        self._raw, self._families = selection.raw, families
+        self._closed = False
+
+    def __iter__(self) -> Iterator[RowCells]:
+        while not self._closed:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return
+            yield piece
+        raise self._build_closed_error()
+
+    def _iterate_rows(
+        self, rows: Iterator[RowCells], limit: int | None, count_read: Callable[[bytes], None]
+    ) -> Generator[RowCells, None, None]:
+        """Yield up to `limit` rows that have cells, and count each as read."""
+        for row in islice((row for row in rows if row.cells), limit):
+            count_read(row.row)
+            yield row
+
+    def _split_rows(self, batch: int) -> Iterator[RowCells]:
+        """Yield the rows in pieces of at most `batch` cells."""
+        for row, cells in self._rows:
+            for start in range(0, len(cells), batch):
+                yield RowCells(row, cells[start : start + batch])
+
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        if self._raw:
+            raise InvalidArgument(
+                "raw", "a block has no place for deletes", "a read that is not raw"
+            )
+        return build_blocks(self._iterate_until_closed(), self._families, rows)
+
+    def _iterate_until_closed(self) -> Iterator[RowCells]:
+        """Yield rows until the cursor is closed."""
+        while not self._closed:
+            row = next(self._rows, None)
+            if row is None:
+                return
+            yield row
+        raise self._build_closed_error()
+
+    def _build_closed_error(self) -> Closed:
+        """Return the error that the cursor is closed."""
+        return Closed("table", "it was closed while it was read", remedy="Open it again.")
+
+    def close(self) -> None:
+        self._closed = True
+        self._rows.close()

@@ -1,0 +1,156 @@
+"""Create a table: check the arguments, wait for it, read it back and compare."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rowkey.errors import CatalogMismatch
+from rowkey.hbase.admin.argument_checks import ArgumentChecks, collect_table_mistakes
+from rowkey.hbase.admin.cluster import ClusterAdmin
+from rowkey.hbase.admin.descriptors import (
+    TableDescriptor,
+    build_table_schema,
+    find_attribute_differences,
+    find_family_differences,
+    find_split_differences,
+)
+from rowkey.hbase.admin.tables import TableAdmin
+from rowkey.hbase.errors import NamespaceExist, NamespaceNotFound
+from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
+from rowkey.hbase.requests.tables import CreateTable
+from rowkey.hbase.wire.names import split_table_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rowkey.cells import Family
+    from rowkey.errors import Mistake
+    from rowkey.hbase.messages.schema import TableSchema
+    from rowkey.hbase.settings import Deadline
+
+
+class TableCreator(TableAdmin, ClusterAdmin):
+    """Create tables."""
+
+    def create_table(
+        self,
+        name: str,
+        families: Sequence[Family],
+        splits: Sequence[bytes] = (),
+        attributes: Mapping[str, str] | None = None,
+        *,
+        configuration: Mapping[str, str] | None = None,
+        wait_s: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> TableDescriptor:
+        """Create a table, and its namespace if missing; return when the table can be used.
+
+        Args:
+            name: `qualifier` or `namespace:qualifier`.
+            families: one or more families.
+            splits: split keys, strictly ascending, none empty.
+            attributes: attributes of HBase or your own, stored with the table.
+            configuration: site settings that the table overrides; HBase stores them with
+                the attributes.
+            wait_s: seconds to wait; by default `operation_timeout_s` plus 0.25 s for each region
+                and each of its replicas.
+            progress: called with the number of open regions and of all, whenever more are open.
+
+        Returns:
+            The table as it was read back.
+
+        Raises:
+            InvalidDesign: there are mistakes in the arguments; nothing was sent.
+            TableExists: the table exists already.
+            CatalogMismatch: the table read back differs; the message has each difference.
+            OperationTimedOut: it was not created in time; the message has the procedure's id.
+        """
+        checks = ArgumentChecks().check_name(name)
+        families = checks.check_list("families", families, "families")
+        splits = checks.check_list("splits", splits, "row keys")
+        attributes = checks.check_mapping("attributes", {} if attributes is None else attributes)
+        configuration = checks.check_mapping(
+            "configuration", {} if configuration is None else configuration
+        )
+        collect_table_mistakes(checks, name, families, splits, attributes, configuration)
+        checks.check_seconds(wait_s).check_callable("progress", progress).mistakes.raise_any()
+        count = (len(splits) + 1) * int(attributes.get("REGION_REPLICATION", "1"))
+        deadline = (
+            self._build_regions_deadline(count) if wait_s is None else self._build_deadline(wait_s)
+        )
+        schema = build_table_schema(name, families, attributes, configuration)
+        number = self._start_creation(CreateTable(schema, splits), deadline)
+        creation = _CreationProgress(self, schema.name, count, progress, deadline)
+
+        def is_created() -> bool:
+            return self._find_schema(schema.name, deadline) is not None
+
+        self._wait_for_procedure(
+            name, CreateTable.method, number, deadline, is_created, creation.report_open_regions
+        )
+        creation.report_count(count)
+        self._caller.locator.forget_table(schema.name)
+        return self._compare_created(schema, families, splits, deadline)
+
+    def _start_creation(self, request: CreateTable, deadline: Deadline) -> int:
+        """Start the creation of a table and of its missing namespace; return the procedure id."""
+        try:
+            return self._caller.call_master(request, deadline)
+        except NamespaceNotFound:
+            namespace, _ = split_table_name(request.schema.name)
+        with suppress(NamespaceExist):  # another client created it
+            self._run_create_namespace(namespace, deadline)
+        # With the old nonce the master would only repeat its error.
+        return self._caller.call_master(CreateTable(request.schema, request.splits), deadline)
+
+    def _compare_created(
+        self,
+        requested: TableSchema,
+        families: Sequence[Family],
+        splits: Sequence[bytes],
+        deadline: Deadline,
+    ) -> TableDescriptor:
+        """Return the table as HBase stores it; raise if it differs from the request."""
+        schema = self._get_schema(requested.name, deadline)
+        described = TableDescriptor.from_schema(schema)
+        regions = self._caller.locator.list_regions(requested.name, deadline)
+        attributes = {**requested.attributes, **requested.configuration}
+        differences: list[Mistake] = [
+            *find_family_differences(families, described.families),
+            *find_attribute_differences(attributes, {**schema.attributes, **schema.configuration}),
+            *find_split_differences(splits, [region.start for region in regions[1:]]),
+        ]
+        if differences:
+            raise CatalogMismatch(requested.name, differences)
+        return described
+
+
+class _CreationProgress:
+    """Report the number of open regions of a new table whenever it grows."""
+
+    def __init__(
+        self,
+        admin: TableCreator,
+        table: str,
+        count: int,
+        progress: Callable[[int, int], None] | None,
+        deadline: Deadline,
+    ) -> None:
+        self._admin, self._table, self._deadline = admin, table, deadline
+        self._count, self._progress, self._last_count = count, progress, -1
+
+    def report_open_regions(self) -> None:
+        """Ask the master for the number of open regions and report it."""
+        if self._progress:
+            request = GetClusterStatus((StatusOption.TABLES,))
+            tables = self._admin._caller.call_master(request, self._deadline).tables  # noqa: SLF001
+            self.report_count(
+                min(tables[self._table].open, self._count) if self._table in tables else 0
+            )
+
+    def report_count(self, open_count: int) -> None:
+        """Report a number of open regions that is greater than the last one."""
+        if self._progress and open_count > self._last_count:
+            self._last_count = open_count
+            self._progress(open_count, self._count)

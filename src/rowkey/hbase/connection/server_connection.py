@@ -1,0 +1,436 @@
+"""One socket to one service of one server, shared by all threads, with many calls in flight.
+
+It has no thread of its own: one of the threads that wait reads for all (`leader_followers`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+from collections import Counter
+from math import ceil
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from rowkey.hbase.connection.frame_reader import FrameReader
+from rowkey.hbase.connection.frame_writer import FrameWriter
+from rowkey.hbase.connection.handshake import (
+    build_frame_error,
+    build_handshake,
+    build_hangup_error,
+    connect_socket,
+    format_address,
+    is_tls,
+)
+from rowkey.hbase.connection.leader_followers import LeaderFollowers
+from rowkey.hbase.connection.pending_call import PendingCall
+from rowkey.hbase.errors import (
+    BusyError,
+    CallTimedOut,
+    ConnectionLost,
+    HBaseError,
+    InvalidRequest,
+    parse_remote_error,
+)
+from rowkey.hbase.settings import Deadline
+from rowkey.hbase.wire.compression import compress, decompress
+from rowkey.hbase.wire.frames import (
+    CONNECTION_FAILURE_ID,
+    RequestTooLong,
+    encode_request,
+    parse_response,
+)
+from rowkey.hbase.wire.proto import WireFormatError
+
+if TYPE_CHECKING:
+    from rowkey.hbase.settings import Settings
+    from rowkey.hbase.wire.frames import RemoteFault, Response
+
+_CALL_ID_LIMIT: Final = 1 << 31
+"""Call ids wrap around at this. Source: RequestHeader.call_id is read as a Java int."""
+
+
+_MAX_POLL_S: Final = 3_600.0
+"""Seconds of one poll: it takes milliseconds in 32 bits."""
+
+_IDLE_CHECK_S: Final = 1.0
+"""Seconds after which an idle connection is checked before it is used again."""
+
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
+"""struct linger: close discards the bytes that are not sent yet. Source: socket(7), SO_LINGER."""
+
+
+class ServerConnection:
+    """A connection to a service of a server; any thread may send and wait for answers.
+
+    `open` creates it.
+
+    Args:
+        sock: the socket, not blocking, with the handshake sent.
+        address: host and port.
+        service: the name of the RPC service.
+        settings: limits.
+    """
+
+    def __init__(
+        self, sock: socket.socket, address: tuple[str, int], service: str, settings: Settings
+    ) -> None:
+        self.address = address
+        self.service = service
+        self.host_port = format_address(address)
+        self.opened_at = self._last_read_at = monotonic()
+        self._settings = settings
+        self._socket = sock
+        self._pid = os.getpid()
+        self._failure: HBaseError | None = None
+        self._caller_error: HBaseError | None = None
+        self._frame_reader = FrameReader()
+        self._calls: dict[int, PendingCall] = {}
+        self._next_call_id = 0
+        self._room_waiters: list[Lock] = []
+        self._answer_count = 0
+        self._lock = Lock()
+        self._readers = LeaderFollowers(self._lock, self)
+        self._frame_writer = FrameWriter(sock, self._readers, self)
+        self._read_poll = select.poll()
+        self._read_poll.register(sock, select.POLLIN)
+
+    @classmethod
+    def open(
+        cls, address: tuple[str, int], service: str, settings: Settings, deadline: Deadline
+    ) -> Self:
+        """Connect to a service; the server answers nothing to that, even if it refuses.
+
+        Raises:
+            UnknownHost: the name has no address.
+            ConnectionLost: the server does not accept in time.
+        """
+        connected = connect_socket(address, settings, deadline)
+        try:
+            connected.sendall(build_handshake(service, settings))
+        except OSError as problem:
+            connected.close()
+            place = format_address(address)
+            what = f"the connection was closed at once: {problem}"
+            raise ConnectionLost(place, what, server=place) from None
+        except BaseException:
+            connected.close()
+            raise
+        return cls(connected, address, service, settings)
+
+    @property
+    def failure(self) -> HBaseError | None:
+        """Why the connection is broken, or None."""
+        return self._failure
+
+    @property
+    def in_flight_count(self) -> int:
+        """The number of calls without an answer, including cancelled ones."""
+        return len(self._calls)
+
+    def send(
+        self,
+        method: str,
+        param: bytes,
+        cells: bytes = b"",
+        *,
+        deadline: Deadline,
+        no_wait: bool = False,
+    ) -> PendingCall:
+        """Send a request without waiting for its answer.
+
+        Args:
+            method: the name of the RPC.
+            param: the request's protobuf.
+            cells: its cell block, not compressed.
+            deadline: when the request must be sent.
+            no_wait: whether to raise BusyError at once if too many calls are in flight, or
+                another thread is sending.
+
+        Raises:
+            InvalidRequest: the request is longer than servers read.
+            BusyError: too many calls were in flight, or other threads were sending, until the
+                deadline; nothing was sent.
+            ServerGone: the connection is broken, or broke within the request; since half a request
+                cannot be taken back, a deadline within it breaks the connection.
+        """
+        self._check_process()
+        if cells and self._settings.compress:
+            cells = compress(cells)
+        call = self._register_call(method, Deadline(0.0) if no_wait else deadline)
+        try:
+            timeout_ms = int(deadline.get_remaining_s() * 1000) or 1
+            frame = encode_request(call.call_id, method, param, cells, timeout_ms)
+            self._frame_writer.send_frame(method, frame, deadline, no_wait=no_wait)
+        except RequestTooLong as problem:
+            self._withdraw_call(call)
+            what = f"{method} is {problem.mistake.problem}"
+            raise InvalidRequest(self.host_port, what, problem.mistake.expected) from None
+        except BaseException:
+            self._withdraw_call(call)
+            raise
+        return call
+
+    def _register_call(self, method: str, deadline: Deadline) -> PendingCall:
+        """Register a new call as soon as fewer than the limit are in flight."""
+        while True:
+            with self._lock:
+                self.require_open()
+                if len(self._calls) < self._settings.max_in_flight:
+                    call_id = self._next_call_id
+                    while call_id in self._calls:
+                        call_id = (call_id + 1) % _CALL_ID_LIMIT
+                    self._next_call_id = (call_id + 1) % _CALL_ID_LIMIT
+                    call = self._calls[call_id] = PendingCall(self, call_id, method)
+                    return call
+            if not self._readers.wait_until(self._has_room, self._room_waiters, deadline):
+                self._raise_no_room(method)
+
+    def _has_room(self) -> bool:
+        """Return whether another call may be sent."""
+        return len(self._calls) < self._settings.max_in_flight or self._failure is not None
+
+    def _raise_no_room(self, method: str) -> None:
+        """Raise BusyError, or break the connection if the server has been silent for too long."""
+        with self._lock:
+            count = len(self._calls)
+            oldest_sent_at = next((call.sent_at for call in self._calls.values()), monotonic())
+        silent_s = monotonic() - max(oldest_sent_at, self._last_read_at)
+        what = f"{method} was not sent: {count} calls are in flight, the limit (max_in_flight)"
+        if silent_s >= self._settings.call_timeout_s:
+            what += f", and no answer came for {silent_s:.3g} s"
+            self.fail(CallTimedOut(self.host_port, what))
+            self.require_open()
+        raise BusyError(self.host_port, what, server=self.host_port)
+
+    def wait_for_answer(self, call: PendingCall, deadline: Deadline) -> Response:
+        """Return the answer of a call of this connection; see `PendingCall.result`."""
+        if call.outcome is None:
+            self._check_process()
+            if not self._readers.wait_until(call.is_done, call.waiters, deadline):
+                self._time_out_call(call)
+        outcome = call.outcome
+        assert outcome is not None
+        if isinstance(outcome, HBaseError):
+            raise outcome.copy_error()
+        if outcome.error is not None:
+            raise self._build_remote_error(outcome.error)
+        if outcome.cells and self._settings.compress:
+            return outcome._replace(cells=self._decompress_cells(outcome.cells))
+        return outcome
+
+    def _decompress_cells(self, cells: bytes | memoryview) -> bytes:
+        try:
+            return decompress(cells)
+        except WireFormatError as problem:
+            error = build_frame_error(self.host_port, b"", problem.mistake.problem, is_first=False)
+            self.fail(error)
+            raise error.copy_error() from None
+
+    def _build_remote_error(self, fault: RemoteFault) -> HBaseError:
+        return parse_remote_error(
+            fault.java_class,
+            fault.stack_trace,
+            fault.do_not_retry,
+            fault.host,
+            fault.port,
+            self.host_port,
+        )
+
+    def has_arrived(self, call: PendingCall) -> bool:
+        """Return whether a call is done, after reading the bytes that are there; never waits."""
+        if call.outcome is None:
+            self._check_process()
+            self._readers.wait_until(call.is_done, call.waiters, Deadline(0.0))
+        return call.outcome is not None
+
+    def _time_out_call(self, call: PendingCall) -> None:
+        """End a call without an answer; break the connection only after a full call timeout."""
+        waited = monotonic() - call.sent_at
+        what = f"{call.method} was not answered within {waited:.3g} s"
+        error = CallTimedOut(self.host_port, what, server=self.host_port)
+        self.resolve_call(call, error)
+        if call.outcome is error and waited >= self._settings.call_timeout_s:
+            self.fail(error)
+
+    def resolve_call(self, call: PendingCall, outcome: HBaseError) -> None:
+        """Give a call an outcome before its answer comes; its id stays in use until then."""
+        self._check_process()
+        with self._lock:
+            if call.outcome is None:
+                call.outcome = outcome
+                self._readers.wake_waiters(call.waiters)
+
+    def _withdraw_call(self, call: PendingCall) -> None:
+        """Remove a call that was not sent."""
+        with self._lock:
+            if self._calls.pop(call.call_id, None) is not None:
+                self._readers.wake_oldest(self._room_waiters)
+
+    def read(self, seconds: float) -> None:
+        """Wait for bytes, and deliver the answers in them."""
+        if self._read_poll.poll(ceil(min(seconds, _MAX_POLL_S) * 1000)):
+            self.receive_frames()
+
+    def receive_frames(self) -> None:
+        """Receive the bytes that are there, and deliver the answers; only the leader calls it."""
+        try:
+            if not self._frame_reader.fill_buffer(self._socket):
+                self.fail(self._build_eof_error())
+                return
+            self._last_read_at = monotonic()
+            self._require_no_tls()
+            while frames := self._frame_reader.take_frames():
+                for frame in frames:
+                    self._deliver_answer(parse_response(frame))
+        except BlockingIOError:
+            return
+        except OSError as problem:
+            self.fail_on_socket_error(problem)
+        except WireFormatError as problem:
+            head, fresh = self._frame_reader.peek_head(), not self._answer_count
+            self.fail(
+                build_frame_error(self.host_port, head, problem.mistake.problem, is_first=fresh)
+            )
+
+    def _require_no_tls(self) -> None:
+        if not self._answer_count and is_tls(self._frame_reader.peek_head()):
+            raise WireFormatError("TLS")
+
+    def _deliver_answer(self, answer: Response) -> None:
+        self._answer_count += 1
+        if answer.call_id == CONNECTION_FAILURE_ID:
+            self.fail(
+                self._build_remote_error(answer.error)
+                if answer.error
+                else build_frame_error(
+                    self.host_port, answer.message[:16], "refuses without a word", is_first=False
+                )
+            )
+            return
+        with self._lock:
+            call = self._calls.pop(answer.call_id, None)
+            if call is None:
+                return  # of a call that was withdrawn
+            if call.outcome is None:
+                call.outcome = answer
+                self._readers.wake_waiters(call.waiters)
+            if self._room_waiters:
+                self._readers.wake_oldest(self._room_waiters)
+
+    def _build_eof_error(self) -> HBaseError:
+        if not self._answer_count:
+            return build_hangup_error(self.host_port, self.service, self._settings)
+        return ConnectionLost(self.host_port, "closed the connection", server=self.host_port)
+
+    def fail_on_socket_error(self, problem: OSError) -> None:
+        """Break the connection because the socket failed."""
+        if not self._answer_count and isinstance(problem, ConnectionResetError | BrokenPipeError):
+            self.fail(build_hangup_error(self.host_port, self.service, self._settings))
+        what = f"the connection was cut: {problem.strerror or problem}"
+        self.fail(ConnectionLost(self.host_port, what, server=self.host_port))
+
+    def fail(self, error: HBaseError) -> None:
+        """Break the connection; every call in flight gets an error."""
+        with self._lock:
+            if self._failure is not None:
+                return
+            self._caller_error = error
+            if isinstance(error, CallTimedOut):
+                what = f"was closed, because {error.mistake.problem}"
+                self._caller_error = ConnectionLost(self.host_port, what, server=self.host_port)
+            self._failure = error
+            for call in self._calls.values():
+                if call.outcome is None:
+                    call.outcome = self._caller_error
+            self._calls.clear()
+            self._readers.wake_all()
+            _shut_down_socket(self._socket, reset=isinstance(error, CallTimedOut))
+            self.close_if_unused()
+
+    def close_if_unused(self) -> None:
+        """Close the socket if the connection is broken and no thread uses it."""
+        if (
+            self._failure is not None
+            and not self._readers.has_leader
+            and not self._frame_writer.is_sending
+        ):
+            self._socket.close()
+
+    def fail_interrupted(self) -> None:
+        """Break the connection because a thread was interrupted within a frame."""
+        self.fail(
+            ConnectionLost(
+                self.host_port, "a thread was interrupted within a message", server=self.host_port
+            )
+        )
+
+    def close(self, error: HBaseError | None = None) -> None:
+        """Close the connection; every call in flight gets the error."""
+        if self._pid != os.getpid():
+            self.abandon()
+            return
+        closed = ConnectionLost(
+            self.host_port, "the connection was closed here", server=self.host_port
+        )
+        self.fail(error or closed)
+
+    def abandon(self) -> None:
+        """Close an inherited socket without telling the server: the parent still uses it."""
+        self._socket.close()
+
+    def check_idle(self) -> None:
+        """After some idle time, notice whether the server has closed the connection."""
+        if monotonic() - self._last_read_at > _IDLE_CHECK_S:
+            self._readers.read_if_idle(self._receive_pending)
+
+    def _receive_pending(self) -> None:
+        if self._failure is None and self._read_poll.poll(0):
+            self.receive_frames()
+
+    def require_open(self) -> None:
+        """Raise the error that broke the connection, if it is broken."""
+        if self._caller_error is not None:
+            raise self._caller_error.copy_error()
+
+    def _check_process(self) -> None:
+        """Raise an error if the connection was opened before this process was forked."""
+        if self._pid != os.getpid():
+            what = f"the connection belongs to process {self._pid}, which was forked"
+            raise ConnectionLost(self.host_port, what, server=self.host_port)
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return the state of the connection as JSON values; ages in seconds."""
+        now = monotonic()
+        with self._lock:
+            calls = list(self._calls.values())
+        return {
+            "server": self.host_port,
+            "service": self.service,
+            "age_s": round(now - self.opened_at, 3),
+            "in_flight": dict(Counter(call.method for call in calls)),
+            "oldest_s": round(max((now - call.sent_at for call in calls), default=0.0), 3),
+            "cancelled": sum(call.has_outcome for call in calls),
+            "answers": self._answer_count,
+            "bytes_sent": self._frame_writer.sent_bytes,
+            "bytes_received": self._frame_reader.received_bytes,
+            "broken": str(self._failure) if self._failure is not None else None,
+        }
+
+
+def _shut_down_socket(sock: socket.socket, *, reset: bool) -> None:
+    """Wake the thread that reads; the last thread that uses the socket closes it.
+
+    Args:
+        sock: the socket.
+        reset: whether close discards the bytes that are not sent yet.
+    """
+    try:
+        if reset:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        sock.shutdown(socket.SHUT_RD)
+    except OSError:
+        pass  # the server has closed it already

@@ -1,0 +1,246 @@
+"""The connections of a client: one for each server and service, opened when first needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from rowkey import fork_safety
+from rowkey.hbase.connection.handshake import format_address
+from rowkey.hbase.connection.server_connection import ServerConnection
+from rowkey.hbase.errors import (
+    CallTimedOut,
+    ClientClosed,
+    ConnectionLost,
+    HBaseError,
+    ServerGone,
+)
+
+if TYPE_CHECKING:
+    from rowkey.hbase.settings import Deadline, Settings
+
+_DEAD_ADDRESS_TTL_S: Final = 600.0
+"""Seconds after which a dead address is forgotten: in a cloud many addresses are used only once."""
+
+
+@dataclass(slots=True)
+class _Opening:
+    """A connection that one thread opens while others wait for it."""
+
+    done_event: Event = field(default_factory=Event)
+    connection: ServerConnection | None = None
+    error: HBaseError | None = None
+
+
+@dataclass(slots=True)
+class _DeadAddress:
+    """An address that refused a connection: when to try it again, and whether a thread does."""
+
+    error: ServerGone
+    pause_s: float
+    retry_at: float
+    is_probed: bool = False
+
+
+class ServerConnections:
+    """One connection for each server and service, opened once for all threads.
+
+    Args:
+        settings: limits; a dead server is tried again after `retry_pause_s` to `max_retry_pause_s`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._connections: dict[tuple[tuple[str, int], str], ServerConnection] = {}
+        self._is_closed = False
+        self._reset_state()
+        fork_safety.register_resource(self)
+
+    def _reset_state(self) -> None:
+        """Create new locks, and forget connections being opened and dead addresses."""
+        self._lock = Lock()
+        self._openings: dict[tuple[tuple[str, int], str], _Opening] = {}
+        self._dead: dict[tuple[str, int], _DeadAddress] = {}
+
+    def get_connection(
+        self, address: tuple[str, int], service: str, deadline: Deadline
+    ) -> ServerConnection:
+        """Return the connection to a service, and open it if there is none that works.
+
+        A server that refused a connection is tried by one thread at a time, after a growing pause;
+        the other threads get its last error at once.
+
+        Raises:
+            ServerGone: the server does not accept, or did not when it was last tried.
+            ClientClosed: the client is closed.
+        """
+        key = (address, service)
+        ready = self._connections.get(key)
+        if ready is not None:
+            ready.check_idle()
+            if ready.failure is None:
+                return ready
+        own = _Opening()
+        try:
+            opening = self._join_opening(key, own)
+            if opening is own:
+                return self._open_connection(key, own, deadline)
+        except BaseException as problem:
+            if self._openings.get(key) is own:
+                self._record_failure(key, own, problem)
+            raise
+        if not opening.done_event.wait(deadline.get_remaining_s()):
+            place = format_address(address)
+            what = "another thread is still connecting to it"
+            raise ConnectionLost(place, what, server=place)
+        if opening.connection is None:
+            assert opening.error is not None
+            raise opening.error.copy_error()
+        return opening.connection
+
+    def get_open_connection(self, address: tuple[str, int], service: str) -> ServerConnection:
+        """Return the connection to a service if there is one that works; never waits.
+
+        Raises:
+            ConnectionLost: there is none.
+        """
+        found = self._connections.get((address, service))
+        if found is None or found.failure is not None:
+            place = format_address(address)
+            raise ConnectionLost(place, "there is no connection to it", server=place)
+        return found
+
+    def _join_opening(self, key: tuple[tuple[str, int], str], new_opening: _Opening) -> _Opening:
+        """Return the connection being opened, or the caller's own if none is."""
+        with self._lock:
+            if self._is_closed:
+                raise ClientClosed
+            ready = self._connections.get(key)
+            if ready is not None and ready.failure is None:
+                return _build_finished_opening(ready)
+            dead = self._dead.get(key[0])
+            if dead is not None and (dead.is_probed or monotonic() < dead.retry_at):
+                raise dead.error.copy_error()
+            opening = self._openings.get(key)
+            if opening is not None:
+                return opening
+            self._openings[key] = new_opening
+            if dead is not None:
+                dead.is_probed = True
+            return new_opening
+
+    def _open_connection(
+        self, key: tuple[tuple[str, int], str], opening: _Opening, deadline: Deadline
+    ) -> ServerConnection:
+        address, service = key
+        opened = ServerConnection.open(address, service, self._settings, deadline)
+        with self._lock:
+            if self._is_closed:
+                opening.error = ClientClosed("it was closed during the call")
+            else:
+                opening.connection = self._connections[key] = opened
+                self._forget_broken()
+            opening.done_event.set()
+            self._dead.pop(address, None)
+            self._openings.pop(key, None)
+        if opening.error is not None:
+            opened.close()
+            raise opening.error.copy_error()
+        return opened
+
+    def _record_failure(
+        self, key: tuple[tuple[str, int], str], opening: _Opening, problem: BaseException
+    ) -> None:
+        """Wake the threads that wait for a connection, and pause before the next attempt."""
+        now, address = monotonic(), key[0]
+        place = format_address(address)
+        interrupted = ConnectionLost(place, "connecting to it was interrupted", server=place)
+        error = problem if isinstance(problem, ServerGone) else interrupted
+        with self._lock:
+            self._openings.pop(key, None)
+            before = self._dead.get(address)
+            pause = self._settings.retry_pause_s
+            if before is not None:
+                pause = min(self._settings.max_retry_pause_s, 2 * before.pause_s)
+            self._dead = {
+                one: dead
+                for one, dead in self._dead.items()
+                if now - dead.retry_at < _DEAD_ADDRESS_TTL_S
+            }
+            self._dead[address] = _DeadAddress(error, pause, now + pause)
+            opening.error = error
+            opening.done_event.set()
+
+    def _forget_broken(self) -> None:
+        """Forget broken connections; the caller holds the lock."""
+        broken = [key for key, one in self._connections.items() if one.failure is not None]
+        for key in broken:
+            del self._connections[key]
+
+    def drop_connections(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
+        """Close the connections to a server.
+
+        Args:
+            address: the server's.
+            error: why; connections that were opened after it was raised are kept. A call that
+                timed out closes them only after a full call timeout, when it has closed its own.
+                None: all are closed.
+        """
+        with self._lock:
+            found = [
+                (key, one)
+                for key, one in self._connections.items()
+                if key[0] == address and (error is None or one.opened_at <= error.created_at)
+            ]
+            if isinstance(error, CallTimedOut) and not any(one.failure for _, one in found):
+                return
+            for key, _ in found:
+                del self._connections[key]
+        for _, one in found:
+            why = f"the connection was dropped, because {error.mistake.problem}" if error else ""
+            lost = ConnectionLost(one.host_port, why, server=one.host_port) if error else None
+            one.close(lost)
+
+    def close(self) -> None:
+        """Close all connections, and refuse to open new ones."""
+        with self._lock:
+            self._is_closed = True
+            found = list(self._connections.values())
+            self._connections.clear()
+        for one in found:
+            one.close()
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return the state of all connections as JSON values."""
+        now = monotonic()
+        with self._lock:
+            found, dead = list(self._connections.values()), dict(self._dead)
+            openings = [f"{format_address(address)} {name}" for address, name in self._openings]
+        return {
+            "connections": [one.dump_state() for one in found],
+            "opening": openings,
+            "dead": {
+                format_address(address): {
+                    "error": str(one.error),
+                    "tried_again_in_s": round(max(0.0, one.retry_at - now), 3),
+                    "probed": one.is_probed,
+                }
+                for address, one in dead.items()
+            },
+        }
+
+    def reset_in_child(self) -> None:
+        """In a forked child: close the inherited sockets, which the parent still uses."""
+        inherited = list(self._connections.values())
+        self._connections = {}
+        self._reset_state()
+        for one in inherited:
+            one.abandon()
+
+
+def _build_finished_opening(connection: ServerConnection) -> _Opening:
+    opening = _Opening(connection=connection)
+    opening.done_event.set()
+    return opening

@@ -1,0 +1,151 @@
+"""Converts the Java exception that a server sends to an error of this client."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rowkey.hbase.errors import base_errors, client_errors, server_errors
+from rowkey.hbase.errors.base_errors import HBaseError, InvalidRequest, RemoteError
+from rowkey.hbase.errors.client_errors import AuthenticationNeeded
+from rowkey.hbase.errors.server_errors import (
+    HBASE_PACKAGE,
+    AccessDenied,
+    DoNotRetryIO,
+    FailedSanityCheck,
+    RegionMoved,
+)
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_MAX_TRACE_CHARS: Final = 64 << 10
+"""Characters of a stack trace that are parsed: its first line is far shorter."""
+
+
+def parse_remote_error(
+    java_class: str,
+    stack_trace: str,
+    do_not_retry: bool,
+    host: str | None = None,
+    port: int | None = None,
+    server: str | None = None,
+) -> HBaseError:
+    r"""Return the error for a Java exception that a server sent.
+
+    Args:
+        java_class: full name of the Java class.
+        stack_trace: its text; the message is the first line without the class.
+        do_not_retry: the server's flag, which is wrong for many classes; it decides only for
+            unknown ones.
+        host: the new server of a moved region, if sent.
+        port: its port, if sent.
+        server: "host:port" of the server that answered.
+
+    Source: HBase 2.6.4, `do_not_retry` is true for UnknownScannerException and false for
+        WrongRowIOException; ExceptionResponse of RPC.proto.
+
+    >>> text = "org.apache.hadoop.hbase.TableNotFoundException: t1\n\tat java…"
+    >>> print(parse_remote_error("org.apache.hadoop.hbase.TableNotFoundException", text, True))
+    server: TableNotFoundException: t1. Check its name, or create it.
+    """
+    message = _extract_message(java_class, stack_trace)
+    error_class = _choose_error_class(java_class, message, do_not_retry)
+    simple_name = java_class.rpartition(".")[2] or "an error without a class"
+    what = f"{simple_name}: {message}" if message else simple_name
+    error = error_class(
+        server or "server", what, java_class=java_class, remote_message=message, server=server
+    )
+    if isinstance(error, RegionMoved):
+        _parse_move(error, stack_trace[:_MAX_TRACE_CHARS], host, port)
+    return error
+
+
+def _extract_message(java_class: str, stack_trace: str) -> str:
+    first = stack_trace[:_MAX_TRACE_CHARS].partition("\n")[0].strip()
+    return first.removeprefix(java_class).removeprefix(":").strip()
+
+
+def _choose_error_class(java_class: str, message: str, do_not_retry: bool) -> type[HBaseError]:
+    known = _CLASSES_BY_JAVA_NAME.get(java_class)
+    if known is None and java_class.startswith(HBASE_PACKAGE):  # classes change packages by version
+        known = _CLASSES_BY_SIMPLE_NAME.get(java_class.rpartition(".")[2])
+    if known is None:
+        return InvalidRequest if do_not_retry or _is_client_mistake(message) else RemoteError
+    if known is AccessDenied and "uthentication is required" in message:
+        return AuthenticationNeeded
+    if known is FailedSanityCheck and "imestamp" in message[:_TIMESTAMP_PREFIX_CHARS]:
+        return DoNotRetryIO
+    return known
+
+
+_TIMESTAMP_PREFIX_CHARS: Final = 40
+"""Characters in which the text of an error about a timestamp, and not about the row, says so.
+
+Source: HRegion.checkTimestamps, "Timestamp for KV is out of range"; the row check says "Requested
+row out of range".
+"""
+
+
+_CLIENT_MISTAKE_PREFIXES: Final = (
+    "Row length ",
+    "Row buffer is null",
+    "Family cannot be null",
+    "versions must be positive",
+    "maxStamp is smaller than minStamp",
+    "startRow's length must be",
+    "stopRow's length must be",
+    "For input string",
+    "Illegal character code",
+    "Illegal first character",
+    "Table qualifier must not be empty",
+)
+"""Beginnings of the text of a java.io.IOException for a request that can never succeed.
+
+Source: HBase 2.6.4, all with do_not_retry false.
+"""
+
+
+def _is_client_mistake(message: str) -> bool:
+    return message.startswith(_CLIENT_MISTAKE_PREFIXES)
+
+
+_MOVE_PATTERNS: Final = {
+    "host": re.compile(r"\bhostname=([^\s,]+)"),
+    "port": re.compile(r"\bport=(\d{1,5})\b"),
+    "start_code": re.compile(r"\bstartCode=(\d{1,19})\b"),
+    "seqnum": re.compile(r"\blocationSeqNum=(-?\d{1,19})\b"),
+}
+"""Patterns of a region's new server in the text of RegionMovedException."""
+
+
+def _parse_move(error: RegionMoved, text: str, host: str | None, port: int | None) -> None:
+    matches = {name: pattern.search(text) for name, pattern in _MOVE_PATTERNS.items()}
+    values = {name: match[1] for name, match in matches.items() if match}
+    text_port = int(values["port"]) if "port" in values else None
+    error.host = host or values.get("host")
+    error.port = _filter_port(port) or _filter_port(text_port)
+    error.start_code = int(values["start_code"]) if "start_code" in values else None
+    error.seqnum = int(values["seqnum"]) if "seqnum" in values else None
+
+
+def _filter_port(port: int | None) -> int | None:
+    return port if port is not None and 0 < port < 65_536 else None
+
+
+def _list_error_classes(module: ModuleType) -> list[type[HBaseError]]:
+    values = vars(module).values()
+    return [value for value in values if isinstance(value, type) and issubclass(value, HBaseError)]
+
+
+_CLASSES_BY_JAVA_NAME: Final[dict[str, type[HBaseError]]] = {
+    name: error_class
+    for module in (base_errors, server_errors, client_errors)
+    for error_class in _list_error_classes(module)
+    for name in error_class.java_names
+}
+_CLASSES_BY_SIMPLE_NAME: Final = {
+    name.rpartition(".")[2]: error_class
+    for name, error_class in _CLASSES_BY_JAVA_NAME.items()
+    if name.startswith(HBASE_PACKAGE)
+}

@@ -1,0 +1,123 @@
+"""happybase's scans: convert its arguments to a `ScanSpec` and rows to its dictionaries."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hbase.errors import MalformedAnswer
+from rowkey.hbase.filters import Filter
+from rowkey.hbase.happybase.arguments import (
+    WrongArgumentType,
+    build_read_spec,
+    build_type_error,
+    check_positive_integer,
+    to_bytes,
+)
+from rowkey.hbase.happybase.filter_parser import parse_filter
+from rowkey.hbase.read_spec import ScanSpec
+from rowkey.hbase.wire.proto import WireFormatError
+from rowkey.hbase.wire.row_items import decode_row_items
+from rowkey.regions import compute_prefix_stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.hbase.happybase.arguments import BytesOrText
+    from rowkey.hbase.table import HBaseTable
+    from rowkey.hbase.wire.row_items import RowItem
+
+DEFAULT_BATCH_SIZE = 1_000
+"""happybase's default rows per answer; here it means that the client's settings apply."""
+
+
+def to_filter(value: object) -> Filter | None:
+    """Return a filter given as an object or in the filter language."""
+    if value is None or isinstance(value, Filter):
+        return value
+    if not isinstance(value, bytes | str):
+        raise build_type_error("filter", value, "a text of HBase's filter language, or a Filter")
+    return parse_filter(value)
+
+
+def build_scan_spec(
+    start: BytesOrText | None,
+    stop: BytesOrText | None,
+    prefix: BytesOrText | None,
+    columns: Sequence[BytesOrText] | None,
+    row_filter: BytesOrText | Filter | None,
+    timestamp: int | None,
+    batch_size: int,
+    scan_batching: int | None,
+    limit: int | None,
+    reverse: bool,
+) -> ScanSpec:
+    """Return the scan that happybase's arguments describe.
+
+    Raises:
+        WrongArgumentType: a prefix is combined with a start or a stop, or a type is wrong.
+        InvalidArgument: a number is out of range, or the filter is not valid.
+    """
+    check_positive_integer("batch_size", batch_size)
+    for name, number in (("limit", limit), ("scan_batching", scan_batching)):
+        if number is not None:
+            check_positive_integer(name, number)
+    bounds: dict[str, Any]
+    if prefix is None:
+        first = b"" if start is None else to_bytes("row_start", start)
+        last = b"" if stop is None else to_bytes("row_stop", stop)
+        bounds = {"start": first, "stop": last}
+    elif start is None and stop is None:
+        bounds = _build_prefix_bounds(to_bytes("row_prefix", prefix), reverse)
+    else:
+        what = "cannot be combined with row_start or row_stop"
+        raise WrongArgumentType("row_prefix", what, "a prefix, or a start and a stop")
+    return ScanSpec(
+        **bounds,
+        reverse=bool(reverse),
+        read=build_read_spec(columns, timestamp, cell_filter=to_filter(row_filter)),
+        limit=limit,
+        batch=scan_batching,
+        answer_rows=None if batch_size == DEFAULT_BATCH_SIZE else batch_size,
+    )
+
+
+def _build_prefix_bounds(prefix: bytes, reverse: bool) -> dict[str, Any]:
+    """Return the bounds of the rows whose key starts with a prefix."""
+    after = compute_prefix_stop(prefix) or b""
+    if reverse:
+        bounds = {"start": after, "stop": prefix}
+        return {**bounds, "include_start": False, "include_stop": True} if after else bounds
+    return {"start": prefix, "stop": after}
+
+
+def iter_scan_rows(
+    table: HBaseTable, scan: ScanSpec, limit: int | None, *, timestamps: bool, ordered: bool
+) -> Iterator[RowItem]:
+    """Yield the rows of a scan, or partial rows if the scan has a `batch`.
+
+    Args:
+        table: the table.
+        scan: the scan, started when the first row is requested.
+        limit: most rows or partial rows.
+        timestamps: whether each value is a pair (value, timestamp).
+        ordered: whether a row is an OrderedDict.
+
+    Raises:
+        HBaseError: the rows cannot be read.
+    """
+    remaining = limit
+    with table.scan(scan) as scanner:
+        for answer in scanner.iter_blocks():
+            try:
+                rows = decode_row_items(answer.cells, answer.counts, timestamps=timestamps)
+            except WireFormatError as problem:
+                raise MalformedAnswer(table.name, str(problem)) from problem
+            if remaining is not None:
+                rows = rows[:remaining]
+                remaining -= len(rows)
+            if ordered:
+                rows = [(row, OrderedDict(values)) for row, values in rows]
+            yield from rows
+            if remaining == 0:
+                return

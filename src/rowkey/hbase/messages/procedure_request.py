@@ -1,0 +1,41 @@
+"""Requests that start a procedure of the master, each protected by a nonce."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from secrets import randbits
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.wire.proto import ProtoMessage, encode_uint
+
+if TYPE_CHECKING:
+    from rowkey.hbase.wire.frames import Response
+
+
+def generate_nonce() -> int:
+    """Return a random number that no other request has, 1..2^63-1; 0 would mean none."""
+    return randbits(63) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureRequest(Request[int]):
+    """A request to the master that starts a procedure; its answer is the procedure's id.
+
+    Args:
+        nonce: a retry with the same nonce starts nothing new, and gets the same answer.
+
+    Source: HBase 2.6.4, the same nonce gives the same procedure; 0 stands for none.
+    """
+
+    service: ClassVar[str] = "MasterService"
+    nonce: int = field(default_factory=generate_nonce, kw_only=True)
+
+    def encode_nonce(self, number: int) -> bytes:
+        """Return the fields nonce_group and nonce; the first has this number."""
+        return encode_uint(number, 0) + encode_uint(number + 1, self.nonce)
+
+    def decode(self, response: Response) -> int:
+        return max(
+            ProtoMessage(response.message).get_int64(1), 0
+        )  # 0 and -1: nothing had to be done

@@ -1,0 +1,193 @@
+"""The selection of a read and the range of a scan, validated when they are constructed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import LATEST, MAX_ROW_BYTES
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.filters import Filter
+from rowkey.hbase.filters.contract import check_number
+from rowkey.messages import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+READ_TYPES = ("default", "stream", "pread")
+"""How a server reads its files for a scan; the index is the wire number. Source: Scan.ReadType."""
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_row_bound(name: str, value: object) -> None:
+    """Raise unless the value can be the start or stop of a scan."""
+    if not isinstance(value, bytes):
+        raise InvalidArgument(name, f"{format_value(value)} is a {type(value).__name__}", "bytes")
+    if len(value) > MAX_ROW_BYTES:
+        what = f"the key is {len(value):,} bytes long"
+        raise InvalidArgument(name, what, f"0..{MAX_ROW_BYTES:,} bytes")
+
+
+def _check_columns(columns: Mapping[str, tuple[bytes, ...]] | None) -> None:
+    """Raise unless these can be columns; the server checks whether the table has them."""
+    if columns is None:
+        return
+    if not columns:
+        raise InvalidArgument("columns", "names no family", "None for all families")
+    untyped: Mapping[Any, Any] = columns
+    for family, qualifiers in untyped.items():
+        if not isinstance(family, str) or not family:
+            raise InvalidArgument(
+                "columns",
+                f"{format_value(family)} is not a family name",
+                "a text that is not empty",
+            )
+        if isinstance(qualifiers, (bytes, str)):
+            what = f"{format_value(qualifiers)} is one qualifier"
+            raise InvalidArgument(f"columns.{family}", what, "a tuple of qualifiers")
+        for qualifier in qualifiers:
+            if not isinstance(qualifier, bytes):
+                what = f"{format_value(qualifier)} is a {type(qualifier).__name__}"
+                raise InvalidArgument(f"columns.{family}", what, "bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpec:
+    """Which cells of a row are read.
+
+    Args:
+        columns: qualifiers of each family, no qualifiers for the whole family; None for the whole
+            row. A range of qualifiers is a filter: `ColumnRangeFilter`.
+        time_range: timestamps from the first (included) to the last (excluded).
+        versions: most versions of each column.
+        filter: a condition on cells or rows, evaluated by the server.
+        store_limit: most cells of each family, whatever their columns.
+        store_offset: cells of each family that are skipped first.
+        cache_blocks: whether the server keeps the blocks it reads in its cache.
+
+    Raises:
+        InvalidArgument: a number is out of range, or a family name is not valid.
+
+    Source: Get and Scan of HBase 2.6; TimeRange: "maxStamp is smaller than minStamp".
+
+    >>> ReadSpec({"d": (b"a", b"b")}, versions=3).versions
+    3
+    """
+
+    columns: Mapping[str, tuple[bytes, ...]] | None = None
+    time_range: tuple[int, int] = (0, LATEST)
+    versions: int = 1
+    filter: Filter | None = None
+    store_limit: int | None = None
+    store_offset: int = 0
+    cache_blocks: bool = True
+
+    def __post_init__(self) -> None:
+        _check_columns(self.columns)
+        start, stop = self.time_range
+        if not (_is_integer(start) and _is_integer(stop) and 0 <= start <= stop <= LATEST):
+            what = f"{format_value(start)}..{format_value(stop)}"
+            raise InvalidArgument("time_range", what, f"0..{LATEST}, the greater one last")
+        check_number("versions", self.versions)
+        if self.store_limit is not None:
+            check_number("store_limit", self.store_limit)
+        check_number("store_offset", self.store_offset, 0)
+        if self.filter is not None and not isinstance(self.filter, Filter):
+            what = f"{format_value(self.filter)} is a {type(self.filter).__name__}"
+            raise InvalidArgument("filter", what, "a Filter, or None")
+
+    @property
+    def has_single_columns(self) -> bool:
+        """Return whether it selects single columns and not only whole families."""
+        return any((self.columns or {}).values())
+
+
+ALL_COLUMNS = ReadSpec()
+"""The newest version of every column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSpec:
+    r"""A range of rows and which of their cells are read.
+
+    Args:
+        start: the row key where the scan starts: the higher end in reverse; b"" for the first row,
+            or the last row in reverse.
+        stop: the row key where the scan stops, likewise; b"" for the end of the table.
+        include_start: whether the row `start` is included.
+        include_stop: whether the row `stop` is included.
+        reverse: whether rows come in descending order.
+        read: which cells of each row are read.
+        limit: most rows.
+        batch: most cells of one partial row; None for whole rows.
+        raw: whether delete markers and the cells they hide are returned too.
+        read_type: how the server reads its files: default, stream or pread.
+        answer_rows: most rows of one answer; None uses the settings.
+        answer_bytes: most bytes of one answer; None uses the settings.
+
+    Raises:
+        InvalidArgument: a number is out of range, or two arguments exclude each other.
+
+    Source: Scan of HBase 2.6; StoreScanner: "Cannot specify any column for a raw scan";
+        Scan.setBatch: IncompatibleFilterException.
+
+    >>> ScanSpec(b"a", b"a").is_empty, ScanSpec(b"a", b"a\0").is_empty
+    (True, False)
+    >>> ScanSpec(b"a", reverse=True).is_empty
+    False
+    """
+
+    start: bytes = b""
+    stop: bytes = b""
+    include_start: bool = True
+    include_stop: bool = False
+    reverse: bool = False
+    read: ReadSpec = ALL_COLUMNS
+    limit: int | None = None
+    batch: int | None = None
+    raw: bool = False
+    read_type: str = "default"
+    answer_rows: int | None = None
+    answer_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_row_bound("start", self.start)
+        _check_row_bound("stop", self.stop)
+        for name in ("limit", "batch", "answer_rows", "answer_bytes"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name))
+        if self.read_type not in READ_TYPES:
+            raise InvalidArgument(
+                "read_type", f"{format_value(self.read_type)} is unknown", ", ".join(READ_TYPES)
+            )
+        if self.raw and self.read.has_single_columns:
+            what = "cannot be combined with single columns"
+            raise InvalidArgument(
+                "raw", what, "whole families", "Select columns of the rows yourself."
+            )
+        if (
+            self.batch is not None
+            and self.read.filter is not None
+            and self.read.filter.needs_whole_row
+        ):
+            what = f"{type(self.read.filter).__name__} needs whole rows"
+            raise InvalidArgument("batch", what, "None with this filter")
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the range is empty, so that the scan must not be sent.
+
+        A server reads `[k, k)` as `[k, k]`. This does not hold for hbase:meta, whose rows do not
+        sort as bytes.
+
+        Source: measured on HBase 2.5.13, 2.6.4 and 3.0.0-alpha-4.
+        """
+        if not self.start or not self.stop:
+            return False
+        if self.start == self.stop:
+            return not (self.include_start and self.include_stop)
+        return (self.start > self.stop) != self.reverse

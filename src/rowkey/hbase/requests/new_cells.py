@@ -1,0 +1,37 @@
+"""Run an increment or an append and return the new cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.hbase.messages.contract import Idempotence, Request
+from rowkey.hbase.messages.results import parse_single_result
+
+if TYPE_CHECKING:
+    from rowkey.cells import Cell
+    from rowkey.hbase.requests.append import Append
+    from rowkey.hbase.requests.increment import Increment
+    from rowkey.hbase.wire.frames import Response
+
+
+@dataclass(frozen=True, slots=True)
+class NewCells(Request["list[Cell]"]):
+    """Run an increment or an append; the answer is the new cells with their timestamps.
+
+    Args:
+        change: the increment or append.
+    """
+
+    method: ClassVar[str] = "Mutate"
+    change: Increment | Append
+
+    @property
+    def idempotence(self) -> Idempotence:
+        return self.change.idempotence
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return self.change.encode(region)
+
+    def decode(self, response: Response) -> list[Cell]:
+        return self.change.order_new_cells(parse_single_result(response)[1])

@@ -1,0 +1,113 @@
+"""Ask any server of a cluster for its masters, the location of hbase:meta and the cluster id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.wire.proto import ProtoMessage
+
+if TYPE_CHECKING:
+    from rowkey.hbase.wire.frames import Response
+
+
+@dataclass(frozen=True, slots=True)
+class GetClusterId(Request[str]):
+    """Ask for the id of the cluster; empty if the server does not know it yet.
+
+    Source: Registry.proto, GetClusterIdResponse {1:cluster_id}.
+    """
+
+    method: ClassVar[str] = "GetClusterId"
+    service: ClassVar[str] = "ClientMetaService"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return b"", b""
+
+    def decode(self, response: Response) -> str:
+        return ProtoMessage(response.message).get_text(1)
+
+
+@dataclass(frozen=True, slots=True)
+class GetActiveMaster(Request["ServerName | None"]):
+    """Ask a server for the active master it knows, or None.
+
+    A dead master is returned until its ZooKeeper session expires.
+
+    Source: Registry.proto, GetActiveMasterResponse {1:server_name}; measured on 2.6.4.
+    """
+
+    method: ClassVar[str] = "GetActiveMaster"
+    service: ClassVar[str] = "ClientMetaService"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return b"", b""
+
+    def decode(self, response: Response) -> ServerName | None:
+        named = ProtoMessage(response.message).get_message(1)
+        return ServerName.from_message(named) if named else None
+
+
+@dataclass(frozen=True, slots=True)
+class GetMasters(Request["list[tuple[ServerName, bool]]"]):
+    """Ask for all masters, in no order, and whether each is the active one.
+
+    Source: Registry.proto, GetMastersResponse {1:entries* {1:server_name, 2:is_active}}.
+    """
+
+    method: ClassVar[str] = "GetMasters"
+    service: ClassVar[str] = "ClientMetaService"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return b"", b""
+
+    def decode(self, response: Response) -> list[tuple[ServerName, bool]]:
+        entries = ProtoMessage(response.message).list_messages(1)
+        named = ((one.get_message(1), one.get_bool(2)) for one in entries)
+        return [(ServerName.from_message(server), active) for server, active in named if server]
+
+
+@dataclass(frozen=True, slots=True)
+class GetBootstrapNodes(Request["list[ServerName]"]):
+    """Ask for some region servers, in no order; a server knows none in its first minutes.
+
+    Source: Registry.proto, GetBootstrapNodesResponse {1:server_name*}; measured on 2.6.4.
+    """
+
+    method: ClassVar[str] = "GetBootstrapNodes"
+    service: ClassVar[str] = "ClientMetaService"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return b"", b""
+
+    def decode(self, response: Response) -> list[ServerName]:
+        return [
+            ServerName.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GetMetaRegionLocations(Request["dict[int, ServerName]"]):
+    """Ask for the servers of hbase:meta by replica number; 0 is the primary.
+
+    The answer is empty from a starting master, and always from region servers of 3.0.0-alpha-4.
+
+    Source: Registry.proto, GetMetaRegionLocationsResponse {1:RegionLocation* {1:region_info,
+    2:server_name}}; HBase.proto, RegionInfo {7:replica_id}; measured.
+    """
+
+    method: ClassVar[str] = "GetMetaRegionLocations"
+    service: ClassVar[str] = "ClientMetaService"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        return b"", b""
+
+    def decode(self, response: Response) -> dict[int, ServerName]:
+        servers = {}
+        for location in ProtoMessage(response.message).list_messages(1):
+            region, server = location.get_message(1), location.get_message(2)
+            if region and server:
+                servers[region.get_uint(7)] = ServerName.from_message(server)
+        return servers

@@ -1,0 +1,259 @@
+"""Decodes the cells of an answer to Arrow columns, without a Python object for each cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import CellType
+from rowkey.errors import InvalidArgument
+from rowkey.hbase.wire.cell_offsets import find_cell_starts
+from rowkey.hbase.wire.proto import WireFormatError
+from rowkey.messages import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+_KEY_OFFSET = 12
+"""Bytes before the key: the lengths of cell, key and value, 4 each. Source: KeyValue."""
+
+_ROW_OFFSET = _KEY_OFFSET + 2
+"""Bytes before the row: its own length as well."""
+
+_TAIL_BYTES = 9
+"""Bytes of a key after its qualifier: timestamp and type."""
+
+_KEY_FIXED_BYTES = 2 + 1 + _TAIL_BYTES
+"""Bytes of a key without row, family and qualifier. Source: KeyValue."""
+
+_LENGTH_FIELDS = (("key", ">u4"), ("value", ">u4"), ("row", ">u2"))
+
+_MAX_BLOCK_BYTES = 2**31 - 1
+"""The limit of Arrow's 32-bit offsets; frames of a server are far smaller, 256 MiB at most."""
+
+_PIECE_NAMES = ("row", "length of the family", "family", "qualifier", "tail", "value", "rest")
+_ROW, _, _FAMILY, _QUALIFIER, _TAIL, _VALUE, _ = range(len(_PIECE_NAMES))
+
+_CELL_TYPES = tuple(int(cell_type) for cell_type in CellType)
+
+
+def to_columns(block: bytes | memoryview, families: Sequence[str]) -> pa.RecordBatch:
+    """Return the puts of a block as columns: row, family, qualifier, timestamp and value.
+
+    Args:
+        block: cells of KeyValueCodec; their tags are left out.
+        families: every family that may occur, in the order of its numbers in the column.
+
+    Returns:
+        Columns with memory of their own; family is a dictionary of text, timestamp is int64, the
+        others are binary. An empty block has no lines.
+
+    Raises:
+        WireFormatError: the lengths of a cell contradict each other, or its type is unknown.
+        InvalidArgument: the block holds a delete or another family, or has 2 GiB or more.
+
+    Cost: 0.2..0.3 µs a cell of 150 bytes, of any lengths.
+
+    Source: KeyValueCodec; KeyValue.
+
+    >>> cell = "000000190000001000000001000272310164717fffffffffffffff0476"
+    >>> to_columns(bytes.fromhex(cell), ["d"]).to_pylist()[0]["value"]
+    b'v'
+    """
+    import pyarrow as pa
+
+    cells = _split_cells(block)
+    _check_puts(cells)
+    columns = [
+        cells.take_piece(_ROW),
+        _encode_families(cells.take_piece(_FAMILY), families),
+        cells.take_piece(_QUALIFIER),
+        pa.array(cells.timestamps),
+        cells.take_piece(_VALUE),
+    ]
+    return pa.RecordBatch.from_arrays(columns, ["row", "family", "qualifier", "timestamp", "value"])
+
+
+def count_cells(block: bytes | memoryview) -> int:
+    """Return how many cells a block holds; reads only their lengths.
+
+    Raises:
+        WireFormatError: the last cell does not end where the block does.
+
+    Cost: that of `rowkey.hbase.wire.cell_offsets.find_cell_starts`.
+    """
+    return len(find_cell_starts(block)) - 1
+
+
+def read_last_row_key(block: bytes | memoryview) -> bytes:
+    """Return the row key of the last cell, of any type; empty for an empty block.
+
+    Raises:
+        WireFormatError: a cell reaches beyond the block, or the last cell's lengths contradict each
+            other.
+
+    Cost: that of `count_cells`.
+    """
+    starts = find_cell_starts(block)
+    if len(starts) < 2:
+        return b""
+    row: bytes = _split_cells(memoryview(block)[int(starts[-2]) :]).take_piece(_ROW)[0].as_py()
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitCells:
+    """The bounds of the pieces of cells; a piece is copied when it is used."""
+
+    pieces: Any
+    timestamps: npt.NDArray[Any]
+    types: npt.NDArray[Any]
+
+    def take_piece(self, number: int) -> Any:
+        """Return one piece of each cell as an Arrow binary array."""
+        import numpy as np
+
+        return self.pieces.take(
+            np.arange(number, len(self.pieces), len(_PIECE_NAMES), dtype=np.uint32)
+        )
+
+
+def _split_cells(block: bytes | memoryview) -> _SplitCells:
+    """Return the cells of a block, with validated lengths.
+
+    Raises:
+        WireFormatError: the lengths of a cell contradict each other.
+        InvalidArgument: the block is too large.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if len(block) > _MAX_BLOCK_BYTES:
+        what = f"it has {len(block):,} bytes"
+        raise InvalidArgument(
+            "block", what, f"at most {_MAX_BLOCK_BYTES:,}", "Ask for less at a time."
+        )
+    ends = find_cell_starts(block)
+    bounds = _find_piece_bounds(block, ends[:-1], ends[1:])
+    places = np.append(bounds.ravel(), np.int32(len(block)))
+    buffers = [None, pa.py_buffer(places), pa.py_buffer(block)]
+    cut = pa.Array.from_buffers(pa.binary(), bounds.size, buffers)
+    tails = _read_fields(block, [("timestamp", ">i8"), ("kind", "u1")], bounds[:, _TAIL])
+    return _SplitCells(cut, tails["timestamp"].astype(np.int64), tails["kind"])
+
+
+def _find_piece_bounds(
+    block: bytes | memoryview, starts: npt.NDArray[Any], stops: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return the start of each piece of each cell: a line for each cell, a column for each piece.
+
+    Raises:
+        WireFormatError: the lengths of a cell contradict each other.
+    """
+    import numpy as np
+
+    _check_cells(stops - starts >= _KEY_OFFSET + _KEY_FIXED_BYTES, starts, "is too short")
+    heads = _read_fields(block, [("cell", ">u4"), *_LENGTH_FIELDS], starts)
+    key, value, row = (heads[name].astype(np.int64) for name, _ in _LENGTH_FIELDS)
+    values = starts + _KEY_OFFSET + key
+    ends = values + value
+    tails = values - _TAIL_BYTES
+    families = starts + _ROW_OFFSET + row
+    _check_cells((families < tails) & (ends <= stops), starts, "has lengths beyond its own")
+    qualifiers = families + 1 + np.frombuffer(block, np.uint8)[families]
+    _check_cells(qualifiers <= tails, starts, "has a family beyond its key")
+    _check_tags(block, starts, ends, stops)
+    bounds = np.empty((len(starts), len(_PIECE_NAMES)), np.int32)
+    pieces = (starts + _ROW_OFFSET, families, families + 1, qualifiers, tails, values, ends)
+    for number, places in enumerate(pieces):
+        bounds[:, number] = places
+    return bounds
+
+
+def _check_tags(
+    block: bytes | memoryview,
+    starts: npt.NDArray[Any],
+    ends: npt.NDArray[Any],
+    stops: npt.NDArray[Any],
+) -> None:
+    """Raise an error unless each value is followed by nothing, or by tags of the right length.
+
+    Raises:
+        WireFormatError: other bytes follow.
+
+    Source: KeyValueCodecWithTags: u16 length, tags.
+    """
+    tagged = (stops - ends).nonzero()[0]
+    if len(tagged):
+        starts, ends, stops = starts[tagged], ends[tagged], stops[tagged]
+        _check_cells(ends + 2 <= stops, starts, "has a byte after its value")
+        tag_bytes = _read_fields(block, [("tags", ">u2")], ends)["tags"]
+        _check_cells(
+            ends + 2 + tag_bytes == stops, starts, "has tags of another length than it says"
+        )
+
+
+def _read_fields(
+    block: bytes | memoryview, fields: list[tuple[str, str]], places: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return adjacent numbers that are stored at each of some offsets."""
+    import numpy as np
+
+    layout = np.dtype(fields)
+    if not len(places):
+        return np.empty(0, layout)
+    # Read as plain bytes: NumPy takes fields one by one much more slowly.
+    bare = np.dtype(("V", layout.itemsize))
+    everywhere: npt.NDArray[Any] = np.ndarray(
+        (len(block) - bare.itemsize + 1,), bare, block, 0, (1,)
+    )
+    found: npt.NDArray[Any] = everywhere[places].view(layout)
+    return found
+
+
+def _check_cells(is_valid: npt.NDArray[Any], starts: npt.NDArray[Any], what: str) -> None:
+    """Raise an error for the first cell that is not valid.
+
+    Raises:
+        WireFormatError: it names the offset of the cell.
+    """
+    if not is_valid.all():
+        raise WireFormatError(f"the cell at {int(starts[is_valid.argmin()]):,} {what}")
+
+
+def _check_puts(cells: _SplitCells) -> None:
+    """Raise an error unless all cells are puts.
+
+    Raises:
+        WireFormatError: the type of one is unknown.
+        InvalidArgument: one is a delete.
+    """
+    for number in cells.types[cells.types != CellType.PUT][:1].tolist():
+        if number not in _CELL_TYPES:
+            raise WireFormatError(
+                f"a cell is of the unknown type {number}", f"one of {_CELL_TYPES}"
+            )
+        what = f"it holds a {CellType(number).name}"
+        raise InvalidArgument("block", what, "puts", "Read deletes row by row.")
+
+
+def _encode_families(names: Any, families: Sequence[str]) -> Any:
+    """Return a column of families as a dictionary of text.
+
+    Raises:
+        InvalidArgument: a cell has another family.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pa.array([family.encode() for family in families], pa.binary())
+    numbers = pc.index_in(names, value_set=known)
+    if numbers.null_count:
+        other = names.filter(pc.is_null(numbers))[0].as_py()
+        raise InvalidArgument(
+            "family", f"the block has cells of {format_value(other)}", ", ".join(families)
+        )
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(families, pa.string()))

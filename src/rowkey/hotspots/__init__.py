@@ -1,0 +1,70 @@
+"""Load by region and time: how uneven it is, and which causes make it so."""
+
+from rowkey.hotspots.cause_search import (
+    build_declared_facts,
+    predict_causes,
+    recognise_causes,
+)
+from rowkey.hotspots.causes import CAUSES as CAUSES
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import (
+    count_combined_values,
+    find_clock_field,
+    find_leading_part,
+    is_time_only,
+    list_entity_fields,
+)
+from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
+from rowkey.hotspots.placements import Placements
+from rowkey.hotspots.proposals import (
+    SpreadProposal,
+    format_quantile_splits,
+    format_wider_bucket,
+    propose_spread_key,
+)
+from rowkey.hotspots.region_counts import LoadMap, RegionCounts
+from rowkey.hotspots.region_coverage import compute_region_shares
+from rowkey.hotspots.skew import (
+    compute_even_deviation,
+    compute_even_skew,
+)
+from rowkey.hotspots.windows import (
+    MIN_EVENTS_PER_SERVER,
+    WINDOW_WIDTHS_S,
+    BusiestShares,
+    EqualCountWindows,
+    Skew,
+    WindowCounts,
+)
+
+__all__ = [
+    "CAUSES",
+    "MIN_EVENTS_PER_SERVER",
+    "WINDOW_WIDTHS_S",
+    "BusiestShares",
+    "Cause",
+    "CauseFinding",
+    "EqualCountWindows",
+    "LoadMap",
+    "LoadResult",
+    "MeasuredSkew",
+    "Placements",
+    "RegionCounts",
+    "Skew",
+    "SpreadProposal",
+    "WindowCounts",
+    "build_declared_facts",
+    "compute_even_deviation",
+    "compute_even_skew",
+    "compute_region_shares",
+    "count_combined_values",
+    "find_clock_field",
+    "find_leading_part",
+    "format_quantile_splits",
+    "format_wider_bucket",
+    "is_time_only",
+    "list_entity_fields",
+    "predict_causes",
+    "propose_spread_key",
+    "recognise_causes",
+]

@@ -1,0 +1,90 @@
+"""Search for the causes of hot spots, in a design before use or in measured load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.causes import CAUSES
+from rowkey.regions import Boundaries
+from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
+    from rowkey.workload import KeyedEvents
+
+
+def predict_causes(
+    design: Design,
+    facts: Mapping[str, FieldFacts] | None = None,
+    boundaries: Boundaries | None = None,
+    keyed_events: KeyedEvents | None = None,
+) -> list[CauseFinding]:
+    """Return the causes of hot spots that a design and its sample show, the largest first.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields; the declared ones if None.
+        boundaries: its region boundaries; those that follow from the file alone if None.
+        keyed_events: sampled events with their keys; None without a sample.
+    """
+    known = facts if facts is not None else build_declared_facts(design)
+    unknown = boundaries is None and (design.splits.needs_sample or design.splits.needs_count)
+    if boundaries is None:
+        boundaries = Boundaries() if unknown else design.splits.compute_boundaries(design.key)
+    findings: list[CauseFinding] = []
+    for cause in sorted(CAUSES.values(), key=lambda plugin: plugin.needs_even_load):
+        if unknown and cause.needs_boundaries:
+            continue
+        finding = cause.predict_from_sample(design, known, boundaries, keyed_events)
+        if finding is None or (
+            cause.needs_even_load and any(f.bound > finding.bound for f in findings)
+        ):
+            continue
+        findings.append(finding)
+    return sorted(findings, key=lambda finding: -finding.bound)
+
+
+def recognise_causes(result: LoadResult) -> list[CauseFinding]:
+    """Return the causes that the load of a replay or of a live table shows, the largest first.
+
+    Too few events show no causes: their shares, order and numbers of values mean nothing.
+
+    Args:
+        result: the measured load.
+    """
+    if len(result.keys) < MIN_VALUES_FOR_FACTS:
+        return []
+    widths = (*(skew.width_s for skew in result.skews), None)
+    most = max(result.find_skew(width) or 1.0 for width in widths)
+    findings: list[CauseFinding] = []
+    for cause in CAUSES.values():
+        finding = cause.recognise(result)
+        if finding is not None and (
+            cause.concerns_regions or _is_explanation(finding, result.measured_skew)
+        ):
+            findings.append(replace(finding, bound=min(finding.bound, most)))
+    return sorted(findings, key=lambda finding: -finding.bound)
+
+
+def _is_explanation(finding: CauseFinding, measured_skew: MeasuredSkew) -> bool:
+    """Return whether a cause explains more than chance makes of an even load."""
+    return not measured_skew.is_even or finding.bound > max(measured_skew.even_skew, 1.0)
+
+
+def build_declared_facts(design: Design) -> dict[str, FieldFacts]:
+    """Return the facts of fields that the design file declares."""
+    facts = {}
+    for name, field in design.fields.items():
+        distinct, draw = field.declaration.distinct, design.writes.distributions.get(name)
+        if distinct is None:
+            continue
+        heaviest: tuple[tuple[object, float], ...] = ()
+        if draw is not None:
+            value = draw.find_heaviest_value(design.find_domain(name))
+            heaviest = ((value, draw.compute_heaviest_share(distinct)),)
+        facts[name] = FieldFacts(distinct_count=distinct, heaviest_values=heaviest)
+    return facts

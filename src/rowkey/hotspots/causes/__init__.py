@@ -1,0 +1,6 @@
+"""The causes of hot spots, one plugin a file."""
+
+from rowkey.hotspots.contract import Cause
+from rowkey.plugins import find_plugins
+
+CAUSES = find_plugins(Cause, __name__, __path__)

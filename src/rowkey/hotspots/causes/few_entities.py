@@ -1,0 +1,152 @@
+"""The cause `few_entities`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import (
+    count_combined_values,
+    find_deciding_fields,
+    find_leading_part,
+)
+from rowkey.hotspots.load_result import MIN_VALUES_PER_REGION, CauseFinding, LoadResult
+from rowkey.hotspots.proposals import propose_salted_key, propose_spread_key
+from rowkey.hotspots.region_coverage import (
+    compute_value_skew,
+    count_reachable_regions,
+    find_missed_splits,
+    has_missed_splits,
+)
+from rowkey.hotspots.skew import compute_even_skew, is_improbably_few
+from rowkey.messages import pluralize
+from rowkey.regions import compute_server_imbalance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import KeyedEvents
+
+
+class FewEntitiesCause(Cause):
+    """The leading fields have too few different values to fill the regions, hashed or not."""
+
+    name = "few_entities"
+    map_shape = "empty"
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        names = find_deciding_fields(design, facts, boundaries)
+        values = count_combined_values(design, facts, names)
+        regions = count_reachable_regions(design.key, boundaries)
+        if not names or values is None or not _is_too_few(values, regions):
+            return None
+        seen = max(facts[name].value_count if name in facts else 0 for name in names)
+        if seen and not _has_seen_all(values, regions, seen):
+            return None
+        servers = design.cluster.servers
+        # One region a value is as uneven as their number makes it; a hash throws them at random.
+        part = find_leading_part(design, facts)
+        is_kept = part is not None and (part.order.is_ascending or part.order.is_descending)
+        bound = (
+            compute_server_imbalance(values, servers)
+            if is_kept
+            else float(compute_even_skew(values, servers))
+        )
+        upto = "up to " if len(names) > 1 else ""
+        message = _format_message(
+            names,
+            f"{upto}{values:,}",
+            regions,
+            _format_empty_regions(values, regions, is_ordered=is_kept),
+        )
+        figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
+        return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts, names))
+
+    @classmethod
+    def predict_from_sample(
+        cls,
+        design: Design,
+        facts: Mapping[str, FieldFacts],
+        boundaries: Boundaries,
+        keyed_events: KeyedEvents | None,
+    ) -> CauseFinding | None:
+        """Return the cause; None where sampled keys show that the splits miss the keys."""
+        found = cls.predict(design, facts, boundaries)
+        if (
+            found is not None
+            and keyed_events is not None
+            and find_missed_splits(design, facts, boundaries, keyed_events)
+        ):
+            return None
+        return found
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        names, values = result.entity_fields, result.entity_count
+        if not names or len(names) < len(result.leading_fields):
+            return None
+        if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
+            return None
+        regions = count_reachable_regions(result.design.key, result.boundaries)
+        if not _is_too_few(values, regions) or has_missed_splits(result):
+            return None
+        if not _has_seen_all(values, regions, len(result.keys)):
+            return None
+        used = len(result.boundaries) - result.empty_region_count
+        written = "all of them were" if used == len(result.boundaries) else f"{used:,} of them were"
+        written = "one of them was" if used == 1 else written
+        then = f"{written} written, because so few values cannot fill the regions evenly."
+        message = _format_message(names, f"{values:,}", regions, then)
+        figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
+        bound = min(compute_value_skew(result), result.measured_skew.skew)
+        remedy = _format_remedy(result.design, result.facts, names)
+        return CauseFinding(cls.name, message, max(bound, 1.0), figures, remedy)
+
+
+def _is_too_few(values: int, regions: int) -> bool:
+    """Return whether so few values cannot fill the regions that keys can lie in."""
+    return regions > 1 and values < MIN_VALUES_PER_REGION * regions
+
+
+def _has_seen_all(values: int, regions: int, events: int) -> bool:
+    """Return whether so many events would have shown more values if there were enough of them."""
+    return is_improbably_few(events, MIN_VALUES_PER_REGION * regions, min(values, events))
+
+
+def _format_message(names: Sequence[str], values: str, regions: int, consequence: str) -> str:
+    """Return the sentence that compares the number of values with that of the regions."""
+    has = "has" if len(names) == 1 else "have together"
+    plural = "value" if values == "1" else "values"
+    return (
+        f"{' and '.join(names)} {has} {values} {plural} for {pluralize(regions, 'region')}: "
+        f"{consequence}"
+    )
+
+
+def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str:
+    """Return a clause on the regions that stay empty; ordered values collide less than hashes."""
+    if is_ordered:
+        empty = regions - values
+        left = f"{empty:,} or more regions stay empty" if empty > 0 else "the load is uneven"
+        return f"all rows of a value lie in one region, so {left}."
+    empty_mean = regions * (1 - 1 / regions) ** values
+    return f"hashed values leave {empty_mean:.1f} of them empty on average."
+
+
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
+    """Return the key that spreads by more fields, or by a salt where the key has too few values."""
+    values = count_combined_values(design, facts, design.key.fields)
+    enough = MIN_VALUES_PER_REGION * 2 * design.cluster.servers
+    if set(names) < set(design.key.fields) and (values is None or values >= enough):
+        found = propose_spread_key(design, facts, insufficient_fields=names)
+        return f"Take {found.toml_text}, which spreads by more fields; {found.cost_phrase}."
+    return (
+        f"Take {propose_salted_key(design).toml_text}, which spreads the rows of each value; a "
+        "read then asks every salt, and a row written twice may be stored twice."
+    )

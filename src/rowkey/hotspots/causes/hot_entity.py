@@ -1,0 +1,402 @@
+"""The cause `hot_entity`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import format_toml_value
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.heavy_values import (
+    MAX_LISTED_VALUES,
+    MIN_NOTABLE_LOAD,
+    FieldValues,
+    HotValue,
+    find_heavy_values,
+    is_heavy,
+    is_overload,
+)
+from rowkey.hotspots.leading_parts import is_time_only
+from rowkey.hotspots.load_result import (
+    MIN_COLOCATED_SHARE,
+    MIN_VALUES_PER_REGION,
+    CauseFinding,
+    LoadResult,
+    compute_colocated_share,
+    format_skew_floor,
+)
+from rowkey.hotspots.proposals import format_wider_bucket, propose_heavy_spread, propose_spread_key
+from rowkey.plan import plan_read
+from rowkey.schema import Equal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import KeyedEvents
+
+MIN_EVENTS_PER_WINDOW = 50
+"""Mean number of sampled events in a time window from which its busiest value is reported."""
+WARM_RATIO = 1.25
+"""Skew, as a multiple of an even design's, from which a window width is searched for bursts."""
+MIN_EXPLAINED_SHARE = 0.5
+"""Share of the measured skew that values on one server must explain together to be its cause."""
+MAX_NAMED_VALUES = 3
+"""Values that a message names one by one."""
+MIN_BURST_RATIO = 1.5
+"""Share of a window that counts as a burst, over the busiest value's share by chance."""
+
+
+class HotEntityCause(Cause):
+    """One value takes a large share of the events, always or for a time, and lies in one region.
+
+    Several busy values may also share one server by chance, as hashes place them; then none of
+    them is too busy by itself.
+
+    A hash of the value moves the load but does not spread it: every row of the value keeps the same
+    prefix. A bucket over more fields spreads it, or `bucket(…, n, m)` for values listed as heavy.
+    """
+
+    name = "hot_entity"
+    map_shape = "region"
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        return cls.predict_from_sample(design, facts, boundaries, None)
+
+    @classmethod
+    def predict_from_sample(
+        cls,
+        design: Design,
+        facts: Mapping[str, FieldFacts],
+        boundaries: Boundaries,
+        keyed_events: KeyedEvents | None,
+    ) -> CauseFinding | None:
+        """Return the cause for the value that overloads one region most; None if none does."""
+        heavy = list(find_heavy_values(design, facts, boundaries, keyed_events))
+        if not heavy:
+            return None
+        top = max(heavy, key=lambda one: one.load)
+        servers = design.cluster.servers
+        shown = f"{top.name} {design.fields[top.name].type.format_value(top.value)}"
+        lie = (
+            "all its rows lie"
+            if top.region_share == 1
+            else f"{top.region_share:.0%} of its rows lie"
+        )
+        message = f"{shown} takes {top.share:.1%} of the events, and {lie} in one region"
+        bound = servers * top.load
+        listed = [one for one in facts[top.name].heaviest_values if is_heavy(one[1], servers)]
+        proposal = propose_heavy_spread(design, facts, [top.name], listed[:MAX_LISTED_VALUES])
+        figures = {
+            "fields": [top.name],
+            "value": shown,
+            "share": top.share,
+            "inside": top.region_share,
+            "proposal": proposal,
+        }
+        remedy = _format_remedy(design, facts, [top.name], proposal)
+        return CauseFinding(
+            cls.name, f"{message}: {_format_consequence(bound, servers)}", bound, figures, remedy
+        )
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        if not result.entity_fields or not result.keys:
+            return None
+        if result.entity_count < 2 and len(result.keys) < MIN_EVENTS_PER_WINDOW:
+            return None  # a few rows of one value tell of no other, but not that there is none
+        values = FieldValues(result, result.entity_fields)
+        if result.entity_count < 2:  # divided by boundaries, its rows are a front
+            is_cut = result.front is not None and _has_time_splits(result)
+            return None if is_cut else _find_hot_values(result, values, MIN_COLOCATED_SHARE)
+        return (
+            _find_hot_values(result, values, MIN_COLOCATED_SHARE)
+            or _find_window_bursts(result)
+            or _find_divided_values(result)
+        )
+
+
+def _has_time_splits(result: LoadResult) -> bool:
+    """Return whether splits divide the rows of the only value by the time that follows it."""
+    parts = result.design.key.parts
+    times = (n for n, part in enumerate(parts) if is_time_only(result.design, part))
+    (prefix, *others) = dict.fromkeys(result.take_leading_bytes(next(times, len(parts))))
+    splits = result.boundaries.splits
+    return not others and any(len(one) > len(prefix) and one.startswith(prefix) for one in splits)
+
+
+def _find_hot_values(
+    result: LoadResult, values: FieldValues, min_region_share: float
+) -> CauseFinding | None:
+    """Return the busy values that together overload one server, if each lies in one region."""
+    hot = list(values.find_hot_values(min_region_share))
+    met = _select_busiest_server(result, hot)
+    if not met or not _is_cause(result, met):
+        return None
+    top, servers = met[0], result.servers
+    load = servers * sum(one.load for one in met)
+    so = _format_consequence(load, servers, result.measured_skew.skew)
+    heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
+    listed = [(values.get_first_value(one.code), one.share) for one in heavy]
+    proposal = propose_heavy_spread(result.design, result.facts, values.names, listed)
+    figures = {
+        "fields": list(values.names),
+        "value": values.format_value(top.code),
+        "share": top.share,
+        "region": top.region,
+        "met": [{"value": values.format_value(one.code), "share": one.share} for one in met[1:]],
+        "windows": None,
+        "proposal": proposal,
+    }
+    remedy = _format_remedy(result.design, result.facts, values.names, proposal)
+    bound = min(load, result.measured_skew.skew)
+    return CauseFinding(
+        HotEntityCause.name,
+        f"{_format_hot_values(result, values, met)}: {so}",
+        bound,
+        figures,
+        remedy,
+    )
+
+
+def _find_divided_values(result: LoadResult) -> CauseFinding | None:
+    """Return the busy values that overload one server although several regions share their rows.
+
+    Several fields are searched one by one, if a value of the field narrows a read to key ranges.
+    """
+    names = result.entity_fields
+    found = _find_hot_values(result, FieldValues(result, names), 0.0)
+    for name in names if len(names) > 1 and found is None else ():
+        if not plan_read(result.design.key, {name: Equal(_pick_value(result, name))}).is_full_scan:
+            found = found or _find_hot_values(result, FieldValues(result, (name,)), 0.0)
+    return found
+
+
+def _pick_value(result: LoadResult, name: str) -> Any:
+    """Return one of the sampled values of a field."""
+    values = FieldValues(result, (name,))
+    first = values.get_first_value(0)
+    return None if first is None else result.design.fields[name].normalize(first)
+
+
+def _format_hot_values(
+    result: LoadResult, values: FieldValues, hot_values: Sequence[HotValue]
+) -> str:
+    """Return the clause that names the hot values, their shares and their place."""
+    top = hot_values[0]
+    shown = values.format_value(top.code)
+    if len(hot_values) == 1:
+        return (
+            f"{shown} takes {top.share:.1%} of the events, {top.region_share:.0%} of them in "
+            f"region {top.region}"
+        )
+    named = [
+        f"{values.format_value(one.code)} {one.share:.1%}"
+        for one in hot_values[1 : MAX_NAMED_VALUES + 1]
+    ]
+    if more := len(hot_values) - 1 - len(named):
+        named.append(f"{more} more")
+    regions = {one.region for one in hot_values}
+    where = f"region {top.region}" if len(regions) == 1 else f"server {_find_server(result, top)}"
+    listed = ", ".join(named[:-1]) + (" and " if len(named) > 1 else "") + named[-1]
+    return (
+        f"{shown} takes {top.share:.1%} of the events and shares {where} with {listed}: "
+        f"{sum(one.load for one in hot_values):.1%} together"
+    )
+
+
+def _find_server(result: LoadResult, hot_value: HotValue) -> int:
+    """Return the server of the region that a hot value lies in."""
+    return int(result.placements.assignments[0][hot_value.region])
+
+
+def _select_busiest_server(result: LoadResult, hot_values: Sequence[HotValue]) -> list[HotValue]:
+    """Return the hot values on the server that they load most, heaviest first."""
+    by_server: dict[int, list[HotValue]] = {}
+    for one in hot_values:
+        by_server.setdefault(_find_server(result, one), []).append(one)
+    return max(by_server.values(), key=lambda some: sum(one.load for one in some), default=[])
+
+
+def _is_cause(result: LoadResult, hot_values: Sequence[HotValue]) -> bool:
+    """Return whether one hot value overloads its server, or all explain the measured skew."""
+    servers, measured = result.servers, result.measured_skew
+    if is_overload(hot_values[0].load, servers, len(result.boundaries)):
+        return True
+    load = servers * sum(one.load for one in hot_values)
+    return not measured.is_even and load >= max(
+        MIN_NOTABLE_LOAD, MIN_EXPLAINED_SHARE * measured.skew
+    )
+
+
+def _format_remedy(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    names: Sequence[str],
+    proposal: Mapping[str, Any] | None,
+) -> str:
+    """Return the proposal as a sentence, or other remedies where there is no proposal."""
+    opening = design.layout.qualifier_prefix
+    if opening is not None and set(names) >= set(design.key.fields):
+        more = [field.name for field in opening.fields]
+        return (
+            "All its events are in one row, which no bucket spreads: put "
+            f"{' and '.join(more)} into the key and {format_wider_bucket(design, more)} in front; "
+            "a read of one value then asks every bucket."
+        )
+    if proposal is None:
+        found = propose_spread_key(design, facts, insufficient_fields=names)
+        return f"Take {found.toml_text}, which spreads by more fields; {found.cost_phrase}."
+    ((name, values),) = proposal["heavy"].items()
+    return (
+        f"Try key = {format_toml_value(proposal['key'])} and splits = "
+        f"{format_toml_value(proposal['splits'])} with heavy = "
+        f"{json.dumps(values, ensure_ascii=False)} under {name}: these values are spread, and "
+        "their reads ask several buckets; all others keep one."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bursts:
+    """The busiest value of each window.
+
+    Args:
+        codes: the value's number.
+        counts: its events.
+        sizes: all events of the window.
+    """
+
+    codes: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+    sizes: np.ndarray[Any, Any]
+
+    @property
+    def mean_share(self) -> float:
+        """Return the mean share of a window that its busiest value takes."""
+        return float(self.counts.sum() / self.sizes.sum())
+
+
+def _find_bursts(codes: np.ndarray[Any, Any], windows: np.ndarray[Any, Any]) -> _Bursts:
+    """Return the busiest value of each window."""
+    import numpy as np
+
+    width = int(codes.max()) + 1
+    pairs, counts = np.unique(windows * width + codes, return_counts=True)
+    order = np.lexsort((counts, pairs // width))
+    lasts = np.flatnonzero(np.diff(pairs[order] // width, append=-1))
+    chosen = order[lasts]
+    _, sizes = np.unique(windows, return_counts=True)
+    return _Bursts(pairs[chosen] % width, counts[chosen], sizes)
+
+
+def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
+    """Return values that take a large share of single windows, though not of all events.
+
+    The windows of the verdict are searched first, then those of equal numbers of events, then
+    other time windows that are hot. Time windows need enough sampled events in each.
+    """
+    import numpy as np
+
+    if result.entity_count < MIN_VALUES_PER_REGION * len(result.boundaries):
+        return None
+    hot = [
+        s.width_s
+        for s in result.skews
+        if (s.server_skew or 0) > WARM_RATIO * (s.even_server_skew or 1)
+    ]
+    judged = result.measured_skew.width_s
+    widths = [*(width for width in hot if width == judged), None]
+    for width in (*widths, *(width for width in hot if width != judged)):
+        if width is None:
+            found = _check_bursts(result, result.windows, None) if result.has_hot_region else None
+        else:
+            windows = result.assign_time_windows(width)
+            is_thin = windows is None or len(windows) < MIN_EVENTS_PER_WINDOW * len(
+                np.unique(windows)
+            )
+            found = None if windows is None or is_thin else _check_bursts(result, windows, width)
+        if found is not None:
+            return found
+    return None
+
+
+def _check_bursts(
+    result: LoadResult, windows: np.ndarray[Any, Any], width_s: int | None
+) -> CauseFinding | None:
+    """Return the bursts in some windows, if they exceed chance and each lies in one region."""
+    import numpy as np
+
+    codes = result.entity_codes
+    bursts = _find_bursts(codes, windows)
+    shuffled = np.random.default_rng(0).permutation(codes)
+    if bursts.mean_share < MIN_BURST_RATIO * _find_bursts(shuffled, windows).mean_share:
+        return None
+    numbers, places = np.unique(windows, return_inverse=True)
+    is_busiest = codes == bursts.codes[places]
+    inside = compute_colocated_share(windows[is_busiest], result.regions[is_busiest])
+    if inside < MIN_COLOCATED_SHARE or not is_overload(
+        bursts.mean_share, result.servers, len(result.boundaries)
+    ):
+        return None
+    return _build_burst_finding(result, bursts, numbers, width_s)
+
+
+def _build_burst_finding(
+    result: LoadResult, bursts: _Bursts, numbers: np.ndarray[Any, Any], width_s: int | None
+) -> CauseFinding:
+    """Return the finding for values that burst in single windows."""
+    import numpy as np
+
+    shares = bursts.counts / bursts.sizes
+    is_full = bursts.sizes >= bursts.sizes.mean() / 2
+    worst = int(np.argmax(np.where(is_full, shares, 0)))
+    code, window = int(bursts.codes[worst]), int(numbers[worst])
+    overall = float((result.entity_codes == code).mean())
+    shown, load = result.format_entity(code), result.servers * bursts.mean_share
+    place = f"window {window + 1} of {len(numbers)}"
+    place = place if width_s is None else f"a window of {width_s} s"
+    which = "such windows" if width_s is None else f"windows of {width_s} s"
+    so = _format_consequence(
+        load, result.servers, result.find_skew(width_s) or 0.0, f", in {which}"
+    )
+    message = (
+        f"Values burst in single windows: {shown} takes {shares[worst]:.1%} of "
+        f"{place} and {overall:.1%} of all events; the busiest value of a window takes "
+        f"{bursts.mean_share:.1%} of it on average, all in one region: {so}"
+    )
+    figures = {
+        "fields": list(result.entity_fields),
+        "value": shown,
+        "share": overall,
+        "region": None,
+        "met": [],
+        "windows": {
+            "width_s": width_s,
+            "worst": window,
+            "worst_share": float(shares[worst]),
+            "mean_share": bursts.mean_share,
+        },
+        "proposal": None,
+    }
+    # Others are busy at other times, so that a list of heavy values would not hold them.
+    remedy = _format_remedy(result.design, result.facts, result.entity_fields, None)
+    bound = min(load, result.measured_skew.skew)
+    return CauseFinding(HotEntityCause.name, message, bound, figures, remedy)
+
+
+def _format_consequence(
+    load: float, servers: int, measured_skew: float = math.inf, windows_phrase: str = ""
+) -> str:
+    """Return the clause on what a load, as a multiple of a fair share, means for the servers."""
+    if load <= 1:
+        return "a server can bear that, but its region takes more than its share."
+    return f"{format_skew_floor(load, servers, measured_skew, windows_phrase)}."

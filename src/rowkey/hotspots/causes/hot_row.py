@@ -1,0 +1,89 @@
+"""The cause `hot_row`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_skew_floor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+
+
+class HotRowCause(Cause):
+    """One row takes many of the writes; no key can spread it, because a row lies in one region.
+
+    Either the key lacks a field that distinguishes the events, so that they overwrite each other,
+    or the row is a counter that all clients write.
+    """
+
+    name = "hot_row"
+    map_shape = "region"
+    needs_boundaries = False
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        """Return the cause where the most frequent values of all key fields make one row hot."""
+        if design.layout.has_shared_rows or design.key.is_salted:
+            return None
+        shares = [facts[name].heaviest_share for name in design.key.fields if name in facts]
+        known = [share for share in shares if share is not None]
+        if len(known) < len(design.key.fields) or not known:
+            return None
+        least = 1 - sum(1 - share for share in known)
+        if not _is_hot_share(least, design):
+            return None
+        return _build_finding(design, "", least)
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        design = result.design
+        if not result.keys or design.key.is_salted or design.layout.has_shared_rows:
+            return None
+        key, count = Counter(result.keys).most_common(1)[0]
+        share = count / len(result.keys)
+        if count < 3 or not _is_hot_share(share, design):
+            return None
+        return _build_finding(design, key.hex(), share, result.measured_skew.skew)
+
+
+def _is_hot_share(share: float, design: Design) -> bool:
+    """Return whether one row takes at least a quarter of a server's fair share."""
+    return share > 0.25 / design.cluster.servers
+
+
+def _build_finding(
+    design: Design, row_text: str, share: float, measured_skew: float = math.inf
+) -> CauseFinding:
+    """Return the finding for a row with a share of all writes."""
+    servers = design.cluster.servers
+    takes = f"Row {row_text} takes" if row_text else "The most common row takes at least"
+    message = f"{takes} {share:.1%} of the writes, and a row lies in one region"
+    if servers * share > 1:
+        message += f": {format_skew_floor(servers * share, servers, measured_skew)}"
+    figures = {"row": row_text or None, "share": share}
+    bound = min(servers * share, measured_skew)
+    return CauseFinding(HotRowCause.name, f"{message}.", bound, figures, _format_remedy(design))
+
+
+def _format_remedy(design: Design) -> str:
+    """Return the remedy: another key field, or a salt."""
+    time = design.writes.time
+    missing = (
+        f"such as {time.name}" if time and time.name not in design.key.fields else "if one can"
+    )
+    is_cut = design.splits.algorithm == "per_bucket"
+    cut = "" if is_cut else ' with splits = "per_bucket"'
+    return (
+        f"Add a field to the key that distinguishes its events, {missing}; a counter is spread by "
+        f"[salt({design.cluster.servers})] in front{cut}, and read by adding up its rows."
+    )

@@ -1,0 +1,116 @@
+"""The cause `integer_imbalance`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import find_clock_field, is_time_only
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.proposals import propose_spread_key
+from rowkey.hotspots.region_coverage import is_spread_evenly
+from rowkey.messages import pluralize
+from rowkey.regions import compute_server_imbalance
+from rowkey.schema import Constant, FunctionCall, format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts, Term
+
+PER_BUCKET = "per_bucket"
+MIN_NOTABLE_SKEW = 1.1
+MAX_REGION_EXCESS = 1.25
+"""Load of the fullest region, as a multiple of its fair share, above which regions are too unequal
+for their number to explain the skew, unless there are fewer regions than servers."""
+
+
+class IntegerImbalanceCause(Cause):
+    """The number of regions is no multiple of the servers, so some servers hold one region more."""
+
+    name = "integer_imbalance"
+    map_shape = "server"
+    needs_even_load = True
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        if find_clock_field(design, facts) is not None:
+            return None
+        return _build_finding(design, facts, len(boundaries), None)
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        regions = len(result.boundaries)
+        if result.front is not None:
+            return None  # however many regions there are, one is written at a time
+        found = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
+        if found is None:
+            return None
+        over = result.compare_to_even(result.region_shares.median, regions)
+        # Servers without a region are idle however busy the others' regions are.
+        least = found.evidence["bound"] if regions < result.servers else 1
+        return found if over <= MAX_REGION_EXCESS * least else None
+
+
+def _build_finding(
+    design: Design, facts: Mapping[str, FieldFacts], regions: int, measured_skew: float | None
+) -> CauseFinding | None:
+    """Return the finding for a number of regions that the servers do not divide."""
+    servers = design.cluster.servers
+    bound = compute_server_imbalance(regions, servers)
+    if bound < MIN_NOTABLE_SKEW:
+        return None
+    most = -(-regions // servers)
+    those = f"some hold {most}"
+    if regions < servers:
+        has = "has" if servers - regions == 1 else "have"
+        those = f"{servers - regions:,} {has} nothing to do"
+    many = pluralize(regions, "region")
+    was = "" if measured_skew is None else f"; {measured_skew:.2f} was measured"
+    message = (
+        f"{many} on {pluralize(servers, 'server')}: {those}, so equally busy regions give a "
+        f"skew of {bound:.2f}{was}."
+    )
+    figures = {"regions": regions, "servers": servers, "bound": bound}
+    explained = bound if measured_skew is None else min(bound, measured_skew)
+    remedy = _format_remedy(design, facts, most * servers)
+    return CauseFinding(IntegerImbalanceCause.name, message, explained, figures, remedy)
+
+
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int) -> str:
+    """Return the sentence that proposes a number of regions that the servers divide."""
+    servers = design.cluster.servers
+    multiple = f"or another multiple of {servers:,}"
+    if design.splits.algorithm != PER_BUCKET:
+        return f"Take {pluralize(regions, 'region')}, {multiple}."
+    place, term = next(
+        (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
+    )
+    if not _has_declared_count(design, place, term):
+        found = propose_spread_key(
+            design, facts, insufficient_fields=design.key.parts[place].fields
+        )
+        return (
+            f"Take {found.toml_text}, because the leading part has no more values: its "
+            f"{pluralize(2 * servers, 'bucket')} divide among the servers; {found.cost_phrase}."
+        )
+    assert isinstance(term, FunctionCall)
+    numbered = FunctionCall(term.name, term.terms, (regions, *term.scalars[1:]), term.options)
+    terms = (*design.key.terms[:place], numbered, *design.key.terms[place + 1 :])
+    return f'Take key = "{format_key(terms)}", {pluralize(regions, "bucket")}, {multiple}.'
+
+
+def _has_declared_count(design: Design, place: int, term: Term) -> bool:
+    """Return whether the key term declares the number of buckets or salts it spreads over."""
+    part = design.key.parts[place]
+    # Remainders fall as the numbers come: another divisor may reach fewer of them.
+    is_spread = (
+        is_spread_evenly(design.key)
+        and part.count_reachable(part.cardinality or 1) == part.cardinality
+    )
+    is_counted = isinstance(term, FunctionCall) and term.scalars[:1] == (part.cardinality,)
+    return is_counted and is_spread and not is_time_only(design, part)

@@ -1,0 +1,251 @@
+"""The cause `missed_splits`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.design import format_toml_value, list_key_prefixes
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import count_combined_values, find_clock_field, find_leading_part
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.proposals import format_quantile_splits, propose_spread_key
+from rowkey.hotspots.region_coverage import (
+    OVERFULL_RATIO,
+    can_miss_splits,
+    compute_region_shares,
+    compute_value_skew,
+    count_regions_of_numbers,
+    count_regions_of_random_values,
+    find_equal_steps,
+    find_missed_splits,
+    has_many_empty,
+    has_missed_splits,
+    has_region_full_of_values,
+    is_spread_evenly,
+)
+from rowkey.messages import pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import KeyedEvents
+
+
+class MissedSplitsCause(Cause):
+    """The splits lie where no keys are: some regions stay empty, and the others take their load.
+
+    For example, hexadecimal keys with splits for decimal digits, 00, 10 … 90, leave 43.75 % of all
+    rows in the last region. Small numbers of three or eight bytes with splits over the whole byte
+    range all lie in the first region.
+    """
+
+    name = "missed_splits"
+    map_shape = "empty"
+    concerns_regions = True
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        regions, servers = len(boundaries), design.cluster.servers
+        if regions == 1 or find_clock_field(design, facts) is not None:
+            return None
+        shares = compute_region_shares(design.key, boundaries)
+        unreachable, most = sum(share == 0 for share in shares), max(shares)
+        is_even = is_spread_evenly(design.key)
+        if not has_many_empty(unreachable, regions) and not (
+            is_even and most >= OVERFULL_RATIO / regions
+        ):
+            return None
+        figures = {"regions": regions, "unreachable": unreachable, "expected": most}
+        many = pluralize(regions, "region")
+        told = f"{unreachable} of {many} can hold no key." if unreachable else ""
+        bound = servers / max(min(regions - unreachable, servers), 1)
+        if is_even:
+            told = f"{told} {most:.2%} of all keys fall into one of {many}.".strip()
+            bound = max(bound, servers * most)
+        return CauseFinding(cls.name, told, bound, figures, _format_remedy(design, facts))
+
+    @classmethod
+    def predict_from_sample(
+        cls,
+        design: Design,
+        facts: Mapping[str, FieldFacts],
+        boundaries: Boundaries,
+        keyed_events: KeyedEvents | None,
+    ) -> CauseFinding | None:
+        """Return the cause, from the sampled keys or else from the leading part alone."""
+        foreseen = cls.predict(design, facts, boundaries)
+        if len(boundaries) == 1:
+            return foreseen
+        if keyed_events is None:
+            return foreseen or _predict_from_bytes(design, facts, boundaries)
+        found = find_missed_splits(design, facts, boundaries, keyed_events)
+        if found is None:
+            return foreseen
+        finding = _build_finding(
+            design, facts, keyed_events.keys, (len(boundaries), *found), foreseen
+        )
+        _, fullest = found
+        bound = max(finding.bound, design.cluster.servers * fullest)
+        return replace(finding, bound=bound)
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        regions, empty = len(result.boundaries), result.empty_region_count
+        if not can_miss_splits(result):
+            return None
+        foreseen = cls.predict(result.design, result.facts, result.boundaries)
+        is_seen = foreseen is not None and (has_many_empty(empty, regions) or result.has_hot_region)
+        if not is_seen and not has_missed_splits(result):
+            return None
+        seen = (regions, empty, result.fullest_share)
+        finding = _build_finding(result.design, result.facts, result.keys, seen, foreseen)
+        bounds = [finding.bound, compute_value_skew(result)]
+        if has_region_full_of_values(result):
+            bounds.append(result.servers * result.fullest_share)
+        return replace(finding, bound=max(bounds))
+
+
+def _predict_from_bytes(
+    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+) -> CauseFinding | None:
+    """Return the cause where a leading part's bytes never lie in some computed regions.
+
+    Such values are spread evenly, like random ones, or are numbers that count up from the least.
+    If the splits fit only evenly spread values, and the values are unknown, this is assumed.
+    """
+    part, asked = find_leading_part(design, facts), design.splits.request
+    is_given = asked.listed is not None or asked.first is not None or asked.last is not None
+    if part is None or is_given or find_clock_field(design, facts) is not None:
+        return None
+    width, regions = part.framing.width, len(boundaries)
+    if width is None or len(part.fields) != 1:
+        return None
+    if part.cardinality != 256**width:
+        return _predict_from_random_values(design, facts, boundaries, part.fields[0])
+    most = max(compute_region_shares(design.key, boundaries, is_uniform=True))
+    servers, many = design.cluster.servers, pluralize(regions, "region")
+    if most >= OVERFULL_RATIO / regions:
+        told = f"Of values of {width} bytes, evenly spread, {most:.2%} fall into one of {many}."
+        figures = {"regions": regions, "unreachable": 0, "expected": most}
+        return CauseFinding(
+            MissedSplitsCause.name,
+            told,
+            max(servers * most, 1.0),
+            figures,
+            _format_remedy(design, facts),
+        )
+    return _predict_from_numbers(design, facts, boundaries, part.fields[0])
+
+
+def _predict_from_numbers(
+    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries, name: str
+) -> CauseFinding | None:
+    """Return the cause if the leading numbers count up from the least, as generated ones do.
+
+    Nothing is assumed of numbers that a sample shows, or that use the whole range of their type.
+    """
+    from rowkey.workload import WorkloadGenerator
+
+    regions, servers = len(boundaries), design.cluster.servers
+    known = count_combined_values(design, facts, [name])
+    made = WorkloadGenerator(design.writes, design.fields, key=design.key)
+    values = made.count_distinct(design.fields[name]) if known is None else known
+    reached = count_regions_of_numbers(design, values, boundaries)
+    if reached is None or not has_many_empty(regions - reached, regions):
+        return None
+    if values >= design.find_domain(name).size or (name in facts and facts[name].value_count):
+        return None
+    its = f"its {values:,} values"
+    if known is None:
+        its = f"it has {values:,} values or fewer, and they"
+    told = (
+        f"If {its} count up from the least, as in generated events, {name} reaches "
+        f"{reached:,} of {pluralize(regions, 'region')}."
+    )
+    figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
+    bound = servers / max(min(reached, servers), 1)
+    return CauseFinding(MissedSplitsCause.name, told, bound, figures, _format_remedy(design, facts))
+
+
+def _predict_from_random_values(
+    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries, name: str
+) -> CauseFinding | None:
+    """Return the cause if values such as addresses are distributed as generated ones are."""
+    regions, servers = len(boundaries), design.cluster.servers
+    reached = count_regions_of_random_values(design, boundaries)
+    if reached is None or not has_many_empty(regions - reached, regions):
+        return None
+    told = (
+        f"If its values are distributed as in generated events, {name} reaches "
+        f"{reached:,} of {pluralize(regions, 'region')}."
+    )
+    figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
+    bound = servers / max(min(reached, servers), 1)
+    return CauseFinding(MissedSplitsCause.name, told, bound, figures, _format_remedy(design, facts))
+
+
+def _build_finding(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    keys: Sequence[bytes],
+    counts: tuple[int, int, float],
+    prediction: CauseFinding | None,
+) -> CauseFinding:
+    """Return the finding from counted regions: all, the empty ones, and the fullest one's share."""
+    regions, empty, fullest = counts
+    low, high = min(keys)[:8].hex(), max(keys)[:8].hex()
+    message = (
+        f"Keys lie between {low} and {high}, and the fullest of {pluralize(regions, 'region')} "
+        f"took {fullest:.2%} of them."
+    )
+    if empty:
+        message = f"{empty} of {pluralize(regions, 'region')} got no write. {message}"
+    if prediction is not None:
+        message = f"{prediction.message} {message}"
+    servers = design.cluster.servers
+    bound = servers / max(min(regions - empty, servers), 1)
+    figures = {"regions": regions, "empty": empty, "share": fullest, "low": low, "high": high}
+    return CauseFinding(
+        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
+    )
+
+
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
+    """Return splits that fit the keys, or where those are declared a key that needs no splits."""
+    declared = design.splits.algorithm
+    if list_key_prefixes(design.key) is not None:
+        if declared != "per_bucket" or design.splits.request.regions is not None:
+            return 'Use splits = "per_bucket", which splits at the values of the leading part.'
+        why = "each prefix has its own region already, and too few values occur to fill them evenly"
+    elif (equal := _find_equal_steps(design)) is not None:
+        splits = format_toml_value({"algorithm": equal, "regions": _choose_region_count(design)})
+        return f"Use splits = {splits}: these bytes are spread evenly over their whole range."
+    elif declared != "sample":
+        return f"Use {format_quantile_splits(design)}, which splits at quantiles of sampled keys."
+    else:
+        why = "these splits follow earlier keys and do not fit the later ones"
+    found = propose_spread_key(design, facts)
+    return f"Take {found.toml_text}, because {why}; {found.cost_phrase}."
+
+
+def _find_equal_steps(design: Design) -> str | None:
+    """Return the algorithm whose equal steps fit the keys; None if the splits fit them already."""
+    asked = design.splits.request
+    is_whole = asked.first is None and asked.last is None
+    equal = find_equal_steps(design)
+    is_cut = design.splits.needs_sample or (design.splits.algorithm == equal and is_whole)
+    return None if is_cut else equal
+
+
+def _choose_region_count(design: Design) -> int:
+    """Return the requested regions as a multiple of the servers, at least two for each."""
+    asked = design.splits.request
+    listed = None if asked.listed is None else len(asked.listed) + 1
+    servers = design.cluster.servers
+    return max(-(-(asked.regions or listed or 0) // servers), 2) * servers

@@ -1,0 +1,111 @@
+"""The cause `moving_front`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import estimate_front_share, find_clock_field
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.proposals import propose_spread_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+
+SORTED_ARRIVAL = "bulk_sorted"
+
+
+class MovingFrontCause(Cause):
+    """Keys rise or fall with time, so all writes go to the last, or the first, region in use.
+
+    Splitting does not help: the writes move on and leave every region half full and idle. An import
+    in key order does the same with any key; shuffle its rows.
+    """
+
+    name = "moving_front"
+    map_shape = "front"
+    needs_boundaries = False
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        is_import = design.writes.arrival == SORTED_ARRIVAL and not design.key.is_salted
+        field = find_clock_field(design, facts)
+        if field is None and not is_import:
+            return None
+        what = (
+            _format_import_reason()
+            if is_import
+            else f"the key begins with {field}, which moves with the clock"
+        )
+        known = facts.get(field or "")
+        share = 1.0 if field is None else estimate_front_share(design, facts, field, boundaries)
+        takes = "all writes, whatever the number of regions"
+        if share < 1:
+            takes = f"{share:.0%} of the writes, because the newest values are the most frequent"
+        return CauseFinding(
+            cls.name,
+            f"{what}: at any moment one region takes {takes}.",
+            max(design.cluster.servers * share, 1.0),
+            {"field": field, "rising": known.rising_share if known is not None else None},
+            _format_remedy(design, facts, is_import=is_import),
+        )
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        front = result.front
+        if front is None:
+            return None
+        fields = result.leading_fields
+        names = " and ".join(fields)
+        times = [name for name in fields if result.design.fields[name].type.unit_ns is not None]
+        why = f"they begin with {names}, which moves with {'time' if times else 'arrival'}"
+        if result.design.writes.arrival == SORTED_ARRIVAL:
+            why = _format_import_reason()
+        regions = result.placements.regions
+        alone = "; more regions would not change that" if regions == 1 else ""
+        spans = f"half of the events at any moment span {_format_share(front.spread)} of all keys"
+        if front.is_stationary:
+            moving = find_clock_field(result.design, result.facts) or names
+            why = f"they begin with {moving}, which moves with the clock"
+            spans = "all of these events lie within one step of it, and later ones follow after it"
+        message = (
+            f"Keys {front.direction} as events arrive, because {why}: {spans}, and the busiest "
+            f"region took {result.region_shares.median:.0%} of a typical window{alone}."
+        )
+        figures = {
+            "fields": list(fields),
+            "direction": front.direction,
+            "steps": front.steps,
+            "spread": front.spread,
+            "share": result.region_shares.median,
+        }
+        is_import = result.design.writes.arrival == SORTED_ARRIVAL
+        remedy = _format_remedy(result.design, result.facts, is_import=is_import)
+        return CauseFinding(cls.name, message, float(result.servers), figures, remedy)
+
+
+def _format_share(share: float) -> str:
+    """Return a share of all keys as a percentage, never as 0%.
+
+    >>> _format_share(0.0123), _format_share(0.0), _format_share(0.00049)
+    ('1.2%', 'less than 0.1%', 'less than 0.1%')
+    """
+    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+
+
+def _format_import_reason() -> str:
+    return "rows are imported in the order of their keys"
+
+
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], *, is_import: bool) -> str:
+    """Return the remedy: shuffle an import, or put a spreading part in front."""
+    if is_import:
+        return "Shuffle the rows before they are loaded, or load finished files in bulk."
+    found = propose_spread_key(design, facts)
+    return f"Put {found.prefix_phrase}; {found.cost_phrase}."

@@ -1,0 +1,134 @@
+"""The cause `time_only_bucket`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS, find_leading_part, is_time_only
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.proposals import propose_spread_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.keys import Part
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+
+SECOND_NS = 1_000_000_000
+
+
+class TimeOnlyBucketCause(Cause):
+    """The leading part spreads rows by time alone: events of one moment go to the same region.
+
+    Times in even steps reach only some of the buckets: n / gcd(step, n) of a remainder by n.
+    """
+
+    name = "time_only_bucket"
+    map_shape = "moment"
+    needs_boundaries = False
+
+    @classmethod
+    def predict(
+        cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+    ) -> CauseFinding | None:
+        part = _find_time_bucket(design, facts)
+        if part is None:
+            return None
+        step_ns = _compute_step_ns(design, facts, part)
+        reached = _count_reached(facts, part)
+        servers = float(design.cluster.servers)
+        figures = {
+            "fields": list(part.fields),
+            "step_s": step_ns / SECOND_NS,
+            "reached": reached,
+            "buckets": part.cardinality,
+        }
+        if reached is not None and part.cardinality is not None and reached < part.cardinality:
+            message = (
+                f"{_format_source(part)}, and its times come in steps of "
+                f"{_format_seconds(step_ns)}: they reach {reached} of {part.cardinality} values."
+            )
+            bound = max(servers / reached, 1.0)
+            return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
+        if step_ns < SECOND_NS or design.writes.arrival not in CLOCK_ARRIVALS:
+            return None
+        places = f"one of {part.cardinality} values" if _has_listed_values(part) else "one place"
+        message = (
+            f"{_format_source(part)}: all events of the same {_format_seconds(step_ns)} go to "
+            f"{places}."
+        )
+        return CauseFinding(cls.name, message, servers, figures, _format_remedy(design, facts))
+
+    @classmethod
+    def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        foreseen = cls.predict(result.design, result.facts, result.boundaries)
+        shortest = result.skews[0].server_skew
+        if foreseen is None or not result.keys:
+            return None
+        if not result.has_hot_region and (shortest is None or shortest < 2):
+            return None
+        parts = result.design.key.parts
+        place = next(n for n, part in enumerate(parts, 1) if is_time_only(result.design, part))
+        came = Counter(result.take_leading_bytes(place))
+        share = max(came.values()) / len(result.keys)
+        figures = {**foreseen.evidence, "came": len(came), "share": share}
+        total = parts[place - 1].cardinality
+        of = f" of {total}" if _has_listed_values(parts[place - 1]) else ""
+        message = f"{foreseen.message} {len(came):,}{of} occurred, the fullest with {share:.0%}."
+        return CauseFinding(cls.name, message, foreseen.bound, figures, foreseen.remedy)
+
+
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
+    """Return the sentence that proposes a key spread by another field than time."""
+    found = propose_spread_key(design, facts)
+    return f"Take {found.toml_text}, which spreads the events of one moment; {found.cost_phrase}."
+
+
+def _find_time_bucket(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
+    """Return the leading part if times alone decide it and it does not keep their order."""
+    part = find_leading_part(design, facts)
+    if (
+        part is None
+        or not is_time_only(design, part)
+        or part.order.is_ascending
+        or part.order.is_descending
+    ):
+        return None
+    return part
+
+
+def _compute_step_ns(design: Design, facts: Mapping[str, FieldFacts], part: Part) -> int:
+    """Return the nanoseconds for which the part stays the same, by its own or its times' step."""
+    steps = []
+    for name in part.fields:
+        tick = design.fields[name].type.unit_ns or 1
+        known = facts.get(name)
+        steps.append((known.step if known is not None and known.step else 1) * tick)
+    return max(part.resolution_ns or 0, min(steps))
+
+
+def _count_reached(facts: Mapping[str, FieldFacts], part: Part) -> int | None:
+    """Return how many of the part's values the times reach; None if their step is unknown."""
+    known = facts.get(part.fields[0])
+    if len(part.fields) > 1 or known is None or not known.step:
+        return None
+    return part.count_reachable(known.step)
+
+
+def _has_listed_values(part: Part) -> bool:
+    """Return whether the part takes one of few values that can be listed."""
+    return part.cardinality is not None and part.images({}).points is not None
+
+
+def _format_source(part: Part) -> str:
+    """Return the clause that says which fields the part is computed from."""
+    return f"{part.name} is computed from {' and '.join(part.fields)} alone"
+
+
+def _format_seconds(nanoseconds: int) -> str:
+    """Return a duration in seconds with its unit."""
+    return f"{nanoseconds / SECOND_NS:,.12g} s"

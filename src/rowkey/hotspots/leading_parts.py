@@ -1,0 +1,309 @@
+"""The leading parts of a key: those that decide the region of a row, and how they move in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import numpy as np
+
+    from rowkey.design import Design
+    from rowkey.keys import Part
+    from rowkey.regions import Boundaries
+    from rowkey.schema import FieldFacts
+
+MIN_RULE_SHARE = 0.75
+"""Share of events that must follow an order for it to be seen; late events may break it."""
+MIN_ALONE_SHARE = 0.9
+"""Share of a stretch from which one value fills it, as in a run or a batch."""
+CLOCK_ARRIVALS = frozenset({"clock", "per", "sequential"})
+"""Arrival modes in which the time of an event is the time of its arrival."""
+MAX_STRETCHES = 50
+"""Stretches of a sample that are compared with each other."""
+MIN_STRETCH_EVENTS = 20
+"""Fewest events of a stretch whose middle half is meaningful."""
+MAX_FRONT_SPREAD = 0.1
+"""Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
+order half span nearly a half, of a front cut into 50 stretches a hundredth."""
+NEWEST_PARTS, MIN_NEWEST_SHARE = 10, 0.5
+"""Values of which the newest come most are a front if the newest tenth takes half of all: the same
+as what is seen of a replay, where half of a stretch must lie within a tenth."""
+MAX_WRAP_S = 10
+"""Seconds within which numbers that count up have come back to the first, so that all regions were
+written: windows of ten seconds are those that a verdict goes by."""
+MIN_TRAVEL_SHARE = 0.5
+"""Share of all keys that the middle of the stretches must travel; a hot value stands still."""
+
+
+def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
+    """Return the first part that differs between keys; None if every part is constant.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+    """
+    return next(_list_varying_parts(design, facts), None)
+
+
+def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[Part]:
+    """Return the parts that differ between keys."""
+    for part in design.key.parts:
+        known = [facts[name].distinct_count for name in part.fields if name in facts]
+        is_one_value = bool(part.fields) and known == [1] * len(part.fields)
+        if part.cardinality != 1 and not is_one_value:
+            yield part
+
+
+def is_time_only(design: Design, part: Part) -> bool:
+    """Return whether times alone decide the part."""
+    return bool(part.fields) and all(design.fields[n].type.unit_ns is not None for n in part.fields)
+
+
+def list_entity_fields(design: Design, part: Part) -> tuple[str, ...]:
+    """Return the fields of a part that are no times."""
+    return tuple(name for name in part.fields if design.fields[name].type.unit_ns is None)
+
+
+def find_deciding_fields(
+    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+) -> tuple[str, ...]:
+    """Return the fields whose values alone decide the region; none if a time does.
+
+    Times that follow them are left out: at any moment all rows of one value go to one region.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: how deep into the keys they look decides how many parts count.
+
+    Returns:
+        Nothing where times, or chance, spread the rows.
+    """
+    parts = list(_list_deciding_parts(design, boundaries))
+    for part in parts:
+        if part.cardinality != 1 and (
+            not part.fields or list_entity_fields(design, part) != part.fields
+        ):
+            return ()
+    names = dict.fromkeys(name for part in parts for name in part.fields)
+    return tuple(name for name in names if name not in facts or facts[name].distinct_count != 1)
+
+
+def find_deciding_entities(
+    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
+) -> tuple[str, ...]:
+    """Return the fields that help to decide the region and are no times.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: how deep into the keys they look decides how many parts count.
+    """
+    parts = _list_deciding_parts(design, boundaries)
+    names = dict.fromkeys(name for part in parts for name in list_entity_fields(design, part))
+    return tuple(name for name in names if name not in facts or facts[name].distinct_count != 1)
+
+
+def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Part]:
+    """Return the parts that the boundaries reach into, up to the first time."""
+    depth = 0
+    # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
+    deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
+    for part in design.key.parts:
+        if is_time_only(design, part):
+            return
+        yield part
+        if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
+            return
+
+
+def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:
+    """Return the field at the front of the key whose values rise with the clock; None if none.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields, from a sample in the order of its file or declared.
+    """
+    part = find_leading_part(design, facts)
+    if (
+        part is None
+        or len(part.fields) != 1
+        or not (part.order.is_ascending or part.order.is_descending)
+    ):
+        return None
+    name = part.fields[0]
+    writes, known = design.writes, facts.get(name)
+    is_time = writes.time is design.fields[name]
+    if writes.is_sorted:
+        return name if is_time else None
+    if known is not None and known.rising_share is not None:
+        return name if known.rising_share >= MIN_RULE_SHARE else None
+    if is_time:
+        return name if writes.arrival in CLOCK_ARRIVALS else None
+    draw = writes.distributions.get(name)
+    share = (
+        None
+        if draw is None
+        else draw.compute_newest_share(_count_values(design, facts, name), NEWEST_PARTS)
+    )
+    counts_up = (
+        writes.arrival == "sequential" if draw is None else (share or 0.0) >= MIN_NEWEST_SHARE
+    )
+    is_free = writes.arrival != "per" or writes.entity != name
+    is_front = (
+        counts_up and is_free and not (draw is None and _has_short_cycle(design, facts, name))
+    )
+    return name if is_front else None
+
+
+def _has_short_cycle(design: Design, facts: Mapping[str, FieldFacts], name: str) -> bool:
+    """Return whether a counter wraps around within the time over which load is measured."""
+    rate = design.writes.rate
+    return rate is not None and _count_values(design, facts, name) <= rate * MAX_WRAP_S
+
+
+def estimate_front_share(
+    design: Design, facts: Mapping[str, FieldFacts], name: str, boundaries: Boundaries
+) -> float:
+    """Return the share of a moment's events that the front region takes.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        name: the field that moves.
+        boundaries: where regions begin; as if each held as many of the values.
+    """
+    draw = design.writes.distributions.get(name)
+    regions = len(boundaries) if len(boundaries) > 1 else design.cluster.servers
+    share = None
+    if draw is not None:
+        share = draw.compute_newest_share(_count_values(design, facts, name), regions)
+    return 1.0 if share is None else share
+
+
+def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) -> int:
+    """Return how many values a field has, or the most that its type allows."""
+    known = facts.get(name)
+    told = known.distinct_count if known is not None else None
+    return told or design.find_domain(name).size
+
+
+def count_combined_values(
+    design: Design, facts: Mapping[str, FieldFacts], names: Iterable[str]
+) -> int | None:
+    """Return how many combinations of values some fields can have; None if unknown.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        names: the fields.
+    """
+    total = 1
+    for name in names:
+        listed = design.fields[name].type.possible_values
+        count = facts[name].distinct_count if name in facts else None
+        if count is None and listed is not None:
+            count = len(listed)
+        if count is None:
+            return None
+        total *= count
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFront:
+    """A front of keys: they rise or fall as events arrive.
+
+    Args:
+        direction: rise or fall.
+        steps: share of the steps from stretch to stretch that go this way.
+        spread: share of all keys that half of a typical stretch spans.
+        is_stationary: whether all that came lies within one step of what moves, such as a day.
+    """
+
+    direction: str
+    steps: float
+    spread: float
+    is_stationary: bool = False
+
+
+def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFront | None:
+    """Return the front that the keys form; None if they do not move with the events.
+
+    Late events, and those slightly out of order, do not hide it, because only half of each stretch
+    of events counts. For times that is the half with the narrowest span, because late events all
+    lie on one side of the front. For other values it is the middle half, because the narrowest half
+    may be one busy value. Keys do not move if one value is the median of most stretches while other
+    values occur throughout.
+
+    Args:
+        ranks: the rank of each sampled event's leading bytes among all, in the order of arrival;
+            equal bytes have equal ranks.
+        has_times: whether the leading bytes hold times.
+
+    >>> import numpy as np
+    >>> find_front(np.arange(1_000))
+    KeyFront(direction='rise', steps=1.0, spread=0.01, is_stationary=False)
+    >>> find_front(np.arange(1_000) * 617 % 1_000) is None
+    True
+    """
+    import numpy as np
+
+    count = min(MAX_STRETCHES, len(ranks) // MIN_STRETCH_EVENTS)
+    if count < 2:
+        return None
+    places = _rank_positions(ranks)
+    half = _measure_narrowest_half if has_times else _measure_middle_half
+    halves = np.array([half(some) for some in np.array_split(places, count)])
+    spread = float(np.median(halves[:, 2] - halves[:, 0]))
+    middles = halves[:, 1]
+    steps = np.diff(middles)
+    up, down = float((steps >= 0).mean()), float((steps <= 0).mean())
+    narrow = min(max(MAX_FRONT_SPREAD, 1.5 / count), 0.3)
+    if spread > narrow or np.ptp(middles) < MIN_TRAVEL_SHARE or max(up, down) < MIN_RULE_SHARE:
+        return None
+    if not has_times and _has_busy_middle(places, middles):
+        return None
+    return KeyFront("rise" if up >= down else "fall", max(up, down), round(spread, 9))
+
+
+def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]) -> bool:
+    """Return whether one value is the median of most stretches and other values surround it."""
+    import numpy as np
+
+    values, counts = np.unique(middles, return_counts=True)
+    busy, stretches = values[counts.argmax()], np.array_split(places, len(middles))
+    held = [some for some, middle in zip(stretches, middles, strict=True) if middle == busy]
+    is_alone = float((np.concatenate(held) == busy).mean()) >= MIN_ALONE_SHARE
+    return len(held) > len(middles) / 2 and not is_alone
+
+
+def _measure_middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """Return where the middle half of some positions starts, its median, and where it stops."""
+    import numpy as np
+
+    low, middle, high = np.quantile(places, (0.25, 0.5, 0.75)).tolist()
+    return low, middle, high
+
+
+def _measure_narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """Return the start, median and stop of the narrowest interval with half of the positions."""
+    import numpy as np
+
+    ordered = np.sort(places)
+    many = len(ordered) // 2 + 1
+    first = int(np.argmin(ordered[many - 1 :] - ordered[: len(ordered) - many + 1]))
+    inside = ordered[first : first + many]
+    return float(inside[0]), float(np.median(inside)), float(inside[-1])
+
+
+def _rank_positions(ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the relative rank of each value, 0..1; equal values share their mean rank."""
+    import numpy as np
+
+    counts = np.bincount(ranks)
+    before = np.cumsum(counts) - counts
+    return np.asarray(((before + counts / 2) / len(ranks))[ranks])

@@ -1,0 +1,273 @@
+"""Sparse counts of operations by window and region, and the load map made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    IntArray = np.ndarray[Any, Any]
+
+TABLE_CELLS_PER_ENTRY = 4
+"""Cells for each entry up to which a table of all cells is faster than sorting the entries."""
+SMALL_TABLE_CELLS = 4_096
+"""Cells up to which a table of all of them costs nothing."""
+MAX_COLUMNS = 240
+"""Columns kept; beyond, the width of a column doubles."""
+MAX_UNMERGED_ENTRIES = 1 << 18
+"""Entries added before they are merged with those that are kept."""
+
+
+@dataclass(frozen=True)
+class RegionCounts:
+    """Operations by window and region; memory grows with the operations, not with the regions.
+
+    Args:
+        region_count: how many regions there are.
+        windows: the number of each window that has operations, ascending, each once.
+        starts: where the entries of each window begin.
+        regions: the region of each entry, ascending within its window.
+        counts: the operations of each entry, at least one.
+    """
+
+    region_count: int
+    windows: IntArray
+    starts: IntArray
+    regions: IntArray
+    counts: IntArray
+
+    @classmethod
+    def from_events(cls, windows: IntArray, regions: IntArray, region_count: int) -> RegionCounts:
+        """Return the counts of some events.
+
+        Args:
+            windows: the window of each event, in any order; one event or more.
+            regions: the region of each event.
+            region_count: how many regions there are.
+
+        Cost: 5 ns an event, 100 ns where windows and regions are many more than events.
+        """
+        import numpy as np
+
+        first, last = int(windows.min()), int(windows.max())
+        span = last - first + 1
+        if _is_table_small(span * region_count, len(windows)):
+            cells = regions if span == 1 else (windows - first) * region_count + regions
+            return _sum_in_table(np.arange(first, last + 1), cells, None, region_count)
+        if (windows[1:] >= windows[:-1]).all():
+            begins = _mark_changes(windows)
+            numbers, rows = windows[begins], np.cumsum(begins) - 1
+        else:
+            numbers, rows = np.unique(windows, return_inverse=True)
+        return _sum_cells(numbers, rows * region_count + regions, None, region_count)
+
+    @classmethod
+    def merge(cls, parts: Sequence[RegionCounts]) -> RegionCounts:
+        """Return the sum of counts of the same regions; there must be one or more."""
+        import numpy as np
+
+        if len(parts) == 1:
+            return parts[0]
+        region_count = parts[0].region_count
+        numbers, rows = np.unique(
+            np.concatenate([one.windows for one in parts]), return_inverse=True
+        )
+        rows = np.repeat(rows, np.concatenate([one.entry_counts for one in parts]))
+        cells = rows * region_count + np.concatenate([one.regions for one in parts])
+        counts = np.concatenate([one.counts for one in parts])
+        return _sum_cells(numbers, cells, counts, region_count)
+
+    def __len__(self) -> int:
+        """Return the number of windows."""
+        return len(self.windows)
+
+    @cached_property
+    def entry_counts(self) -> IntArray:
+        """Return the number of entries of each window."""
+        import numpy as np
+
+        return np.append(self.starts[1:], len(self.regions)) - self.starts
+
+    @cached_property
+    def window_totals(self) -> IntArray:
+        """Return the operations of each window."""
+        import numpy as np
+
+        return np.add.reduceat(self.counts, self.starts)
+
+    def widen_windows(self, factor: int) -> RegionCounts:
+        """Return the counts by windows that are so many times as wide; of one window or more."""
+        import numpy as np
+
+        numbers = self.windows // factor
+        begins = _mark_changes(numbers)
+        if begins.all():
+            return RegionCounts(self.region_count, numbers, self.starts, self.regions, self.counts)
+        rows = np.repeat(np.cumsum(begins) - 1, self.entry_counts)
+        cells = rows * self.region_count + self.regions
+        return _sum_cells(numbers[begins], cells, self.counts, self.region_count)
+
+    def slice_windows(self, start: int, stop: int) -> RegionCounts:
+        """Return the counts of the windows from one place among them up to another."""
+        first, last = int(self.entry_counts[:start].sum()), int(self.entry_counts[:stop].sum())
+        return RegionCounts(
+            self.region_count,
+            self.windows[start:stop],
+            self.starts[start:stop] - first,
+            self.regions[first:last],
+            self.counts[first:last],
+        )
+
+    def select_windows(self, is_wanted: IntArray) -> RegionCounts:
+        """Return the counts of some windows, told by a truth value for each."""
+        import numpy as np
+
+        entries = np.repeat(is_wanted, self.entry_counts)
+        sizes = self.entry_counts[is_wanted]
+        return RegionCounts(
+            self.region_count,
+            self.windows[is_wanted],
+            np.cumsum(sizes) - sizes,
+            self.regions[entries],
+            self.counts[entries],
+        )
+
+    def fill_table(self, table: IntArray, first: int) -> None:
+        """Write the counts into a table of zeros.
+
+        Args:
+            table: a row for each window, a column for each region.
+            first: the window of its first row.
+        """
+        import numpy as np
+
+        table[np.repeat(self.windows - first, self.entry_counts), self.regions] = self.counts
+
+
+def _is_table_small(cells: int, entries: int) -> bool:
+    """Return whether a dense table costs little more than its entries."""
+    return cells <= TABLE_CELLS_PER_ENTRY * entries + SMALL_TABLE_CELLS
+
+
+def _mark_changes(values: IntArray) -> IntArray:
+    """Return a mask of the first value and of each value that differs from the previous one."""
+    import numpy as np
+
+    changes = np.empty(len(values), np.bool_)
+    changes[0] = True
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
+def _sum_cells(
+    numbers: IntArray, cells: IntArray, counts: IntArray | None, region_count: int
+) -> RegionCounts:
+    """Return counts in which equal cells are added up.
+
+    Args:
+        numbers: the windows, each with an entry or more.
+        cells: the cell of each entry: the place of its window times `region_count`, and its region.
+        counts: the operations of each entry; one each if None.
+        region_count: how many regions there are.
+    """
+    import numpy as np
+
+    if _is_table_small(len(numbers) * region_count, len(cells)):
+        return _sum_in_table(numbers, cells, counts, region_count)
+    if counts is None:
+        found, sums = np.unique(cells, return_counts=True)
+    else:
+        order = np.argsort(cells, kind="stable")
+        ordered = cells[order]
+        begins = np.flatnonzero(_mark_changes(ordered))
+        found, sums = ordered[begins], np.add.reduceat(counts[order], begins)
+    return _from_cells(numbers, found, sums, region_count)
+
+
+def _sum_in_table(
+    numbers: IntArray, cells: IntArray, counts: IntArray | None, region_count: int
+) -> RegionCounts:
+    """Return counts in which equal cells are added up by a dense table without empty windows."""
+    import numpy as np
+
+    # Sums of weights are floating-point numbers, exact up to 2^53 operations.
+    table = np.bincount(cells, weights=counts, minlength=len(numbers) * region_count)
+    found = np.flatnonzero(table)
+    return _from_cells(numbers, found, table[found].astype(np.int64, copy=False), region_count)
+
+
+def _from_cells(
+    numbers: IntArray, cells: IntArray, counts: IntArray, region_count: int
+) -> RegionCounts:
+    """Return counts by cells that ascend, each listed once."""
+    import numpy as np
+
+    if len(numbers) == 1:
+        return RegionCounts(region_count, numbers, np.zeros(1, np.intp), cells, counts)
+    rows, regions = np.divmod(cells, region_count)
+    starts = np.flatnonzero(_mark_changes(rows))
+    return RegionCounts(region_count, numbers[rows[starts]], starts, regions, counts)
+
+
+class LoadMap:
+    """Operations by time column and region.
+
+    Args:
+        regions: how many regions.
+        max_columns: most columns kept.
+    """
+
+    def __init__(self, regions: int, max_columns: int = MAX_COLUMNS) -> None:
+        self.regions = regions
+        self.max_columns = max_columns
+        self.width_s = 1
+        self._first, self._stop = 0, 0
+        self._counts: list[RegionCounts] = []
+        self._unmerged = 0
+
+    def add(self, counts: RegionCounts) -> None:
+        """Add the counts of windows of one second."""
+        self._widen(int(counts.windows[0]), int(counts.windows[-1]), 1)
+        self._append(counts.widen_windows(self.width_s))
+
+    def _widen(self, first_s: int, last_s: int, width_s: int) -> None:
+        """Extend the map to two seconds, with columns of at least some width."""
+        width_s = max(width_s, self.width_s)
+        if self._counts:
+            first_s = min(first_s, self._first * self.width_s)
+            last_s = max(last_s, self._stop * self.width_s - 1)
+        while last_s // width_s - first_s // width_s >= self.max_columns:
+            width_s *= 2
+        if width_s > self.width_s and self._counts:
+            self._counts = [RegionCounts.merge(self._counts).widen_windows(width_s // self.width_s)]
+        self._first, self._stop, self.width_s = first_s // width_s, last_s // width_s + 1, width_s
+
+    def _append(self, counts: RegionCounts) -> None:
+        """Add counts whose windows are columns of this map."""
+        self._counts.append(counts)
+        self._unmerged += len(counts.counts)
+        if self._unmerged > MAX_UNMERGED_ENTRIES:
+            self._counts, self._unmerged = [RegionCounts.merge(self._counts)], 0
+
+    def merge(self, other: LoadMap) -> None:
+        """Add the counts of another map of the same regions."""
+        if not other._counts:
+            return
+        first, last = other._first * other.width_s, other._stop * other.width_s - 1
+        self._widen(first, last, other.width_s)
+        factor = self.width_s // other.width_s
+        self._append(RegionCounts.merge(other._counts).widen_windows(factor))
+
+    def to_dense(self) -> tuple[int, np.ndarray[Any, Any]]:
+        """Return the start of the first column in seconds since 1970, and the counts of each."""
+        import numpy as np
+
+        table = np.zeros((self._stop - self._first, self.regions), np.int64)
+        if self._counts:
+            RegionCounts.merge(self._counts).fill_table(table, self._first)
+        return self._first * self.width_s, table

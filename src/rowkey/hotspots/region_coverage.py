@@ -1,0 +1,375 @@
+"""The regions that keys can reach, computed from the bytes of the leading part."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hotspots.leading_parts import (
+    find_clock_field,
+    find_deciding_fields,
+    find_leading_part,
+    is_time_only,
+)
+from rowkey.hotspots.load_result import MIN_VALUES_PER_REGION, assign_row_codes
+from rowkey.hotspots.skew import is_improbably_few
+from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.hotspots.load_result import LoadResult
+    from rowkey.keys import Alphabet, Key, Part
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import KeyedEvents
+
+OVERFULL_RATIO = 2.0
+"""Load of a region, over its fair share, from which splits miss evenly spread keys."""
+EQUAL_STEP_ALGORITHMS = {bytes(range(256)): "uniform", b"0123456789abcdef": "hex_string"}
+"""The split algorithm with equal steps over the range of some bytes, by those bytes."""
+MAX_BOUNDARY_BYTES = 8
+"""Leading bytes of a boundary that count."""
+MIN_EMPTY_SHARE = 0.2
+"""Share of regions without a key above which the splits miss the keys."""
+MIN_EXCESS_SHARE = 0.05
+"""Share of all keys above its fair share from which a region is too full."""
+MIN_HARMFUL_RATIO = 1.5
+"""Skew, as a multiple of that by chance, from which empty regions do harm."""
+MIN_VALUE_SHARE_RATIO = 0.7
+"""Share of its events that the fullest region must hold of all values, each counted once."""
+
+
+@lru_cache(maxsize=4)  # of one design several causes and rules ask, of up to 65,536 regions
+def compute_region_shares(
+    key: Key, boundaries: Boundaries, *, is_uniform: bool = False
+) -> tuple[float, ...]:
+    """Return the share of each region if all values of the leading part were equally frequent.
+
+    Args:
+        key: the bound row key.
+        boundaries: where its regions begin.
+        is_uniform: whether every byte is taken to come as often, whatever the part says of itself.
+
+    Returns:
+        One number a region; 0 where no key can lie. If the values are not equally frequent, each
+        other region gets 1.
+    """
+    prefix, part = _skip_constants(key)
+    if part is None:
+        return tuple(float(boundaries.locate_key(prefix) == n) for n in range(len(boundaries)))
+    points = None if is_uniform else part.images({}).points
+    if points is not None:
+        return tuple(_share_points([prefix + point for point in points], boundaries))
+    if not (part.alphabet.is_uniform or is_uniform):
+        first = [prefix + bytes([byte]) for byte in part.first_byte_alphabet.values]
+        return tuple(float(share > 0) for share in _share_points(first, boundaries))
+    below = _count_bytes_below(part.alphabet)
+    marks = [_compute_position(prefix, below, split) for split in boundaries.splits]
+    return tuple(stop - start for start, stop in pairwise([0.0, *marks, 1.0]))
+
+
+def count_reachable_regions(key: Key, boundaries: Boundaries) -> int:
+    """Return how many regions the row keys of a design can reach."""
+    return sum(share > 0 for share in compute_region_shares(key, boundaries))
+
+
+def count_regions_of_numbers(
+    design: Design, value_count: int | None, boundaries: Boundaries
+) -> int | None:
+    """Return how many regions keys reach if their leading numbers count up from the least.
+
+    Args:
+        design: the design.
+        value_count: how many there are; None if that is not known.
+        boundaries: where its regions begin.
+
+    Returns:
+        None where the key does not begin with a number, or nothing is known of how many there are.
+    """
+    prefix, part = _skip_constants(design.key)
+    if part is None or len(part.fields) != 1 or value_count is None:
+        return None
+    field = design.fields[part.fields[0]]
+    if not field.type.has_integer_form or not (part.order.is_ascending or part.order.is_descending):
+        return None
+    ends = (
+        field.type.domain.generate_value(n)
+        for n in (0, min(value_count, field.type.domain.size) - 1)
+    )
+    low, high = sorted(boundaries.locate_key(prefix + part.encode({field.name: n})) for n in ends)
+    return min(high - low + 1, value_count)
+
+
+def count_regions_of_random_values(design: Design, boundaries: Boundaries) -> int | None:
+    """Return how many regions keys reach if their leading values are drawn as generated ones are.
+
+    Args:
+        design: the design.
+        boundaries: where its regions begin.
+
+    Returns:
+        None where the key does not begin with one field of a fixed width, it is a number, or
+        its values are listed.
+    """
+    prefix, part = _skip_constants(design.key)
+    if part is None or len(part.fields) != 1 or part.framing.width is None:
+        return None
+    (name,) = part.fields
+    if design.fields[name].type.has_integer_form or part.images({}).points is not None:
+        return None
+    if not (part.order.is_ascending or part.order.is_descending):
+        return None
+    domain, draws = design.find_domain(name), 2 * MIN_VALUES_PER_REGION * len(boundaries)
+    values = (domain.draw_value(number) for number in range(min(draws, domain.size)))
+    return len({boundaries.locate_key(prefix + part.encode({name: one})) for one in values})
+
+
+def is_spread_evenly(key: Key) -> bool:
+    """Return whether the leading part's values are about equally frequent for any rows."""
+    _, part = _skip_constants(key)
+    if part is None or part.order.is_ascending or part.order.is_descending:
+        return False
+    return part.alphabet.is_uniform or part.images({}).points is not None
+
+
+def find_equal_steps(design: Design) -> str | None:
+    """Return the algorithm whose equal steps fit the leading part's bytes; None if unknown.
+
+    Raw bytes of a hash, and values such as UUIDs, are spread evenly over the whole byte range;
+    digits of a hash over the range of the digits.
+
+    Args:
+        design: the design.
+    """
+    prefix, part = _skip_constants(design.key)
+    if part is None or prefix:
+        return None
+    width, values = part.framing.width, part.alphabet.values
+    if part.alphabet.is_uniform:
+        return EQUAL_STEP_ALGORITHMS.get(values)
+    is_filled = width is not None and part.cardinality == 256**width and len(part.fields) == 1
+    is_counted = any(design.fields[name].type.has_integer_form for name in part.fields)
+    return "uniform" if is_filled and not is_counted else None
+
+
+def is_split_evenly(key: Key, boundaries: Boundaries) -> bool:
+    """Return whether the leading part fills the regions evenly and no boundary cuts a value."""
+    _, part = _skip_constants(key)
+    regions = len(boundaries)
+    if part is None or not is_spread_evenly(key) or (part.cardinality or regions) < regions:
+        return False
+    return max(compute_region_shares(key, boundaries)) < OVERFULL_RATIO / regions
+
+
+def _skip_constants(key: Key) -> tuple[bytes, Part | None]:
+    """Return the constant bytes that keys start with, and the part that follows."""
+    prefix = b""
+    for part in key.parts:
+        if part.cardinality != 1:
+            return prefix, part
+        prefix += b"".join(part.images({}).points or ())
+    return prefix, None
+
+
+def _share_points(points: list[bytes], boundaries: Boundaries) -> list[float]:
+    """Return the share of each region if all points are equally frequent."""
+    shares, splits, each = [0.0] * len(boundaries), boundaries.splits, 1 / len(points)
+    for point in points:
+        first, after = bisect_right(splits, point), compute_prefix_stop(point)
+        last = len(splits) if after is None else bisect_left(splits, after)
+        if first == last:  # nearly always, and there may be 65,536
+            shares[first] += each
+            continue
+        for region in range(first, last + 1):
+            shares[region] += each / (last + 1 - first)
+    return shares
+
+
+def _count_bytes_below(alphabet: Alphabet) -> list[int]:
+    """Return, for each number from 0 to 256, how many bytes of an alphabet are less."""
+    return [bisect_left(alphabet.values, number) for number in range(257)]
+
+
+def _compute_position(prefix: bytes, bytes_below: list[int], split: bytes) -> float:
+    """Return the share of keys before a boundary if all bytes of the alphabet are equally likely.
+
+    >>> from rowkey.keys import Alphabet
+    >>> _compute_position(b"", _count_bytes_below(Alphabet(b"0123456789abcdef")), b"90")
+    0.5625
+    """
+    if split[: len(prefix)] != prefix:
+        return float(split > prefix)
+    share, width = 0.0, 1.0
+    for byte in split[len(prefix) : len(prefix) + MAX_BOUNDARY_BYTES]:
+        width /= bytes_below[-1]
+        share += width * bytes_below[byte]
+        if bytes_below[byte] == bytes_below[byte + 1]:
+            break
+    return share
+
+
+def has_many_empty(empty_count: int, regions: int) -> bool:
+    """Return whether so many regions are empty that the splits may miss the keys."""
+    return empty_count >= max(MIN_EMPTY_SHARE * regions, 1)
+
+
+def find_missed_splits(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    boundaries: Boundaries,
+    keyed_events: KeyedEvents,
+) -> tuple[int, float] | None:
+    """Return how many regions got no key, and the fullest one's share, if the splits are to blame.
+
+    Each value counts once a region, because a heavy value is a cause of its own.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: where its regions begin.
+        keyed_events: the events.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    part = find_leading_part(design, facts)
+    if part is None or is_time_only(design, part) or find_clock_field(design, facts) is not None:
+        return None
+    regions = len(boundaries)
+    placed = locate_key_array(boundaries, pa.array(keyed_events.keys, pa.binary()))
+    held = np.bincount(placed, minlength=regions)
+    empty, fullest = int(np.count_nonzero(held == 0)), float(held.max() / held.sum())
+    if not has_many_empty(empty, regions) and fullest <= max(
+        OVERFULL_RATIO / regions, 1 / regions + MIN_EXCESS_SHARE
+    ):
+        return None
+    names = find_deciding_fields(design, facts, boundaries)
+    if not names and is_split_evenly(design.key, boundaries):
+        return None  # what is no value of a field is spread, and the boundaries meet it
+    codes = assign_row_codes(keyed_events.rows, names) if names else np.arange(len(placed))
+    values = int(codes.max()) + 1
+    if _is_crowded(design.key, boundaries, values, regions - empty):
+        return empty, fullest
+    least = int(held.argmax()), OVERFULL_RATIO / regions
+    is_many = values >= MIN_VALUES_PER_REGION * regions
+    return (
+        (empty, fullest)
+        if is_many and _has_share_of_values(keyed_events.rows, names, codes, placed, least)
+        else None
+    )
+
+
+def has_missed_splits(result: LoadResult) -> bool:
+    """Return whether regions are empty or crowded and only the splits explain it."""
+    regions, empty = len(result.boundaries), result.empty_region_count
+    servers = result.compare_to_even(result.server_shares.median, result.servers)
+    is_hot = result.has_hot_region or (
+        has_many_empty(empty, regions) and servers > MIN_HARMFUL_RATIO
+    )
+    if not is_hot or not can_miss_splits(result):
+        return False
+    values = result.entity_count if result.entity_fields else len(result.keys)
+    if _is_crowded(result.design.key, result.boundaries, values, regions - empty):
+        return True
+    is_many = values >= MIN_VALUES_PER_REGION * regions
+    return (
+        is_many
+        and result.fullest_share >= OVERFULL_RATIO / regions
+        and has_region_full_of_values(result)
+    )
+
+
+def can_miss_splits(result: LoadResult) -> bool:
+    """Return whether the load result has splits and keys that no leading time moves through."""
+    is_cut = len(result.boundaries) > 1 and bool(result.keys)
+    return is_cut and result.front is None and not _has_time_buckets(result)
+
+
+def _has_time_buckets(result: LoadResult) -> bool:
+    """Return whether buckets of time decide the region, which explains empty regions."""
+    return any(
+        is_time_only(result.design, part)
+        and not (part.order.is_ascending or part.order.is_descending)
+        for part in result.leading_parts
+    )
+
+
+def _is_crowded(key: Key, boundaries: Boundaries, value_count: int, used_count: int) -> bool:
+    """Return whether values use far fewer regions than chance would give them.
+
+    If an even leading part fits the boundaries, the part itself puts the values together.
+
+    Args:
+        key: the bound row key.
+        boundaries: where its regions begin.
+        value_count: how many came.
+        used_count: how many regions they lie in.
+    """
+    regions = len(boundaries)
+    is_few = 2 * used_count <= regions and is_improbably_few(value_count, regions, used_count)
+    return is_few and not is_split_evenly(key, boundaries)
+
+
+def has_region_full_of_values(result: LoadResult) -> bool:
+    """Return whether the fullest region's share of all values is about its share of all events."""
+    import numpy as np
+
+    names = result.entity_fields
+    codes = result.entity_codes if names else result.leading_ranks
+    least = int(np.argmax(result.writes)), MIN_VALUE_SHARE_RATIO * result.fullest_share
+    return _has_share_of_values(result.rows, names, codes, result.regions, least)
+
+
+def compute_value_skew(result: LoadResult) -> float:
+    """Return the skew over servers if every value were equally busy."""
+    import numpy as np
+
+    codes = result.entity_codes if result.entity_fields else result.leading_ranks
+    regions = len(result.boundaries)
+    pairs, counts = np.unique(codes * regions + result.regions, return_counts=True)
+    order = np.lexsort((counts, pairs // regions))
+    lasts = order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]
+    held = np.bincount(pairs[lasts] % regions, minlength=regions)
+    loads = result.placements.sum_by_server(held)
+    return float(loads.max() * result.servers / len(lasts))
+
+
+def _has_share_of_values(
+    rows: pa.RecordBatch,
+    names: Sequence[str],
+    codes: np.ndarray[Any, Any],
+    regions: np.ndarray[Any, Any],
+    region_and_share: tuple[int, float],
+) -> bool:
+    """Return whether a region holds at least a share of all values, each counted once a region.
+
+    If several fields decide the region, the values of the first are checked too if they are many,
+    because one of them may occur with many values of another field.
+
+    Args:
+        rows: the events.
+        names: the fields that decide the region.
+        codes: a number for each event, equal where they are.
+        regions: the region of each.
+        region_and_share: the region, and the share.
+    """
+    import numpy as np
+
+    region, share = region_and_share
+    asked = [codes]
+    if len(names) > 1:
+        first = assign_row_codes(rows, names[:1])
+        asked += (
+            [first] if first.max() + 1 >= MIN_VALUES_PER_REGION * (int(regions.max()) + 1) else []
+        )
+    for some in asked:
+        pairs = np.unique(np.stack([some, regions]), axis=1)
+        if (pairs[1] == region).sum() < share * pairs.shape[1]:
+            return False
+    return True

@@ -1,0 +1,382 @@
+"""Operations counted by time window and region in bounded memory, and the skew they show."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hotspots.region_counts import RegionCounts
+from rowkey.hotspots.skew import compute_even_deviation, compute_even_skew
+from rowkey.messages import pluralize
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rowkey.hotspots.placements import Placements
+
+WINDOW_WIDTHS_S = (1, 10, 60, 600)
+MIN_EVENTS_PER_SERVER = 200
+"""Events a window must hold for each server: with fewer, chance alone looks like a hot spot.
+At 200 the value of an even design over 8 servers is 1.10, at 35 it is 1.72."""
+MIN_COVERED_SHARE = 0.5
+"""Share of all events that must lie in such windows before a figure is given."""
+EQUAL_COUNT_WINDOWS = 50
+"""Number of windows of equal numbers of events, for samples too small for time windows."""
+MAX_OPEN_ENTRIES = 1 << 22
+"""Counts kept of windows that may still grow; older windows are closed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """The skew at one window width; figures are None where there are too few events.
+
+    Args:
+        width_s: seconds of a window.
+        window_count: windows that hold enough events.
+        covered_share: share of all events that lie in them.
+        server_skew: load of the fullest server of each window over its fair share, weighted by
+            load.
+        region_skew: the same for regions.
+        even_server_skew: what an even design would show.
+        even_region_skew: the same for regions.
+        even_server_deviation: standard deviation of what an even design would show.
+        balanced_low: the least skew of other placements that balance the number of regions.
+        balanced_median: their median.
+        balanced_high: their largest.
+        one_more_server: skew with one server more.
+        double_servers: skew with twice the servers.
+        peak: the hottest window's start in milliseconds since 1970, and its skew over servers.
+        provisioning: load of the fullest server in the worst window over a fair share in the
+            busiest one.
+        reason: why there are no figures, or an empty string.
+    """
+
+    width_s: int
+    window_count: int = 0
+    covered_share: float = 0.0
+    server_skew: float | None = None
+    region_skew: float | None = None
+    even_server_skew: float | None = None
+    even_region_skew: float | None = None
+    even_server_deviation: float | None = None
+    balanced_low: float | None = None
+    balanced_median: float | None = None
+    balanced_high: float | None = None
+    one_more_server: float | None = None
+    double_servers: float | None = None
+    peak: tuple[int, float] | None = None
+    provisioning: float | None = None
+    reason: str = ""
+
+
+class WindowCounts:
+    """Counts operations by window and region, and sums up windows that are complete.
+
+    Counts of the parts of a stream can be merged. When more than four million counts are open, the
+    older windows are closed and only their sums kept; operations of a closed window count as late.
+    A part that is not the first keeps its oldest windows open until it is merged, because the
+    previous part may end in them.
+
+    Args:
+        width_s: seconds of a window.
+        placements: where regions lie.
+        is_first: whether the stream begins here.
+    """
+
+    def __init__(self, width_s: int, placements: Placements, *, is_first: bool = True) -> None:
+        self.width_s = width_s
+        self.placements = placements
+        self.is_first = is_first
+        self.operation_count = 0
+        self.late_count = 0
+        self.sums = _SkewSums(placements)
+        self.first_open_window: int | None = None
+        self._head: RegionCounts | None = None
+        self._counts: list[RegionCounts] = []
+        self._open_count = 0
+
+    def add(self, counts: RegionCounts, width_s: int) -> RegionCounts:
+        """Add the counts of shorter windows.
+
+        Args:
+            counts: operations by window and region.
+            width_s: seconds of these windows, of which this width is a multiple.
+
+        Returns:
+            The counts for windows of this width, to widen again for larger widths.
+        """
+        counts = counts.widen_windows(self.width_s // width_s)
+        self.operation_count += int(counts.counts.sum())
+        self._add_open(counts)
+        return counts
+
+    def merge(self, later: WindowCounts) -> None:
+        """Add the counts of a later part of the same stream."""
+        self.operation_count += later.operation_count
+        self.late_count += later.late_count
+        if later._head is not None:
+            self._add_open(later._head)
+        if later.first_open_window is not None:
+            if self._counts:
+                counts = RegionCounts.merge(self._counts)
+                self._counts, self._open_count = [counts], len(counts.counts)
+                self._close_windows(later.first_open_window)
+            self.first_open_window = max(
+                later.first_open_window, self.first_open_window or later.first_open_window
+            )
+        self.sums.merge(later.sums)
+        for counts in later._counts:
+            self._add_open(counts)
+
+    def _add_open(self, counts: RegionCounts) -> None:
+        """Add counts to windows that are open; operations of closed windows are late."""
+        import numpy as np
+
+        if self.first_open_window is not None and counts.windows[0] < self.first_open_window:
+            late = int(np.searchsorted(counts.windows, self.first_open_window))
+            self._add_late(counts.slice_windows(0, late))
+            if late == len(counts):
+                return
+            counts = counts.slice_windows(late, len(counts))
+        self._counts.append(counts)
+        self._open_count += len(counts.counts)
+        if self._open_count > MAX_OPEN_ENTRIES:
+            self._merge_open()
+
+    def _add_late(self, counts: RegionCounts) -> None:
+        """Count operations as late, except those in the oldest windows that are kept open."""
+        import numpy as np
+
+        if self._head is not None:
+            in_head = int(np.searchsorted(counts.windows, self._head.windows[-1], "right"))
+            if in_head:
+                self._head = RegionCounts.merge([self._head, counts.slice_windows(0, in_head)])
+                counts = counts.slice_windows(in_head, len(counts))
+        self.late_count += int(counts.counts.sum())
+
+    def _merge_open(self) -> None:
+        """Merge the counts of each open window; close the older half if that is still too much."""
+        counts = RegionCounts.merge(self._counts)
+        self._counts, self._open_count = [counts], len(counts.counts)
+        if 2 * self._open_count <= MAX_OPEN_ENTRIES or len(counts) < 2:
+            return
+        if not self.is_first and self._head is None:
+            oldest = max(len(counts) // 4, 1)
+            self._head = counts.slice_windows(0, oldest)
+            counts = counts.slice_windows(oldest, len(counts))
+            self._counts, self._open_count = [counts], len(counts.counts)
+            self.first_open_window = int(counts.windows[0])
+        entries = counts.starts
+        half = max(int((entries < self._open_count // 2).sum()) - 1, 1)
+        self._close_windows(int(counts.windows[half - 1]) + 1)
+
+    def _close_windows(self, first_open_window: int) -> None:
+        """Sum up and drop the windows before `first_open_window`."""
+        import numpy as np
+
+        counts = self._counts[0]
+        closed = int(np.searchsorted(counts.windows, first_open_window))
+        if closed:
+            self.sums.add(self.width_s * 1_000, counts.slice_windows(0, closed))
+        counts = counts.slice_windows(closed, len(counts))
+        self._counts = [counts] if len(counts) else []
+        self._open_count = len(counts.counts)
+        self.first_open_window = first_open_window
+
+    def compute_skew(self) -> Skew:
+        """Return the skew of all windows so far."""
+        sums = self.sums
+        remaining = [*([] if self._head is None else [self._head]), *self._counts]
+        if remaining:
+            sums = _SkewSums(self.placements)
+            sums.merge(self.sums)
+            sums.add(self.width_s * 1_000, RegionCounts.merge(remaining))
+        return sums.compute_skew(self.width_s, self.operation_count)
+
+
+class _SkewSums:
+    """Sums over windows that hold enough events; integers, so the order of adding is irrelevant."""
+
+    def __init__(self, placements: Placements) -> None:
+        import numpy as np
+
+        self.placements = placements
+        self.min_events = MIN_EVENTS_PER_SERVER * placements.servers
+        self.windows_by_events: Counter[int] = Counter()
+        self.fullest_region_sum = 0
+        self.fullest_server_sums = np.zeros(len(placements.assignments), np.int64)
+        self.peak = (0, 0.0)
+        self.largest_load = 0
+
+    def add(self, width_ms: int, counts: RegionCounts) -> None:
+        """Add windows of `width_ms` milliseconds, numbered from 1970."""
+        import numpy as np
+
+        is_full = counts.window_totals >= self.min_events
+        if not is_full.any():
+            return
+        counts = counts if is_full.all() else counts.select_windows(is_full)
+        events = counts.window_totals
+        self.windows_by_events.update(events.tolist())
+        self.fullest_region_sum += int(np.maximum.reduceat(counts.counts, counts.starts).sum())
+        loads = self.placements.compute_fullest_loads(counts)
+        self.fullest_server_sums += loads.sum(axis=1)
+        skews = loads[0] * self.placements.servers / events
+        worst = int(np.argmax(skews))
+        self._note_peak(int(counts.windows[worst]) * width_ms, float(skews[worst]))
+        self.largest_load = max(self.largest_load, int(loads[0].max()))
+
+    def _note_peak(self, start_ms: int, skew: float) -> None:
+        """Keep the window with the largest skew; among equals the earliest."""
+        if skew > self.peak[1] or (skew == self.peak[1] and start_ms < self.peak[0]):
+            self.peak = (start_ms, skew)
+
+    def merge(self, other: _SkewSums) -> None:
+        """Add the sums over other windows."""
+        self.windows_by_events.update(other.windows_by_events)
+        self.fullest_region_sum += other.fullest_region_sum
+        self.fullest_server_sums = self.fullest_server_sums + other.fullest_server_sums
+        if other.windows_by_events:
+            self._note_peak(*other.peak)
+        self.largest_load = max(self.largest_load, other.largest_load)
+
+    def compute_skew(self, width_s: int, operation_count: int) -> Skew:
+        """Return the figures, or why there are none."""
+        import numpy as np
+
+        sizes = sorted(self.windows_by_events.items())
+        events, windows = np.array(sizes, np.int64).reshape(-1, 2).T
+        event_count, window_count = int(events @ windows), int(windows.sum())
+        covered = event_count / operation_count if operation_count else 0.0
+        if not window_count or covered < MIN_COVERED_SHARE:
+            reason = self._format_reason(width_s, covered)
+            return Skew(width_s, window_count, covered, reason=reason)
+        servers, regions = self.placements.servers, self.placements.regions
+        per_event = 1 / event_count
+        skews = self.fullest_server_sums * self.placements.server_counts * per_event
+        others = skews[self.placements.balanced_slice]
+        even_servers = float((windows * compute_even_skew(events, servers) * events).sum())
+        even_regions = float((windows * compute_even_skew(events, regions) * events).sum())
+        deviations = compute_even_deviation(events, servers) * events
+        return Skew(
+            width_s,
+            window_count,
+            covered,
+            server_skew=float(skews[0]),
+            region_skew=self.fullest_region_sum * regions * per_event,
+            even_server_skew=even_servers * per_event,
+            even_region_skew=even_regions * per_event,
+            even_server_deviation=float(np.sqrt((windows * deviations**2).sum())) * per_event,
+            balanced_low=float(others.min()),
+            balanced_median=float(np.median(others)),
+            balanced_high=float(others.max()),
+            one_more_server=float(skews[1]),
+            double_servers=float(skews[2]),
+            peak=self.peak,
+            provisioning=self.largest_load * servers / int(events[-1]),
+        )
+
+    def _format_reason(self, width_s: int, covered_share: float) -> str:
+        """Return the sentence on why there are too few events for this width."""
+        each = "" if self.placements.servers == 1 else f", {MIN_EVENTS_PER_SERVER} a server"
+        return (
+            f"{_format_small_share(covered_share)} of the events lie in windows of {width_s} s "
+            f"that hold {pluralize(self.min_events, 'event')} or more{each}"
+        )
+
+
+def _format_small_share(share: float) -> str:
+    """Return a share that is too small to judge by, as a phrase.
+
+    >>> _format_small_share(0.0), _format_small_share(0.005), _format_small_share(0.314)
+    ('none', 'less than 1%', 'only 31%')
+    """
+    if share >= 0.01:
+        return f"only {share:.0%}"
+    return "less than 1%" if share else "none"
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestShares:
+    """The share of the events that the busiest region or server takes.
+
+    Args:
+        total: over all events.
+        median: the median of its share in each window.
+        worst: its largest share in any window.
+    """
+
+    total: float
+    median: float
+    worst: float
+
+
+class EqualCountWindows:
+    """Counts operations by region in windows of equal numbers of events.
+
+    Args:
+        expected_events: how many events the stream has.
+        regions: how many regions.
+        window_count: how many windows they are cut into.
+        first_event: the number of the first event that will be added, from 0.
+    """
+
+    def __init__(
+        self,
+        expected_events: int,
+        regions: int,
+        window_count: int = EQUAL_COUNT_WINDOWS,
+        first_event: int = 0,
+    ) -> None:
+        import numpy as np
+
+        self.window_count = max(min(window_count, expected_events), 1)
+        self.edges = [
+            expected_events * number // self.window_count for number in range(self.window_count + 1)
+        ]
+        self.counts = np.zeros((self.window_count, regions), np.int64)
+        self.next_event = first_event
+
+    def add(self, regions: np.ndarray[Any, Any]) -> None:
+        """Add the regions of the next events."""
+        import numpy as np
+
+        start = 0
+        while start < len(regions):
+            window = min(bisect_right(self.edges, self.next_event), self.window_count) - 1
+            is_last = window == self.window_count - 1
+            left = len(regions) if is_last else self.edges[window + 1] - self.next_event
+            part = regions[start : start + left]
+            self.counts[window] += np.bincount(part, minlength=self.counts.shape[1])
+            self.next_event += len(part)
+            start += len(part)
+
+    def merge(self, other: EqualCountWindows) -> None:
+        """Add the counts of another part of the same stream."""
+        self.counts += other.counts
+        self.next_event = max(self.next_event, other.next_event)
+
+    def assign_windows(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the window of each event, by the number of the event from 0."""
+        import numpy as np
+
+        return np.searchsorted(np.array(self.edges[1:-1]), numbers, "right")
+
+    def compute_shares(self, placements: Placements | None = None) -> BusiestShares:
+        """Return the busiest region's shares, or under a placement the busiest server's."""
+        import numpy as np
+
+        counts = self.counts if placements is None else placements.sum_by_server(self.counts)
+        totals = counts.sum(axis=0)
+        per_window = counts.sum(axis=1)
+        busiest = counts.max(axis=1)[per_window > 0] / per_window[per_window > 0]
+        if not len(busiest):
+            return BusiestShares(0.0, 0.0, 0.0)
+        ranked = np.sort(busiest)
+        return BusiestShares(
+            float(totals.max() / totals.sum()),
+            float(ranked[len(ranked) // 2]),
+            float(ranked[-1]),
+        )

@@ -1,0 +1,27 @@
+"""Arrow values as Python objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def list_values(array: pa.Array) -> list[Any]:
+    """Return the values of an Arrow array as Python objects.
+
+    Raises:
+        InvalidArgument: Python has no object for a value, such as a date after the year 9999, or a
+            time in a zone that the system does not know.
+    """
+    try:
+        values: list[Any] = array.to_pylist()
+    except (OverflowError, ValueError) as problem:
+        what = f"a column of {array.type} holds a value that Python cannot: {problem}"
+        raise InvalidArgument(
+            "", what, "dates in the years 1 to 9999, in a known time zone"
+        ) from None
+    return values

@@ -1,0 +1,187 @@
+"""Instants since 1970 in UTC, counted in seconds or fractions of a second."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_values import list_values
+from rowkey.keys.base_types.domains import IntegerDomain
+from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.base_types.integers import to_whole_number
+from rowkey.keys.codecs.calendar import CalendarTimeCodec
+from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
+from rowkey.messages import Message, format_value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys.batches.byte_columns import IntArray
+    from rowkey.keys.codecs.codec import Codec
+    from rowkey.schema import Value
+
+MAX_TIMESTAMP = (1 << 63) - 1
+_FRACTION_PATTERN = re.compile(r"(?:(?<=\d\d:\d\d:\d\d)|(?<=[T ]\d{6}))[.,]([0-9]{1,18})")
+"""Matches the fraction of a second, but not the `.5` of `10:30.5`, a fraction of a minute."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+GENERATED_START_S = 1_704_067_200
+"""2024-01-01T00:00:00Z, the time of the first generated event."""
+
+
+class TimestampField(FieldType):
+    """An instant, as the count of units since 1970; `unit` is s, ms, us or ns."""
+
+    unit: ClassVar[str]
+    units_per_second: ClassVar[int]
+    is_plain_integer = True
+    has_integer_form = True
+    number_range = (0, MAX_TIMESTAMP)
+    encodings: ClassVar = {
+        "": Encoding("8 bytes big-endian, 0 to 2^63-1"),
+        "u32": Encoding("whole seconds in 4 bytes; the fraction is lost"),
+        "calendar": Encoding("digits yyyyMMddHHmmss and those of the fraction, UTC, 1970 to 9999"),
+    }
+
+    @property
+    def domain(self) -> IntegerDomain:
+        return IntegerDomain(0, MAX_TIMESTAMP, GENERATED_START_S * self.units_per_second)
+
+    def to_internal(self, value: Value) -> int:
+        if isinstance(value, datetime):
+            value = self._count_units(value)
+        elif type(value) is not int:
+            value = to_whole_number(value, self.name)
+        if not 0 <= value <= MAX_TIMESTAMP:
+            raise InvalidArgument(
+                "", f"{format_value(value)} is out of range", "0..2^63-1, from 1970 on"
+            )
+        return int(value)
+
+    def _count_units(self, value: datetime) -> int:
+        """Return a datetime as a count of the type's unit; without a time zone it is in UTC."""
+        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+        microseconds = (aware - EPOCH) // timedelta(microseconds=1)
+        count, remainder = divmod(microseconds * self.units_per_second, 1_000_000)
+        if remainder:
+            raise InvalidArgument("", f"{value} is finer than {self.unit}", f"whole {self.unit}")
+        return count
+
+    def parse(self, text: str) -> int:
+        """Return the instant of a text: a count in the type's unit, or ISO 8601 with dashes.
+
+        Digits alone are always a count: `20240131` could be either, and the meaning of a column
+        must not change from row to row.
+        """
+        stripped = text.strip()
+        if len(stripped) > 40:
+            raise InvalidArgument("", f"{text[:60]!r} is not an instant")
+        if stripped.isdecimal() and stripped.isascii():
+            return self.to_internal(int(stripped))
+        fraction = _FRACTION_PATTERN.search(stripped)
+        whole = _FRACTION_PATTERN.sub("", stripped, count=1)
+        allowed = f"{self.unit} since 1970, or 2024-01-31T23:59:59Z"
+        if "." in whole or "," in whole:  # Python reads 10:30.5 as 30 minutes and half a second
+            raise InvalidArgument("", f"{text!r} is not an instant", allowed)
+        try:
+            instant = datetime.fromisoformat(whole)
+        except ValueError:
+            raise InvalidArgument("", f"{text!r} is not an instant", allowed) from None
+        return self.to_internal(
+            self._count_units(instant) + self._parse_fraction(fraction[1] if fraction else "")
+        )
+
+    def _parse_fraction(self, digits: str) -> int:
+        """Return the digits of a fraction of a second as a count of the type's unit."""
+        count, remainder = divmod(int(digits.ljust(18, "0")), 10**18 // self.units_per_second)
+        if remainder:
+            raise InvalidArgument(
+                "", f"0.{digits} s is finer than {self.unit}", f"whole {self.unit}"
+            )
+        return count
+
+    def format_value(self, value: Value) -> str:
+        """Return the instant in ISO 8601 in UTC; after the year 9999, the count."""
+        seconds, fraction = divmod(self.to_internal(value), self.units_per_second)
+        if seconds > 253_402_300_799:
+            return str(value)
+        digits = len(str(self.units_per_second)) - 1
+        text = (EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{text}.{fraction:0{digits}d}Z" if digits else f"{text}Z"
+
+    def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        if encoding == "u32":
+            fraction = Message("residue.second_fraction", "the fraction of the second")
+            lost_detail = fraction if self.units_per_second > 1 else ""
+            return BigEndianCodec(
+                4, 0, (1 << 32) - 1, divisor=self.units_per_second, lost_detail=lost_detail
+            )
+        if encoding == "calendar":
+            return CalendarTimeCodec(self.units_per_second)
+        return BigEndianCodec(8, 0, MAX_TIMESTAMP, top=MAX_TIMESTAMP)
+
+    def build_plain_codec(self) -> Codec:
+        return build_twos_complement_codec(8, 0, MAX_TIMESTAMP)
+
+    def build_arrow_type(self) -> pa.DataType:
+        import pyarrow as pa
+
+        return pa.timestamp(self.unit, "UTC")
+
+    def cast_text_column(self, array: pa.Array) -> pa.Array | None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        first = str(array[0]) if len(array) else ""
+        if "-" not in first[:8]:
+            return None
+        has_zone = first.endswith("Z") or first[10:][-6:-5] in ("+", "-")
+        try:
+            timestamps = array.cast(pa.timestamp(self.unit, "UTC" if has_zone else None)).cast(
+                self.build_arrow_type()
+            )
+        except pa.ArrowInvalid:
+            return None
+        earliest = pc.min(timestamps.cast(pa.int64())).as_py()
+        return timestamps if earliest is not None and earliest >= 0 else None
+
+    def to_internal_batch(self, array: pa.Array) -> IntArray:
+        import numpy as np
+        import pyarrow as pa
+
+        counts = self._to_counts(array)
+        if pa.types.is_uint64(counts.type) or not pa.types.is_integer(counts.type):
+            counts = pa.array(
+                [self.to_internal(value) for value in list_values(counts)], pa.int64()
+            )
+        numbers: IntArray = counts.to_numpy().astype(np.int64, copy=False)
+        if len(numbers) and int(numbers.min()) < 0:
+            raise InvalidArgument("", f"{numbers.min()} is out of range", "0..2^63-1, from 1970 on")
+        return numbers
+
+    def _to_counts(self, array: pa.Array) -> pa.Array:
+        """Return the instants as whole numbers of the unit."""
+        import pyarrow as pa
+
+        arrow_type = array.type
+        if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
+            try:
+                return array.cast(pa.timestamp(self.unit, getattr(arrow_type, "tz", None))).cast(
+                    pa.int64()
+                )
+            except pa.ArrowInvalid as problem:
+                raise InvalidArgument(
+                    "", f"a column of {arrow_type}: {problem}", f"whole {self.unit}"
+                ) from None
+        if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+            return pa.array([self.parse(text) for text in array.to_pylist()], pa.int64())
+        return array
+
+    def build_column(self, internal: Any) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(internal, pa.int64()).cast(self.build_arrow_type())
+
+    def from_internal_batch(self, internal: Any) -> list[Value]:
+        return list(map(int, internal.tolist()))

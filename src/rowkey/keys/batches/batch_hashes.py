@@ -1,0 +1,289 @@
+"""The hash functions of `bucket`, for many rows at once."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rowkey.keys.batches.byte_columns import (
+    ByteColumn,
+    FixedByteColumn,
+    IntArray,
+    SlicedByteColumn,
+    view_windows,
+)
+from rowkey.keys.hash_functions import build_bucket_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HashArray = np.ndarray[tuple[int], np.dtype[Any]]
+
+MAX_VECTORIZED_BYTES = 256
+"""Longer strings are hashed one by one, since a step over all rows per word costs more."""
+
+
+def hash_to_numbers(name: str, pieces: ByteColumn, n: int) -> IntArray:
+    """Return for each row the number below `n` that `build_bucket_hash` gives for its bytes.
+
+    Cost: murmur3 about 4 ns for each word of 4 bytes; md5 400 ns, since rows are hashed one by one.
+    """
+    if name == "md5":
+        reduce = build_bucket_hash(name, n)
+        return np.fromiter(map(reduce, pieces.tolist()), np.int64, len(pieces))
+    if isinstance(pieces, FixedByteColumn):
+        return _reduce_hashes(name, _FIXED_HASHES[name](pieces, n), n)
+    return _hash_strings(name, pieces.to_sliced() if name != "murmur3" else pieces, n)
+
+
+def _hash_strings(name: str, pieces: ByteColumn, n: int) -> IntArray:
+    """Return the buckets of strings; short ones are hashed together, long ones one by one."""
+    lengths = pieces.lengths
+    assert isinstance(pieces, SlicedByteColumn)
+    if not len(pieces) or int(lengths.max()) <= MAX_VECTORIZED_BYTES:
+        return _reduce_hashes(name, _STRING_HASHES[name](pieces, n), n)
+    out = np.empty(len(pieces), np.int64)
+    short, long = (
+        np.flatnonzero(lengths <= MAX_VECTORIZED_BYTES),
+        np.flatnonzero(lengths > MAX_VECTORIZED_BYTES),
+    )
+    if len(short):
+        out[short] = _hash_strings(name, pieces.take(short), n)
+    reduce = build_bucket_hash(name, n)
+    out[long] = np.fromiter(map(reduce, pieces.take(long).tolist()), np.int64, len(long))
+    return out
+
+
+def _reduce_hashes(name: str, hashes: HashArray, n: int) -> IntArray:
+    """Return hashes modulo n; of java31, the absolute value of the signed hash."""
+    if name == "java31":
+        signed = hashes.view(np.int32).astype(np.int64)
+        return np.abs(signed) % n
+    scalar_type = hashes.dtype.type
+    reduced: IntArray = hashes & scalar_type(n - 1) if n & (n - 1) == 0 else hashes % scalar_type(n)
+    return reduced
+
+
+def hash_murmur3(pieces: ByteColumn) -> HashArray:
+    """Return murmur3 (x86, 32 bits, seed 0) of each row's bytes.
+
+    Source: MurmurHash3_x86_32, as in hbase-common's `util.MurmurHash3`.
+    """
+    return (
+        _hash_murmur3_fixed(pieces)
+        if isinstance(pieces, FixedByteColumn)
+        else _hash_murmur3_strings(pieces.to_sliced())
+    )
+
+
+def _hash_murmur3_fixed(pieces: FixedByteColumn, _: int = 0) -> HashArray:
+    count, width = len(pieces), pieces.width
+    whole, tail = divmod(width, 4)
+    if tail:
+        padded = np.zeros((count, 4 * whole + 4), np.uint8)
+        padded[:, :width] = pieces.to_matrix()
+        words = padded.view("<u4")
+    else:
+        words = pieces.to_matrix().view("<u4")
+    hashes, spare = np.zeros(count, np.uint32), np.empty(count, np.uint32)
+    for index in range(whole):
+        _mix_murmur3(hashes, words[:, index], spare)
+    if tail:
+        hashes ^= _scramble_murmur3(words[:, whole], spare)
+    return _finish_murmur3(hashes, np.uint32(width), spare)
+
+
+def _hash_murmur3_strings(pieces: SlicedByteColumn, _: int = 0) -> HashArray:
+    """Return murmur3 of strings of different lengths; a terminator of 00 needs no copy.
+
+    Rows are sorted by their number of words, so that each step works on the first rows only; eight
+    words of a row are fetched at a time.
+    """
+    if pieces.terminator.strip(b"\0"):
+        pieces = pieces.to_packed()
+    lengths = pieces.lengths
+    blocks = lengths >> 2
+    most = int(blocks.max(initial=0))
+    order = np.argsort((most - blocks).astype(np.uint8), kind="stable")
+    starts, inner, blocks = (
+        pieces.starts.take(order),
+        pieces.inner_lengths.take(order),
+        blocks.take(order),
+    )
+    more_than = len(order) - np.cumsum(np.bincount(blocks, minlength=most + 9))
+    # The terminator is not in the data; words are fetched beyond the last string.
+    padding = np.zeros(_FETCH_BYTES + len(pieces.terminator), np.uint8)
+    windows = view_windows(np.concatenate([pieces.data, padding]), _FETCH_BYTES)
+    hashes, spare = np.zeros(len(order), np.uint32), np.empty(len(order), np.uint32)
+    for first in range(0, most + 1, 8):
+        count = int(more_than[first - 1]) if first else len(order)
+        table = windows[starts[:count] + 4 * first].view("<u4").reshape(count, 8)
+        for number in range(first, min(first + 8, most)):
+            some, fewer = int(more_than[number]), int(more_than[number + 1])
+            if pieces.terminator:
+                _mask_words(table[fewer:some, number - first], inner[fewer:some] - 4 * number)
+            _mix_murmur3(hashes[:some], table[:some, number - first], spare[:some])
+        done = slice(int(more_than[first + 7]), count)
+        whole = blocks[done]
+        place = np.arange(done.start, count) * 8 + (whole - first)
+        tail = table.reshape(-1).take(place)
+        _mask_words(tail, inner[done] - 4 * whole)
+        hashes[done] ^= _scramble_murmur3(tail, spare[done])
+    hashes = _finish_murmur3(hashes, lengths.take(order).astype(np.uint32), spare)
+    out = np.empty_like(hashes)
+    out[order] = hashes
+    return out
+
+
+_FETCH_BYTES = 32
+"""Bytes of a string fetched at a time; fetching 4 costs as much."""
+
+
+def _mask_words(word: HashArray, byte_counts: IntArray) -> None:
+    """Keep so many first bytes of each word, and clear the others."""
+    word &= _WORD_MASKS.take(byte_counts, mode="clip")
+
+
+_WORD_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF], np.uint32)
+
+
+def _scramble_murmur3(word: HashArray, spare: HashArray) -> HashArray:
+    word = word * np.uint32(0xCC9E2D51)
+    _rotate_left(word, 15, spare)
+    word *= np.uint32(0x1B873593)
+    return word
+
+
+def _mix_murmur3(hashes: HashArray, word: HashArray, spare: HashArray) -> None:
+    hashes ^= _scramble_murmur3(word, spare)
+    _rotate_left(hashes, 13, spare)
+    hashes *= np.uint32(5)
+    hashes += np.uint32(0xE6546B64)
+
+
+def _finish_murmur3(hashes: HashArray, lengths: Any, spare: HashArray) -> HashArray:
+    hashes ^= lengths
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        np.right_shift(hashes, shift, out=spare)
+        hashes ^= spare
+        hashes *= np.uint32(factor)
+    return hashes
+
+
+def _rotate_left(words: HashArray, bits: int, spare: HashArray) -> None:
+    np.left_shift(words, bits, out=spare)
+    np.right_shift(words, 32 - bits, out=words)
+    np.bitwise_or(words, spare, out=words)
+
+
+def _fold_bytes(
+    step: Callable[[HashArray, HashArray], HashArray], start: HashArray, pieces: ByteColumn
+) -> HashArray:
+    """Return a hash computed byte by byte, with `step(state, byte)` for every byte of each row."""
+    state = start
+    if isinstance(pieces, FixedByteColumn):
+        matrix = pieces.to_matrix()
+        for index in range(pieces.width):
+            state = step(state, matrix[:, index])
+        return state
+    spans = pieces.to_sliced()
+    if not len(spans.data):
+        return state
+    for index in range(int(spans.inner_lengths.max(initial=0))):
+        byte = spans.data.take(np.minimum(spans.starts + index, len(spans.data) - 1))
+        state = np.where(spans.inner_lengths > index, step(state, byte), state)
+    return state
+
+
+def _hash_crc32(pieces: ByteColumn, _: int = 0) -> HashArray:
+    def step(state: HashArray, byte: HashArray) -> HashArray:
+        return _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
+
+    return ~_fold_bytes(step, np.full(len(pieces), 0xFFFFFFFF, np.uint32), pieces)
+
+
+def _compute_crc_entry(byte: int) -> int:
+    """Return the CRC table's entry of a byte, derived from the checksum of that byte."""
+    return zlib.crc32(bytes([byte ^ 0xFF])) ^ 0xFFFFFFFF ^ 0x00FFFFFF
+
+
+_CRC_TABLE = np.array([_compute_crc_entry(byte) for byte in range(256)], np.uint32)
+
+
+def _hash_java31(pieces: ByteColumn, _: int = 0) -> HashArray:
+    def step(state: HashArray, byte: HashArray) -> HashArray:
+        return state * np.uint32(31) + byte.astype(np.int8).astype(np.uint32)
+
+    return _fold_bytes(step, np.ones(len(pieces), np.uint32), pieces)
+
+
+def _reduce_big_endian(pieces: ByteColumn, n: int) -> HashArray:
+    """Return the bytes as a big-endian number, reduced modulo n at every byte."""
+    if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
+        return pieces.items.view(f">u{pieces.width}").astype(np.uint64)
+
+    def step(state: HashArray, byte: HashArray) -> HashArray:
+        return (state * np.uint64(256) + byte) % np.uint64(n)
+
+    return _fold_bytes(step, np.zeros(len(pieces), np.uint64), pieces)
+
+
+_FIXED_HASHES: dict[str, Callable[[FixedByteColumn, int], HashArray]] = {
+    "murmur3": _hash_murmur3_fixed,
+    "crc32": _hash_crc32,
+    "java31": _hash_java31,
+    "be": _reduce_big_endian,
+}
+_STRING_HASHES: dict[str, Callable[[SlicedByteColumn, int], HashArray]] = {
+    "murmur3": _hash_murmur3_strings,
+    "crc32": _hash_crc32,
+    "java31": _hash_java31,
+    "be": _reduce_big_endian,
+}
+
+
+def compute_fingerprints(pieces: ByteColumn) -> HashArray:
+    """Return 64 random-looking bits for each row, almost surely different for different bytes.
+
+    Cost: 3 ns for pieces of up to 8 bytes, 2 ns a byte above.
+    """
+    return mix_fingerprints(compute_weak_fingerprints(pieces))
+
+
+def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
+    """Return 64 bits for each row, almost surely different for different bytes.
+
+    Cost: next to nothing for pieces of up to 8 bytes, 2 ns a byte above.
+    """
+    if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
+        return pieces.items.view(f"u{pieces.width}").astype(np.uint64)
+    return _fold_bytes(_apply_fnv_step, np.full(len(pieces), _FNV_START, np.uint64), pieces)
+
+
+_FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+
+
+def _apply_fnv_step(state: HashArray, byte: HashArray) -> HashArray:
+    """Return the FNV-1a state after one byte. Source: the FNV page, 64-bit parameters."""
+    return (state ^ byte) * _FNV_PRIME
+
+
+def mix_fingerprints(numbers: HashArray) -> HashArray:
+    """Return numbers of 64 bits in which every bit depends on all bits of the input.
+
+    Source: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+    """
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers ^= numbers >> np.uint64(30)
+    numbers *= np.uint64(0xBF58476D1CE4E5B9)
+    numbers ^= numbers >> np.uint64(27)
+    numbers *= np.uint64(0x94D049BB133111EB)
+    numbers ^= numbers >> np.uint64(31)
+    return numbers
+
+
+def combine_fingerprints(first: HashArray, second: HashArray) -> HashArray:
+    """Return one fingerprint for a fingerprint and a weak fingerprint."""
+    return mix_fingerprints(first + second)

@@ -1,0 +1,268 @@
+"""Decodes many keys at once, part by part."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.base_types.arrow_strings import to_byte_column
+from rowkey.keys.batches.byte_columns import ByteBuffer, ByteColumn, IntArray, SlicedByteColumn
+from rowkey.keys.batches.columns import ColumnBatch
+from rowkey.keys.part_verification import verify_part
+from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
+from rowkey.keys.parts.sequence import TRAILING_NULL_MESSAGE
+from rowkey.keys.term_binding import MAX_KEY_BYTES
+from rowkey.keys.traits import Determinant
+from rowkey.keys.transforms.salt import SaltTransform
+
+if TYPE_CHECKING:
+    from rowkey.keys.key import Key
+    from rowkey.keys.part_interface import Part
+
+
+class EncodedKeys:
+    """Many keys in one buffer.
+
+    Args:
+        spans: the keys as slices of the buffer.
+    """
+
+    def __init__(self, spans: SlicedByteColumn) -> None:
+        self.data: ByteBuffer = spans.data
+        self.starts = spans.starts
+        self.ends = spans.starts + spans.inner_lengths
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def find_ends(self, part: Part, at: IntArray) -> IntArray:
+        """Return the ends of a part that begins at `at` in each key.
+
+        Raises:
+            InvalidArgument: a key ends before the part does.
+        """
+        width = part.framing.width
+        if width is not None:
+            return self.check_ends(at + width)
+        if not part.framing.is_self_delimiting:
+            return self.ends
+        ends = []
+        for start, end in zip(at.tolist(), self.ends.tolist(), strict=True):
+            ends.append(start + part.find_end(self.data[start:end].tobytes(), 0))
+        return np.array(ends, np.int64)
+
+    def find_after(self, terminator: bytes, at: IntArray) -> IntArray:
+        """Return the position after the first terminator from `at` on in each key.
+
+        Raises:
+            InvalidArgument: a key has no terminator there.
+        """
+        positions = (
+            self._terminator_positions[terminator]
+            if terminator in self._terminator_positions
+            else self._find_terminators(terminator)
+        )
+        indexes = np.searchsorted(positions, at)
+        if len(indexes) and int(indexes.max()) >= len(positions):
+            raise InvalidArgument("", "a key ends before its part does")
+        return self.check_ends(positions.take(indexes) + len(terminator))
+
+    @cached_property
+    def _terminator_positions(self) -> dict[bytes, IntArray]:
+        return {}
+
+    def _find_terminators(self, terminator: bytes) -> IntArray:
+        """Return the positions of a terminator in the buffer, ascending."""
+        last = len(self.data) - len(terminator) + 1
+        hits = self.data[: max(last, 0)] == terminator[0]
+        for offset, byte in enumerate(terminator[1:], 1):
+            hits = hits & (self.data[offset : last + offset] == byte)
+        self._terminator_positions[terminator] = np.flatnonzero(hits)
+        return self._terminator_positions[terminator]
+
+    def check_ends(self, ends: IntArray) -> IntArray:
+        """Return the ends if none is after the end of its key.
+
+        Raises:
+            InvalidArgument: an end is after the end of its key.
+        """
+        if bool((ends > self.ends).any()):
+            raise InvalidArgument("", "a key ends before its part does")
+        return ends
+
+
+def decode_keys(key: Key, keys: pa.Array) -> pa.RecordBatch:
+    """Return the fields of many keys as Arrow columns.
+
+    Raises:
+        RowError: as `Key.decode`, for the first key found.
+        DesignRefused: as `Key.decode`.
+    """
+    key.check_decodable()
+    keys = _to_binary_array(keys)
+    try:
+        return _decode_columns(key, keys)
+    except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
+        for data in keys.to_pylist():
+            key.decode(data)
+        raise
+
+
+def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the keys as one array of bytes without nulls.
+
+    Raises:
+        RowError: the keys are not bytes, or one is null.
+    """
+    if isinstance(keys, pa.ChunkedArray):
+        keys = keys.combine_chunks()
+    arrow_type = keys.type
+    if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+        keys = keys.cast(pa.large_binary())
+    elif not (
+        pa.types.is_binary(arrow_type)
+        or pa.types.is_large_binary(arrow_type)
+        or pa.types.is_fixed_size_binary(arrow_type)
+    ):
+        raise RowError("keys", f"a column of {arrow_type}", "bytes")
+    if keys.null_count:
+        row = keys.is_null().index(True).as_py()
+        raise RowError(f"key of row {row}", "it is null", "bytes")
+    return keys
+
+
+def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
+    """Return the fields of many keys; an error does not name the key that is wrong."""
+    encoded = EncodedKeys(to_byte_column(keys))
+    lengths = encoded.ends - encoded.starts
+    if len(lengths) and not 0 < int(lengths.min()) <= int(lengths.max()) <= MAX_KEY_BYTES:
+        raise InvalidArgument("", "a key is empty or too long")
+    at = encoded.starts
+    arrays: dict[str, pa.Array] = {}
+    pieces: list[SlicedByteColumn] = []
+    for index, part in enumerate(key.parts):
+        may_lack = index >= len(key.parts) - key.part_sequence.omittable_count
+        ends = _find_part_ends(part, encoded, at, may_lack=may_lack)
+        piece = SlicedByteColumn(encoded.data, at, ends - at)
+        pieces.append(piece)
+        for name, values in _decode_part(part, piece).items():
+            arrays[name] = (
+                values if isinstance(values, pa.Array) else _build_column(key, name, values)
+            )
+        at = ends
+    if bool((at < encoded.ends).any()):
+        raise InvalidArgument("", "bytes are left over")
+    _refuse_trailing_nulls(encoded, pieces[len(pieces) - key.part_sequence.omittable_count :])
+    names = [name for name in key.fields if name in arrays]
+    batch = pa.RecordBatch.from_arrays([arrays[name] for name in names], names=names)
+    _verify_parts(key, batch, pieces)
+    return batch
+
+
+def _refuse_trailing_nulls(encoded: EncodedKeys, pieces: list[SlicedByteColumn]) -> None:
+    """Raise an error if a key ends with the marker of a null, which must be left out.
+
+    Args:
+        encoded: the keys.
+        pieces: the bytes of the parts that can be left out.
+
+    Raises:
+        InvalidArgument: a key ends with the marker of a null.
+    """
+    for piece in pieces:
+        last = (piece.inner_lengths == 1) & (piece.starts + 1 == encoded.ends)
+        if bool((encoded.data[piece.starts[last]] == NULL_MARKER[0]).any()):
+            raise InvalidArgument("", TRAILING_NULL_MESSAGE)
+
+
+def _find_part_ends(part: Part, encoded: EncodedKeys, at: IntArray, *, may_lack: bool) -> IntArray:
+    """Return the ends of a part in all keys; a null may be left out at the end of a key."""
+    if not may_lack:
+        return part.find_ends(encoded, at)
+    rows = np.flatnonzero(at < encoded.ends)
+    ends = at.copy()
+    if len(rows):
+        present_keys = EncodedKeys(
+            SlicedByteColumn(encoded.data, at.take(rows), (encoded.ends - at).take(rows))
+        )
+        ends[rows] = part.find_ends(present_keys, at.take(rows))
+    return ends
+
+
+def _decode_part(part: Part, piece: SlicedByteColumn) -> dict[str, Any]:
+    """Return the values of a part by field; those of a nullable part as a list with None."""
+    if not isinstance(part, NullablePart):
+        return part.decode_batch(piece)
+    names = [name for name in part.fields if part.residue(name).is_empty]
+    rows = [part.decode(data or NULL_MARKER) for data in piece.tolist()]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _build_column(key: Key, name: str, internal: Any) -> pa.Array:
+    """Return a column in the Arrow type of its field, from internal forms or a list of values."""
+    field_type = key.fields[name].type
+    if not isinstance(internal, list):
+        return field_type.build_column(internal)
+    arrow_type = field_type.build_arrow_type()
+    if pa.types.is_timestamp(arrow_type):
+        return pa.array(internal, pa.int64()).cast(arrow_type)
+    return pa.array(internal, arrow_type)
+
+
+def _verify_parts(key: Key, batch: pa.RecordBatch, pieces: list[SlicedByteColumn]) -> None:
+    """Check every part that the decoded values determine.
+
+    Raises:
+        InvalidArgument: a key has other bytes than its values have.
+    """
+    names = set(batch.schema.names)
+    columns = ColumnBatch.from_batch(batch, [key.fields[name] for name in batch.schema.names])
+    columns.row_count = len(pieces[0])  # a batch without columns has no rows
+    for part, piece in zip(key.parts, pieces, strict=True):
+        if not set(part.fields) <= names:
+            part.check_batch(piece.take(np.flatnonzero(piece.inner_lengths > 0)).to_packed())
+        elif isinstance(part.variants[0], SaltTransform):
+            part.check_batch(piece)
+        elif part.determined_by is not Determinant.FIELDS:
+            for data, row in zip(piece.tolist(), columns.iterate_rows(part.fields), strict=True):
+                verify_part(key, part, data, row)
+        elif not _has_expected_bytes(part, columns, piece):
+            raise InvalidArgument("", f"the bytes of {part.title} do not match its fields")
+
+
+def _has_expected_bytes(part: Part, columns: ColumnBatch, piece: SlicedByteColumn) -> bool:
+    """Return whether every piece has the bytes of its row, for any variant of the part."""
+    if len(part.variants) == 1:
+        return _is_equal(
+            part.encode_distinct(columns), piece, may_lack=isinstance(part, NullablePart)
+        )
+    width = part.framing.width or 0
+    stored = piece.to_packed().data.reshape(-1, width)
+    matches = np.zeros(len(stored), np.bool_)
+    for variant in part.variants:
+        expected = variant.encode_distinct(columns).to_sliced().to_packed().data.reshape(-1, width)
+        matches |= (expected == stored).all(axis=1)
+    return bool(matches.all())
+
+
+def _is_equal(expected: ByteColumn, actual: SlicedByteColumn, *, may_lack: bool) -> bool:
+    """Return whether two columns are equal; a null of one byte may be left out."""
+    expected_slices = expected.to_sliced()
+    if may_lack and not actual.inner_lengths.all():
+        missing_rows, present_rows = (
+            np.flatnonzero(actual.inner_lengths == 0),
+            np.flatnonzero(actual.inner_lengths > 0),
+        )
+        if any(piece != NULL_MARKER for piece in set(expected_slices.take(missing_rows).tolist())):
+            return False
+        expected_slices, actual = (
+            expected_slices.take(present_rows).to_sliced(),
+            actual.take(present_rows).to_sliced(),
+        )
+    if bool((expected_slices.inner_lengths != actual.inner_lengths).any()):
+        return False
+    return bool((expected_slices.to_packed().data == actual.to_packed().data).all())

@@ -1,0 +1,125 @@
+"""Builds row keys from declarations: the notation and the fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
+from rowkey.keys.field_declarations import parse_field_declarations
+from rowkey.keys.key import Key, find_salts
+from rowkey.keys.term_binding import bind_fields, bind_terms
+from rowkey.messages import format_value
+from rowkey.schema import Term, find_field_refs, parse_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys.part_interface import Part
+    from rowkey.keys.parts.field import Field
+    from rowkey.schema import FieldDeclaration
+
+
+def bind_key(
+    key: str | tuple[Term, ...],
+    fields: Mapping[str, Any],
+    *,
+    dictionary: Dictionary | None = None,
+) -> Key:
+    """Return the row key of a notation and fields, both as in a design file.
+
+    Args:
+        key: the notation, or its terms.
+        fields: for each field its type, or a mapping of its options.
+        dictionary: assigns ids to the values of `code`; by first occurrence if absent.
+
+    Raises:
+        InvalidDesign: with all mistakes.
+
+    >>> str(bind_key("[host] [desc(ts)]", {"host": "text", "ts": "timestamp_ms"}))
+    '[host][desc(ts)]'
+    """
+    mistakes = Mistakes()
+    bound_fields = bind_fields(parse_field_declarations(fields, mistakes), mistakes)
+    terms = _parse_terms(key, mistakes)
+    # A field with a mistake in its declaration is not reported as missing too.
+    referenced = {field.name for term in terms for field in find_field_refs(term)}
+    unbound_names = frozenset(
+        referenced & set(fields) if hasattr(fields, "items") else referenced
+    ) - frozenset(bound_fields)
+    bound_key = build_key(
+        terms, bound_fields, mistakes, unbound_names=unbound_names, dictionary=dictionary
+    )
+    mistakes.raise_any()
+    assert bound_key is not None
+    return bound_key
+
+
+def _parse_terms(key: str | tuple[Term, ...], mistakes: Mistakes) -> tuple[Term, ...]:
+    """Return the terms of a key; none if it is not well formed."""
+    if isinstance(key, tuple):
+        return key
+    if not isinstance(key, str):
+        mistakes.add("key", f"{format_value(key)} does not fit", "text")
+        return ()
+    try:
+        return parse_key(key)
+    except InvalidArgument as refusal:
+        mistakes.add_invalid_argument("key", refusal)
+        return ()
+
+
+def build_key(
+    terms: tuple[Term, ...],
+    fields: Mapping[str, Field],
+    mistakes: Mistakes,
+    *,
+    unbound_names: frozenset[str] = frozenset(),
+    dictionary: Dictionary | None = None,
+) -> Key | None:
+    """Return the row key of terms and bound fields; None if there are mistakes.
+
+    Args:
+        terms: the declared key.
+        fields: the bound fields, by name.
+        mistakes: mistakes are added here, with paths below `key`.
+        unbound_names: declared fields that could not be bound.
+        dictionary: assigns ids to the values of `code`; by first occurrence if absent.
+    """
+    before = len(mistakes.mistakes)
+    numbering = dictionary or FirstSeenDictionary()
+    parts = bind_terms(terms, fields, numbering, mistakes, unbound_names)
+    if len(mistakes.mistakes) == before and len(parts) == len(terms):
+        _check_part_sequence(parts, terms, mistakes)
+    if len(mistakes.mistakes) > before or not parts:
+        return None
+    return Key(terms, fields, parts, numbering)
+
+
+def rebuild_key(
+    terms: tuple[Term, ...],
+    declarations: Mapping[str, FieldDeclaration],
+    dictionary: Dictionary | None,
+) -> Key:
+    """Return the key of terms and fields that were bound before; unpickles keys."""
+    mistakes = Mistakes()
+    key = build_key(terms, bind_fields(declarations, mistakes), mistakes, dictionary=dictionary)
+    assert key is not None, "it was bound before"
+    return key
+
+
+def _check_part_sequence(
+    parts: tuple[Part, ...], terms: tuple[Term, ...], mistakes: Mistakes
+) -> None:
+    """Add the mistakes that concern several parts: two salts, or a part without an end."""
+    salts = [index for index, part in enumerate(parts) for _ in find_salts(part)]
+    for index in salts[1:]:
+        mistakes.add(f"key[{index}]", "a second salt does not spread rows further", "one salt")
+    for index, part in enumerate(parts[:-1]):
+        if not part.framing.is_self_delimiting and ":tail" in str(terms[index]):
+            mistakes.add(
+                f"key[{index}]",
+                f"{terms[index]} has no end but is not last",
+                "the last place in the key",
+                "Leave :tail out, or say :raw if the key need not be read back.",
+            )

@@ -1,0 +1,78 @@
+"""Checks that the bytes of a part match the decoded values, such as a bucket and its host."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.dictionary import DICTIONARY_FIELD, TentativeDictionary
+from rowkey.keys.parts.nullable import NULL_MARKER
+from rowkey.keys.traits import Determinant
+from rowkey.keys.transforms.salt import SALT_FIELD, SaltTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys.key import Key
+    from rowkey.keys.part_interface import Part
+
+
+def verify_part(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
+    """Check a part against the decoded values, or by itself where they do not decide it.
+
+    Args:
+        key: the key of the part.
+        part: the part; the bytes must be right for one of its variants.
+        piece: the bytes.
+        values: the decoded fields.
+
+    Raises:
+        InvalidArgument: a row with these values, or any row, has other bytes there.
+    """
+    first_variant, *other_variants = part.variants
+    for variant in other_variants:
+        with suppress(InvalidArgument):
+            _verify_variant(key, variant, piece, values)
+            return
+    _verify_variant(key, first_variant, piece, values)
+
+
+def _verify_variant(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
+    """Raise InvalidArgument unless the bytes match one variant of a part."""
+    if not all(name in values for name in part.fields):
+        part.check(piece or (NULL_MARKER if part.has_null_encoding else b""))
+        return
+    if part.determined_by is not Determinant.FIELDS:
+        _verify_drawn_part(key, part, piece, values)
+        return
+    expected = part.encode(values)
+    if piece != expected and not (not piece and expected == NULL_MARKER):
+        raise _build_mismatch_error(part, piece, expected.hex())
+
+
+def _verify_drawn_part(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
+    """Check a part that depends on a random salt or a dictionary and on decoded values.
+
+    Raises:
+        InvalidArgument: the values have other bytes there for every salt and id.
+    """
+    if part.determined_by is Determinant.DICTIONARY:
+        assert key.dictionary is not None
+        trial, expected = TentativeDictionary(key.dictionary), b""
+        with suppress(RowError):  # the id of a new value does not fit
+            expected = part.encode({**values, DICTIONARY_FIELD: trial})
+        if (piece or NULL_MARKER) != expected or trial.pending_ids:
+            raise _build_mismatch_error(part, piece, "" if trial.pending_ids else expected.hex())
+    elif isinstance(part, SaltTransform):
+        part.check(piece)
+    else:
+        drawn = (part.encode({**values, SALT_FIELD: salt}) for salt in range(key.salt_count))
+        if piece not in drawn:
+            raise _build_mismatch_error(part, piece, "")
+
+
+def _build_mismatch_error(part: Part, piece: bytes, expected: str) -> InvalidArgument:
+    """Return the error for bytes that do not match the row's values."""
+    what = f"{piece.hex() or 'nothing'} is not the {part.name} of {', '.join(part.fields)}"
+    return InvalidArgument("", what, expected)

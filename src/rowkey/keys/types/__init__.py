@@ -1,1 +1,0 @@
-"""Types of fields: what they share, before the drawer `fields` names each."""

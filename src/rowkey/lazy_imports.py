@@ -1,0 +1,46 @@
+"""Lazy imports: a package imports a file when one of the file's names is first used.
+
+Most packages import all their files, as most of them are needed together. A package with a file for
+every command imports them one by one, so that no command waits for the files of the others.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rowkey.open_file_limit import explain_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def build_lazy_getattr(package: str, names_by_file: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package, which imports the file of a name at its first use.
+
+    Args:
+        package: the package, `__name__` in its `__init__`.
+        names_by_file: by file, its names separated by blanks; `name=exported` where the package
+            exports it by another name.
+
+    >>> load = build_lazy_getattr("rowkey.workload", {"distributions": "DISTRIBUTIONS"})
+    >>> load("DISTRIBUTIONS")["zipf"].__name__
+    'ZipfDistribution'
+    """
+    places = {}
+    for file, names in names_by_file.items():
+        for name in names.split():
+            held, _, offered = name.partition("=")
+            places[offered or held] = (f"{package}.{file}", held)
+
+    @explain_shortage
+    def import_attribute(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        file, held = places[name]
+        value = getattr(import_module(file), held)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return import_attribute

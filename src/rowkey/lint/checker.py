@@ -1,0 +1,176 @@
+"""Running the rules over a design."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from sys import maxsize
+from typing import TYPE_CHECKING
+
+from rowkey.errors import InvalidArgument
+from rowkey.lint.contract import format_rule_name
+from rowkey.lint.finding import SEVERITIES
+from rowkey.lint.rules import RULES
+from rowkey.lint.subject import LintSubject
+from rowkey.messages import suggest_name
+from rowkey.open_file_limit import explain_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.hotspots import CauseFinding as Foreseen
+    from rowkey.lint.contract import Rule
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.schema import FieldFacts
+    from rowkey.workload import SampleSummary
+
+MAX_FINDINGS_PER_RULE = 1_000
+"""Findings of one rule that are listed: as many as a file may have fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedFinding:
+    """A finding that a comment in the file allows.
+
+    Args:
+        finding: what was found.
+        reason: the reason that the file gives.
+        line: the line of the comment.
+    """
+
+    finding: Finding
+    reason: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """The findings of all rules in a design.
+
+    Args:
+        findings: what they found, in the order of the file, then of the codes.
+        allowed_findings: what they found and the file allows.
+        sample: the sample that was looked at; None if there was none.
+        causes: the causes of heat that the design shows by itself.
+    """
+
+    findings: tuple[Finding, ...]
+    allowed_findings: tuple[AllowedFinding, ...] = ()
+    sample: SampleSummary | None = None
+    causes: tuple[Foreseen, ...] = ()
+
+    @property
+    def unreported_causes(self) -> tuple[Foreseen, ...]:
+        """Return the predicted causes of hot spots that no rule reports."""
+        told = {rule.cause for rule in RULES.values()}
+        return tuple(cause for cause in self.causes if cause.code not in told)
+
+    def filter_by_severity(self, severity: Severity) -> tuple[Finding, ...]:
+        """Return the findings of at least some severity."""
+        least = SEVERITIES.index(severity)
+        return tuple(one for one in self.findings if one.rank >= least)
+
+
+@explain_shortage
+def check_design(
+    design: Design,
+    sample: SampleSummary | None = None,
+    *,
+    facts: Mapping[str, FieldFacts] | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> LintResult:
+    """Run the rules over a design.
+
+    Args:
+        design: the design.
+        sample: what a sample shows, from `summarize_sample`; the declaration alone is judged if
+            None.
+        facts: what is known of the fields besides.
+        select: beginnings of codes, or names, of the rules that are asked; all if none.
+        ignore: the same of rules that are not.
+
+    Raises:
+        InvalidArgument: no rule has such a code or name.
+
+    Cost: a few milliseconds; where regions, reads or fields are hundreds, tens of them.
+    """
+    rules = select_rules(select, ignore)
+    subject = LintSubject(design, sample, facts or {})
+    found, allowed = _run_rules(subject)
+    kept = {rule.code for rule in rules}
+    return LintResult(
+        tuple(sorted((one for one in found if one.code in kept), key=_build_sort_key)),
+        tuple(one for one in allowed if one.finding.code in kept),
+        sample,
+        tuple(subject.causes.values()),
+    )
+
+
+def _build_sort_key(finding: Finding) -> tuple[int, str, str]:
+    """Return the sort key of a finding: its line, code and path."""
+    return finding.line or maxsize, finding.code, finding.path
+
+
+def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding]]:
+    """Run all rules, those that look at the findings of others last."""
+    found: list[Finding] = []
+    allowed: list[AllowedFinding] = []
+    for rule in sorted(RULES.values(), key=lambda kind: (kind.runs_last, kind.code)):
+        unlisted = 0
+        listed = len(found) + MAX_FINDINGS_PER_RULE
+        for bare in rule().collect_findings(subject):
+            one = bare if bare.line else replace(bare, line=subject.find_line(bare.path))
+            meant = () if rule.runs_last else subject.find_allowances(one.line)
+            by = [allowance for allowance in meant if allowance.match_finding(one)]
+            if by:
+                allowed.append(AllowedFinding(one, by[0].reason, by[0].line))
+            elif len(found) < listed:
+                found.append(one)
+            else:
+                unlisted += 1
+        if unlisted:
+            found.append(_build_overflow_finding(rule, unlisted))
+    return found, allowed
+
+
+def _build_overflow_finding(rule: type[Rule], count: int) -> Finding:
+    """Return the finding that replaces a rule's findings beyond the limit."""
+    more = f"{count:,} more {'is' if count == 1 else 'are'} not listed"
+    return rule().build_finding("", more, unlisted=count)
+
+
+def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[type[Rule]]:
+    """Return the selected rules in the order of their codes.
+
+    Args:
+        select: beginnings of codes, `RK1`, or names, `moving-front`; all rules if none.
+        ignore: the same of rules that are left out.
+
+    Raises:
+        InvalidArgument: no rule has such a code or name.
+
+    >>> [rule.code for rule in select_rules(["RK00"])][:1]
+    ['RK001']
+    """
+    every = sorted(RULES.values(), key=lambda kind: kind.code)
+    wanted = [rule for word in select for rule in _match_rules(word, every, "--select")]
+    unwanted = [rule for word in ignore for rule in _match_rules(word, every, "--ignore")]
+    return [rule for rule in every if (not wanted or rule in wanted) and rule not in unwanted]
+
+
+def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
+    """Yield the rules that a name or the beginning of a code selects."""
+    meant = [rule for rule in rules if _is_match(rule, selector)]
+    if not meant:
+        names = [format_rule_name(rule.name) for rule in rules]
+        what = f"no rule is called {selector[:60]!r}"
+        near = suggest_name(selector.replace("_", "-"), names)
+        raise InvalidArgument(path, what, "a name, a code or its beginning, such as RK1", near)
+    yield from meant
+
+
+def _is_match(rule: type[Rule], selector: str) -> bool:
+    """Return whether a selector is a rule's name or the beginning of its code."""
+    is_code = len(selector) > 2 and rule.code.startswith(selector.upper())
+    return is_code or format_rule_name(rule.name) == selector.replace("_", "-").lower()

@@ -1,0 +1,110 @@
+"""Applying the safe fixes of findings to a design file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rowkey.design import Design
+from rowkey.errors import InvalidDesign
+from rowkey.lint.checker import check_design
+from rowkey.lint.rules import RULES
+from rowkey.lint.subject import LintSubject
+from rowkey.lint.toml_edit import edit_toml
+from rowkey.open_file_limit import explain_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.lint.finding import Finding
+    from rowkey.workload import SampleSummary
+
+MAX_FIXES = 200
+"""Fixes of one file; each is one word, and no file has more words that a rule would change."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedDesign:
+    """A design file after its fixes.
+
+    Args:
+        text: the file.
+        design: what it declares.
+        fixed_findings: the findings that are mended.
+    """
+
+    text: str
+    design: Design
+    fixed_findings: tuple[Finding, ...]
+
+
+@explain_shortage
+def apply_fixes(
+    design: Design,
+    sample: SampleSummary | None = None,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> FixedDesign:
+    """Apply every safe fix to a design file.
+
+    A fix is kept if the finding is gone, and no finding of a warning's weight has come.
+
+    Args:
+        design: the design, from a file or a text.
+        sample: what a sample shows.
+        select: as `check_design`.
+        ignore: as `check_design`.
+
+    Raises:
+        InvalidArgument: no rule has such a code or name.
+    """
+    assert design.source is not None, "a design of Python has no text"
+    now = FixedDesign(design.source.text, design, ())
+    tried: set[tuple[str, str]] = set()
+    while len(now.fixed_findings) < MAX_FIXES:
+        step = next(_try_fixes(now, sample, select, ignore, tried), None)
+        if step is None:
+            return now
+        now = step
+    return now
+
+
+def _try_fixes(
+    state: FixedDesign,
+    sample: SampleSummary | None,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    tried: set[tuple[str, str]],
+) -> Iterator[FixedDesign]:
+    """Yield the file with one more finding fixed, for each finding that has a fix."""
+    rules = {rule.code: rule for rule in RULES.values()}
+    subject = LintSubject(state.design, sample)
+    found = check_design(state.design, sample, select=select, ignore=ignore).findings
+    stood = {(one.code, one.path) for one in found}
+    for finding in found:
+        here = (finding.code, finding.path)
+        if here in tried:
+            continue
+        tried.add(here)
+        words = rules[finding.code]().build_fix(subject, finding)
+        if not words:
+            continue
+        text = edit_toml(state.text, words)
+        changed = _parse_changed_text(state.design, text)
+        if changed is None:
+            continue
+        left = check_design(changed, sample, select=select, ignore=ignore).findings
+        worse = [one for one in left if one.rank and (one.code, one.path) not in stood]
+        if here not in {(one.code, one.path) for one in left} and not worse:
+            yield FixedDesign(text, changed, (*state.fixed_findings, finding))
+
+
+def _parse_changed_text(original: Design, text: str) -> Design | None:
+    """Return the design of a changed text, or None if it is invalid."""
+    source = original.source.name if original.source is not None else ""
+    try:
+        return Design.loads(text, source=source, directory=Path(original.directory))
+    except InvalidDesign:
+        return None

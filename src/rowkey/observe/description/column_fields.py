@@ -1,0 +1,118 @@
+"""Describe the columns of a table as fields: text where all values are text, else bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import RowkeyError
+from rowkey.observe.description.table_sample import decode_text
+from rowkey.schema import parse_key, parse_where
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from rowkey.observe.description.table_sample import SampledColumn, TableSample
+
+_NON_WORD = re.compile(r"[^A-Za-z0-9_]+")
+MAX_NAME_LENGTH = 64
+"""Characters of a qualifier, and of a family, that the name of a field is made of: a design has no
+name of more than 200, while a qualifier may have thousands."""
+_JAVA_TYPES_BY_WIDTH = {
+    1: "a boolean or a byte",
+    2: "a short",
+    4: "an int or a float",
+    8: "a long, a double or a time",
+}
+"""What HBase's Bytes.toBytes makes as many bytes of."""
+
+
+def build_fields(
+    sample: TableSample, taken_names: Collection[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Return the sampled columns as fields of a design.
+
+    Args:
+        sample: what was seen.
+        taken_names: names that fields of the key have.
+
+    Returns:
+        The words of each field, and what was seen of it.
+    """
+    fields: dict[str, dict[str, Any]] = {}
+    seen: dict[str, str] = {}
+    for column in sample.columns.values():
+        qualifier = decode_text(column.qualifier)
+        if not qualifier or _is_marker_column(column):
+            continue
+        name = _choose_name(qualifier, column.family, {*taken_names, *fields})
+        type_, why = _infer_type(column)
+        fields[name] = {
+            "type": type_,
+            "nullable": True,
+            "family": column.family,
+            **({"qualifier": qualifier} if qualifier != name else {}),
+        }
+        seen[name] = f"in {column.row_count:,} of {len(sample.keys):,} rows, {why}"
+    return fields, seen
+
+
+def format_unnamed_columns(sample: TableSample) -> Iterator[str]:
+    """Return sentences on the columns that got no field."""
+    for family in sorted(sample.wide_families):
+        yield (
+            f"Family {family} has more different qualifiers than a table has columns: they hold "
+            f'data. If they are a field, declare it with at = "qualifier".'
+        )
+    unnamed = [column for column in sample.columns.values() if not decode_text(column.qualifier)]
+    for column in unnamed:
+        if not _is_marker_column(column):
+            shown = column.qualifier.hex() or "the empty qualifier"
+            yield f"The column {column.family}:{shown} is no field: its qualifier is no text."
+
+
+def _is_marker_column(column: SampledColumn) -> bool:
+    """Whether a column only marks that a row exists, as rowkey and Phoenix write it."""
+    return not column.qualifier and not column.max_bytes
+
+
+def _choose_name(qualifier: str, family: str, taken_names: Collection[str]) -> str:
+    """Return a name for a field that no other has, and that needs no quotes in a file."""
+    plain = _to_identifier(qualifier, "column")
+    names = [plain, f"{_to_identifier(family, 'family')}_{plain}"]
+    numbered = (f"{plain}_{number}" for number in range(2, len(taken_names) + 3))
+    return next(name for name in (*names, *numbered) if name not in taken_names)
+
+
+def _to_identifier(text: str, prefix: str) -> str:
+    """Return a text as a name, with a prefix if it begins with something a name cannot.
+
+    >>> _to_identifier("n-1", "column"), _to_identifier("0", "family")
+    ('n_1', 'family_0')
+    >>> _to_identifier("in", "column"), _to_identifier("--", "family")
+    ('column_in', 'family')
+    """
+    plain = _NON_WORD.sub("_", text).strip("_")[:MAX_NAME_LENGTH].strip("_")
+    if not plain:
+        return prefix
+    try:
+        parse_key(f"[{plain}]")
+        parse_where(f"{plain} = ?")
+    except RowkeyError:
+        return f"{prefix}_{plain}"
+    return plain
+
+
+def _infer_type(column: SampledColumn) -> tuple[str, str]:
+    """Return the type that holds all values of a column, and what the values showed."""
+    shortest, longest = column.min_bytes, column.max_bytes
+    if longest and column.is_text:
+        return "text", "text"
+    if shortest == longest:
+        made = (
+            f", as Java makes of {_JAVA_TYPES_BY_WIDTH[longest]}"
+            if longest in _JAVA_TYPES_BY_WIDTH
+            else ""
+        )
+        return "bytes", f"{longest} bytes each{made}; what they mean is not known"
+    return "bytes", f"{shortest} to {longest} bytes; what they mean is not known"

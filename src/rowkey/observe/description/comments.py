@@ -1,0 +1,65 @@
+"""Write a described table as a design file, with the observations as comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.design import Design, format_path
+from rowkey.lint import check_design
+from rowkey.messages import shorten_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+COMMENT_WIDTH = 96
+"""Characters of a line of comment."""
+
+
+def annotate_design(
+    design: Design,
+    header: Sequence[str],
+    path_comments: Mapping[str, Sequence[str]],
+    field_comments: Mapping[str, str],
+) -> str:
+    """Return a design file with comments.
+
+    Args:
+        design: what it declares.
+        header: sentences above all.
+        path_comments: sentences above a word, by its path.
+        field_comments: what was seen of a field, by its name.
+    """
+    text = design.dumps()
+    places = Design.loads(text).source.source_map  # type: ignore[union-attr]
+    lines = {places.find_line(path): list(said) for path, said in path_comments.items()}
+    for name, said in field_comments.items():
+        lines.setdefault(places.find_line(format_path(("fields", name))), []).append(said)
+    for finding in check_design(design).filter_by_severity("error"):
+        what = f"rowkey: allow {finding.name} - the table is so"
+        lines.setdefault(places.find_line(finding.path), []).append(what)
+    body = [f"# {line}".rstrip() for said in header for line in wrap_sentence(shorten_text(said))]
+    body.append("")
+    for number, line in enumerate(text.split("\n"), 1):
+        for said in lines.get(number, ()):
+            body += [f"# {one}".rstrip() for one in wrap_sentence(shorten_text(said))]
+        body.append(line)
+    return "\n".join(body)
+
+
+def wrap_sentence(text: str) -> Iterator[str]:
+    """Return a sentence as lines of limited length.
+
+    Args:
+        text: the sentence.
+
+    >>> list(wrap_sentence("a " * 60))[1]
+    '  a a a a a a a a a a a a a a'
+    """
+    line = ""
+    for word in text.split():
+        if line and len(line) + len(word) + 1 > COMMENT_WIDTH - 4:
+            yield line
+            line = f"  {word}"
+        else:
+            line = f"{line} {word}" if line else word
+    yield line

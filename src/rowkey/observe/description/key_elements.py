@@ -1,0 +1,304 @@
+"""Guess the elements of a row key, each tried on what is left of all sampled keys.
+
+A guess is only made where every key fits, and each says what it is taken from.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rowkey.observe.description.time_detection import (
+    ALIGNMENT_S,
+    find_time_doubt,
+    find_time_unit,
+    format_certainty,
+    format_span,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    ElementGuess = Callable[[Sequence[bytes], "KeyContext"], "KeyElement | None"]
+
+SEPARATORS = b"|_-:#/.,;~ "
+LONG_MAX, INT_MAX = 2**63 - 1, 2**32 - 1
+MAX_UNKNOWN_PREFIX_BYTES = 8
+"""Bytes of an unknown beginning before a time is no longer looked for."""
+HEX_DIGITS = re.compile(rb"[0-9a-f]+")
+DECIMAL_DIGITS = re.compile(rb"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyElement:
+    """A guessed part of a key.
+
+    Args:
+        notation: how it is written in the key, with `{}` for the name of its field, if it has one.
+        name_stem: what its field is called, or an empty string where it has none.
+        field_options: the words of its field.
+        lengths: how many bytes of each key it takes.
+        reason: what it is taken from, as a phrase.
+    """
+
+    notation: str
+    lengths: tuple[int, ...]
+    reason: str
+    name_stem: str = ""
+    field_options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyContext:
+    """What is known of the keys apart from their bytes.
+
+    Args:
+        has_fixed_prefix: whether what stands before always has the same length, so that a separator
+            can be told from it.
+        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
+        keys: the keys, each of which ends with what is left of it.
+    """
+
+    has_fixed_prefix: bool
+    now_ms: int
+    keys: Sequence[bytes]
+
+    def find_time_doubt(self, rests: Sequence[bytes], numbers: Sequence[int], unit: str) -> str:
+        """Return why numbers that stand first may be no times; "" if nothing says so.
+
+        Args:
+            rests: what is left of each key.
+            numbers: the numbers.
+            unit: the unit in which they may be times.
+        """
+        pairs = zip(self.keys, rests, strict=True)
+        before = [key[: len(key) - len(rest)] for key, rest in pairs]
+        return find_time_doubt(numbers, unit, before, self.now_ms)
+
+
+def guess_elements(rests: Sequence[bytes], context: KeyContext) -> Iterator[KeyElement]:
+    """Yield the elements that may come next, the most specific first.
+
+    Args:
+        rests: what is left of each key; none is empty.
+        context: what is known beside them.
+    """
+    for guess in GUESSES:
+        found = guess(rests, context)
+        if found is not None:
+            yield found
+
+
+def _guess_separator(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return a separator that all keys have after an element of fixed length."""
+    first = rests[0][:1]
+    is_one = first in SEPARATORS and all(one[:1] == first for one in rests)
+    if not context.has_fixed_prefix or not is_one:
+        return None
+    why = f"{first.decode()!r} stands there in every key"
+    return KeyElement(f"'{first.decode()}'", (1,) * len(rests), why)
+
+
+def _guess_hex(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
+    """Return hex digits of equal length in all keys, with a separator or the end after them.
+
+    A single letter among them tells them from decimal digits.
+    """
+    width = _measure_run(rests, HEX_DIGITS)
+    if width is None or width < 2 or not any(re.search(rb"[a-f]", one[:width]) for one in rests):
+        return None
+    why = f"{width} hexadecimal digits in every key"
+    if width == 32:
+        why += ", as many as an MD5 has"
+    return KeyElement("[{}]", (width,) * len(rests), why, "hash", {"type": "hex", "width": width})
+
+
+def _guess_digits(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return decimal digits of equal length in all keys."""
+    width = _measure_run(rests, DECIMAL_DIGITS)
+    if width is None:
+        return None
+    numbers = [int(one[:width]) for one in rests]
+    why = f"{width} decimal digits in every key"
+    unit = find_time_unit(numbers, context.now_ms)
+    if unit and width >= 10:
+        why += f"; they may be times, {unit} since 1970, written as text"
+    return KeyElement(
+        "[{}]", (width,) * len(rests), why, "number", {"type": "digits", "width": width}
+    )
+
+
+def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | None:
+    """Return the length of the run that all keys begin with, if a separator or the end follows."""
+    ends = set()
+    for one in rests:
+        match = pattern.match(one)
+        if match is None:
+            return None
+        ends.add(match.end())
+    if len(ends) != 1:
+        return None
+    (width,) = ends
+    behind = {one[width : width + 1] for one in rests}
+    is_ended = behind == {b""} or (len(behind) == 1 and behind.pop() in SEPARATORS)
+    return width if is_ended else None
+
+
+def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return eight bytes that are a time since 1970, or Long.MAX_VALUE minus one."""
+    for form, how, held, unit in _read_longs(rests, context):
+        if not context.find_time_doubt(rests, held, unit):
+            why = (
+                f"8 bytes that {format_certainty(held, unit)} {how}{unit} since 1970, "
+                f"{format_span(held, unit)}"
+            )
+            return KeyElement(form, (8,) * len(rests), why, "time", {"type": f"timestamp_{unit}"})
+    return None
+
+
+def _guess_uncertain_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return eight bytes that may be a time, and are a number for sure."""
+    for _, how, held, unit in _read_longs(rests, context):
+        why = (
+            f"8 bytes, as a number without a sign; they may be {how}{unit} since 1970, "
+            f"{format_span(held, unit)}, but {context.find_time_doubt(rests, held, unit)}"
+        )
+        return KeyElement("[{}]", (8,) * len(rests), why, "number", {"type": "u64"})
+    return None
+
+
+def _read_longs(
+    rests: Sequence[bytes], context: KeyContext
+) -> Iterator[tuple[str, str, list[int], str]]:
+    """Return the ways in which eight bytes may be times, and their unit."""
+    heads = [one[:8] for one in rests]
+    if any(len(head) < 8 for head in heads) or all(map(_is_printable, heads)):
+        return
+    numbers = [int.from_bytes(head, "big") for head in heads]
+    downwards = [LONG_MAX - one for one in numbers]
+    for form, how, held in (
+        ("[{}]", "", numbers), ("[desc({})]", "Long.MAX_VALUE less ", downwards),
+    ):  # fmt: skip
+        if unit := find_time_unit(held, context.now_ms):
+            yield form, how, held, unit
+
+
+def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return four bytes that are a time in whole minutes, counted in seconds."""
+    heads = [one[:4] for one in rests]
+    if any(len(head) < 4 for head in heads) or all(map(_is_printable, heads)):
+        return None
+    numbers = [int.from_bytes(head, "big") for head in heads]
+    for form, held in (("[{}:u32]", numbers), ("[desc({}:u32)]", [INT_MAX - n for n in numbers])):
+        is_aligned = not any(one % ALIGNMENT_S for one in held)
+        is_near = is_aligned and find_time_unit(held, context.now_ms) == "s"
+        if is_near and not context.find_time_doubt(rests, held, "s"):
+            days = f"{format_span(held, 's')}, all of them multiples of {ALIGNMENT_S}"
+            why = f"4 bytes that look like seconds since 1970, {days}"
+            return KeyElement(form, (4,) * len(rests), why, "time", {"type": "timestamp_s"})
+    return None
+
+
+def _guess_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
+    """Return text that is ended by a zero byte."""
+    ends = [one.find(b"\0") for one in rests]
+    heads = [one[:end] for one, end in zip(rests, ends, strict=True)]
+    if min(ends) < 0 or not all(map(_is_printable, heads)) or not any(heads):
+        return None
+    why = f"text that ends with a zero byte, {_format_lengths(heads)}"
+    taken = tuple(end + 1 for end in ends)
+    return KeyElement(
+        "[{}]", taken, why, "text", {"type": "text", "max_bytes": _choose_max_bytes(heads)}
+    )
+
+
+def _guess_unknown_prefix(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
+    """Return bytes of unknown meaning before a time; eight of them may be a number."""
+    if len(set(rests)) < 2:
+        return None
+    for width in range(1, MAX_UNKNOWN_PREFIX_BYTES + 1):
+        behind = [one[width:] for one in rests]
+        if not all(behind):
+            return None
+        if _guess_time(behind, context) or _guess_short_time(behind, context):
+            many = "1 byte" if width == 1 else f"{width} bytes"
+            number = _guess_uncertain_time(rests, context) if width == 8 else None
+            return number or _build_bytes_element(rests, width, f"{many} before a time")
+    return None
+
+
+def _guess_last_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
+    """Return text up to the end of the key."""
+    if not all(map(_is_printable, rests)):
+        return None
+    why = f"text up to the end, {_format_lengths(rests)}{_format_separators(rests)}"
+    words = {"type": "text", "max_bytes": _choose_max_bytes(rests)}
+    return KeyElement("[{}:tail]", tuple(map(len, rests)), why, "text", words)
+
+
+def _guess_last_number(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
+    """Return a number of equal length up to the end of every key."""
+    (width, *others) = set(map(len, rests))
+    if others:
+        return None
+    if width == 16 and all(one[6] >> 4 in range(1, 9) and one[8] >> 6 == 2 for one in rests):
+        why = "16 bytes with the version and the variant of a UUID"
+        return KeyElement("[{}]", (16,) * len(rests), why, "id", {"type": "uuid"})
+    if width in {1, 2, 4, 8}:
+        why = (
+            f"{width} bytes up to the end, as a number without a sign; what it counts is not known"
+        )
+        taken = (width,) * len(rests)
+        return KeyElement("[{}]", taken, why, "number", {"type": f"u{8 * width}"})
+    return _build_bytes_element(rests, width, f"{width} bytes up to the end")
+
+
+def _build_bytes_element(rests: Sequence[bytes], width: int, reason: str) -> KeyElement:
+    words = {"type": "bytes"}
+    return KeyElement(f"[{{}}:fixed({width})]", (width,) * len(rests), reason, "bytes", words)
+
+
+def _guess_last_bytes(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
+    """Return the remaining bytes."""
+    lengths = _format_lengths(rests)
+    words = {"type": "bytes", "max_bytes": _choose_max_bytes(rests)}
+    why = f"bytes up to the end, {lengths}; nothing is known of them"
+    return KeyElement("[{}:tail]", tuple(map(len, rests)), why, "bytes", words)
+
+
+GUESSES: tuple[ElementGuess, ...] = (
+    _guess_separator, _guess_hex, _guess_digits, _guess_time, _guess_text, _guess_short_time,
+    _guess_unknown_prefix, _guess_uncertain_time, _guess_last_text, _guess_last_number,
+    _guess_last_bytes,
+)  # fmt: skip
+"""In the order in which they are believed."""
+
+
+def _is_printable(text: bytes) -> bool:
+    """Whether bytes are printable text."""
+    try:
+        return text.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+def _format_lengths(texts: Sequence[bytes]) -> str:
+    least, most = min(map(len, texts)), max(map(len, texts))
+    return f"{least} bytes" if least == most else f"{least} to {most} bytes"
+
+
+def _format_separators(texts: Sequence[bytes]) -> str:
+    """Return a note on a separator that splits text into equally many pieces in every key."""
+    for separator in SEPARATORS:
+        counts = {text.count(separator) for text in texts}
+        if len(counts) == 1 and counts != {0}:
+            (many,) = counts
+            often = "once" if many == 1 else f"{many} times"
+            return f", {chr(separator)!r} {often} in every key"
+    return ""
+
+
+def _choose_max_bytes(texts: Sequence[bytes]) -> int:
+    """Return a limit of at least twice the greatest length, a power of two from 8 on."""
+    return int(1 << max((2 * max(map(len, texts)) - 1).bit_length(), 3))

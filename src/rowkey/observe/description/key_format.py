@@ -1,0 +1,261 @@
+"""Infer the format of row keys from a sample; a format counts only if it reads all keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import Design
+from rowkey.errors import RowkeyError
+from rowkey.observe.description.key_elements import HEX_DIGITS, KeyContext, guess_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rowkey.observe.description.key_elements import KeyElement
+
+    Derivation = tuple[tuple[str, ...], str, str]
+    """The fields that a part may be computed from, how that is written, and how it is called."""
+
+MIN_KEYS = 20
+"""Keys from which something is inferred: of fewer, what they share may be chance."""
+BUCKET_HASHES = ("murmur3", "crc32", "md5", "be", "java31")
+"""Hashes that a bucket is tried with. Source: the transform `bucket`."""
+DIGEST_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
+"""Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
+BUCKET_DOUBT = (
+    "no hash of the other parts is sure to give it: it may be a bucket, a salt or a sort of row"
+)
+"""What is said of a first byte that is as regions begin, and is not computed."""
+MIN_MATCHING_BITS = 40
+"""Bits in which a computed part must agree, over all different values that it is computed from:
+of the 4,160 ways that are tried at most, 13 sources by 5 hashes in 64 widths, one agrees by chance
+once in 2^28. Where one site has one bucket, 16 of 16 keys agree as little as one."""
+MAX_PARTS = 12
+"""Parts of a key at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFormat:
+    """The inferred format of row keys.
+
+    Args:
+        key: in bracket notation.
+        fields: the words of its fields.
+        notes: what each part is taken from, as sentences.
+    """
+
+    key: str
+    fields: Mapping[str, dict[str, Any]]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _KeyBuilder:
+    """The parts of a key that were found so far."""
+
+    parts: list[str] = field(default_factory=list)
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, element: KeyElement) -> None:
+        """Add a part."""
+        name = self._choose_name(element.name_stem) if element.name_stem else ""
+        part = element.notation.format(name)
+        if name:
+            self.fields[name] = dict(element.field_options)
+        self.parts.append(part if part.startswith("[") else f"[{part}]")
+        self.notes.append(f"{self.parts[-1]}: {element.reason}.")
+
+    def _choose_name(self, stem: str) -> str:
+        names = (stem if number == 1 else f"{stem}{number}" for number in count(1))
+        return next(name for name in names if name not in self.fields)
+
+    @property
+    def key(self) -> str:
+        """The parts as one key."""
+        return "".join(self.parts)
+
+
+def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int) -> KeyFormat:
+    """Return the format that all sampled keys have; plain bytes if there is none, or few keys.
+
+    Args:
+        keys: distinct row keys.
+        splits: where regions begin.
+        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
+    """
+    if len(keys) < MIN_KEYS:
+        what = f"{len(keys)} rows were found" if keys else "no row was found"
+        return _build_unknown_format(
+            keys, f"{what}, and below {MIN_KEYS} nothing is inferred from them"
+        )
+    bucket = _explain_bucket(keys, splits)
+    first = 1 if bucket else 0
+    found = _KeyBuilder()
+    if bucket:
+        found.fields["bucket"] = {"type": "u8"}
+        found.parts.append("[bucket]")
+        found.notes.append(f"[bucket]: {bucket}; {BUCKET_DOUBT}.")
+    _append_elements(found, [key[first:] for key in keys], now_ms)
+    plain = KeyFormat(found.key, found.fields, tuple(found.notes))
+    if not can_read_keys(plain, keys):
+        return _build_unknown_format(keys, "no format was found that reads all sampled keys back")
+    if bucket:
+        if len({key[0] for key in keys}) < 2:
+            return plain  # nor does any hash of many values always give one number
+        many = len(splits) + 1
+        return (
+            _find_derivation(
+                plain, "bucket", _list_bucket_derivations(plain, many), log2(many), keys
+            )
+            or plain
+        )
+    width = plain.fields.get("hash", {}).get("width", 1)
+    computed = _find_derivation(plain, "hash", _list_hex_digests(plain, width), 4 * width, keys)
+    return computed or _infer_digest_format(keys, now_ms) or plain
+
+
+def _infer_digest_format(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None:
+    """Return a format that begins with a digest of what follows, raw or hex, whole or cut."""
+    least, most = min(map(len, keys)), max(DIGEST_BYTES.values())
+    for is_hex in (False, True):
+        for width in range(2, most + 1):
+            taken = 2 * width if is_hex else width
+            heads = {key[:taken] for key in keys}
+            if taken >= least or (is_hex and not all(map(HEX_DIGITS.fullmatch, heads))):
+                break
+            if 8 * width * len(heads) < MIN_MATCHING_BITS:
+                continue
+            found = _KeyBuilder(["[hash]"], {"hash": {"type": "bytes"}})
+            _append_elements(found, [key[taken:] for key in keys], now_ms)
+            plain = KeyFormat(found.key, found.fields, tuple(found.notes))
+            ways = _list_digests(plain, width, is_hex=is_hex)
+            if (computed := _find_derivation(plain, "hash", ways, 8 * width, keys)) is not None:
+                return computed
+    return None
+
+
+def _build_unknown_format(keys: Sequence[bytes], reason: str) -> KeyFormat:
+    """Return the format of keys of which nothing is known."""
+    most = max(map(len, keys), default=32)
+    room = int(1 << (max(2 * most - 1, 1)).bit_length())
+    words = {"type": "bytes", "max_bytes": min(room, 32_767)}
+    return KeyFormat("[row:tail]", {"row": words}, (f"How keys are made is not known: {reason}.",))
+
+
+def _explain_bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
+    """Return the evidence that a first byte is a bucket of the regions; "" if there is none."""
+    many = len(splits) + 1
+    if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
+        return ""
+    heads = {key[0] for key in keys if key}
+    if max(heads) >= many or any(len(key) < 2 for key in keys):
+        return ""
+    return (
+        f"{many} regions begin at 00, 01 and so on to {many - 1:02x}, and the first byte of every "
+        f"sampled key is below {many}"
+    )
+
+
+def _append_elements(builder: _KeyBuilder, rests: Sequence[bytes], now_ms: int) -> None:
+    """Split the keys into elements from the left."""
+    keys, is_fixed = rests, bool(builder.parts)
+    while any(rests) and len(builder.parts) < MAX_PARTS:
+        if not all(rests):
+            return  # some keys end where others go on: no format
+        element = next(guess_elements(rests, KeyContext(is_fixed, now_ms, keys)))
+        builder.add(element)
+        is_fixed = len(set(element.lengths)) == 1 and bool(element.name_stem)
+        rests = [rest[end:] for rest, end in zip(rests, element.lengths, strict=True)]
+
+
+def can_read_keys(candidate: KeyFormat, keys: Sequence[bytes]) -> bool:
+    """Return whether a format decodes all keys and encodes them to the same bytes.
+
+    Args:
+        candidate: the format.
+        keys: row keys.
+    """
+    try:
+        key = Design("t", candidate.key, fields=dict(candidate.fields)).key
+        return key.is_decodable and all(key.encode(key.decode(one)) == one for one in keys)
+    except RowkeyError:
+        return False
+
+
+def _list_sources(base_format: KeyFormat, excluded_name: str) -> list[tuple[str, ...]]:
+    """Return what a part may be computed from: each of the other fields, and all of them."""
+    names = [name for name in base_format.fields if name != excluded_name]
+    return [*((name,) for name in names), *([tuple(names)] if len(names) > 1 else [])]
+
+
+def _list_bucket_derivations(base_format: KeyFormat, bucket_count: int) -> Iterator[Derivation]:
+    """Return the ways to compute a bucket."""
+    for names in _list_sources(base_format, "bucket"):
+        source = ", ".join(names)
+        for made in BUCKET_HASHES:
+            word = "" if made == "murmur3" else f", hash={made}"
+            term = f"bucket({source}, {bucket_count}{word})"
+            yield names, term, f"the {made} hash of {source}, modulo {bucket_count}"
+
+
+def _list_hex_digests(base_format: KeyFormat, width: int) -> Iterator[Derivation]:
+    """Return the ways to compute that many hexadecimal digits."""
+    return _list_digests(base_format, width // 2, is_hex=True) if width % 2 == 0 else iter(())
+
+
+def _list_digests(base_format: KeyFormat, width: int, *, is_hex: bool) -> Iterator[Derivation]:
+    """Return the ways to compute that many bytes."""
+    written = ", as=hex" if is_hex else ""
+    for names in _list_sources(base_format, "hash"):
+        source = ", ".join(names)
+        for made, most in DIGEST_BYTES.items():
+            if width <= most:
+                cut = "all" if width == most else f"the first {width}"
+                part = f"digest({source}, {width}, hash={made}{written})"
+                yield names, part, f"{cut} bytes of {made} of {source}"
+
+
+def _find_derivation(
+    base_format: KeyFormat,
+    name: str,
+    derivations: Iterable[Derivation],
+    bits: float,
+    keys: Sequence[bytes],
+) -> KeyFormat | None:
+    """Return the format with one part computed from others, if that gives all sampled keys.
+
+    Of another way one value in as many as the part has would fit by chance. So it is only believed
+    where enough different values fit; many keys of one value bear it out as one does.
+
+    Args:
+        base_format: the format in which the part is a field of its own.
+        name: that field.
+        derivations: what to try.
+        bits: bits of the part, which one value fits by chance once in 2^bits.
+        keys: distinct row keys.
+    """
+    fields = {one: words for one, words in base_format.fields.items() if one != name}
+    notes = [note for note in base_format.notes if not note.startswith(f"[{name}]")]
+    for names, term, called in derivations:
+        tried = base_format.key.replace(f"[{name}]", f"[{term}]", 1)
+        made = KeyFormat(tried, fields, ())
+        if (
+            can_read_keys(made, keys)
+            and _count_distinct_values(made, names, keys) * bits >= MIN_MATCHING_BITS
+        ):
+            why = f"[{term}]: {called}, in all {len(keys):,} sampled keys."
+            return KeyFormat(tried, fields, (why, *notes))
+    return None
+
+
+def _count_distinct_values(
+    candidate: KeyFormat, names: Sequence[str], keys: Sequence[bytes]
+) -> int:
+    """Return how many different values of some fields the keys of a format hold."""
+    key = Design("t", candidate.key, fields=dict(candidate.fields)).key
+    rows = [key.decode(one) for one in keys]
+    return len({tuple(row[name] for name in names) for row in rows})

@@ -1,0 +1,140 @@
+"""Sample a table: the first rows of its regions, with their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rowkey.engines import CellSelection, ScanRange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rowkey.cells import RowCells
+    from rowkey.engines import Store
+
+MAX_REGIONS = 256
+"""Regions that are looked into at most, evenly chosen."""
+MAX_ROWS = 4_096
+"""Rows that are looked at in all, and at least one of each region."""
+MAX_ROWS_PER_REGION = 512
+"""Rows of one region."""
+MAX_CELLS_PER_ROW = 256
+"""Cells of a row that are looked at: where many events share a row, they are its first."""
+MAX_QUALIFIERS = 64
+"""Different qualifiers of a family, above which they are taken to hold data."""
+
+
+@dataclass(slots=True)
+class SampledColumn:
+    """The sampled values of one column.
+
+    Args:
+        family: its family.
+        qualifier: its qualifier.
+        row_count: rows that have it.
+        min_bytes: bytes of its shortest value.
+        max_bytes: bytes of its longest value.
+        is_text: whether all of its values are text that prints, or empty.
+    """
+
+    family: str
+    qualifier: bytes
+    row_count: int = 0
+    min_bytes: int = 0
+    max_bytes: int = 0
+    is_text: bool = True
+
+    def add(self, value: bytes) -> None:
+        """Add the value of another row."""
+        self.min_bytes = min(self.min_bytes, len(value)) if self.row_count else len(value)
+        self.max_bytes = max(self.max_bytes, len(value))
+        self.is_text = self.is_text and (not value or bool(decode_text(value)))
+        self.row_count += 1
+
+
+@dataclass(slots=True)
+class TableSample:
+    """The sampled rows of a table.
+
+    Args:
+        keys: row keys, ascending.
+        columns: by family and qualifier, those of the first families and qualifiers that were seen.
+        wide_families: families with more qualifiers than columns of a table usually are.
+        sampled_regions: regions that were looked into.
+        total_regions: regions there are.
+    """
+
+    keys: list[bytes] = field(default_factory=list)
+    columns: dict[tuple[str, bytes], SampledColumn] = field(default_factory=dict)
+    wide_families: set[str] = field(default_factory=set)
+    sampled_regions: int = 0
+    total_regions: int = 0
+
+    def add(self, row: RowCells) -> None:
+        """Add the next row, or the next piece of the last one."""
+        if not self.keys or self.keys[-1] != row.row:
+            self.keys.append(row.row)
+        for cell in row.cells:
+            column = self._find_column(cell.family, cell.qualifier)
+            if column is not None:
+                column.add(cell.value)
+
+    def _find_column(self, family: str, qualifier: bytes) -> SampledColumn | None:
+        """Return the sample of a column; None if its family has too many columns."""
+        if family in self.wide_families:
+            return None
+        found = self.columns.get((family, qualifier))
+        if found is None:
+            if sum(1 for name, _ in self.columns if name == family) >= MAX_QUALIFIERS:
+                self.wide_families.add(family)
+                self.columns = {key: c for key, c in self.columns.items() if key[0] != family}
+                return None
+            found = self.columns[family, qualifier] = SampledColumn(family, qualifier)
+        return found
+
+
+def decode_text(data: bytes) -> str:
+    """Return bytes as printable text; "" if they are none.
+
+    Args:
+        data: a qualifier or a value.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if text.isprintable() else ""
+
+
+def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
+    """Return the first rows of the regions of a table, with their newest cells.
+
+    Args:
+        store: the table.
+        splits: where its regions begin.
+
+    Cost: one short scan a region, of 4,096 rows in all and 256 cells a row; each row that is looked
+        at counts as read.
+    """
+    bounds = list(zip((b"", *splits), (*splits, b""), strict=True))
+    step = -(-len(bounds) // MAX_REGIONS)
+    chosen = bounds[::step]
+    each = max(min(MAX_ROWS // len(chosen), MAX_ROWS_PER_REGION), 1)
+    found = TableSample(sampled_regions=len(chosen), total_regions=len(bounds))
+    ask = CellSelection(limit=each, batch=MAX_CELLS_PER_ROW)
+    for start, stop in chosen:
+        (cursor,) = store.scan([ScanRange(start, stop)], ask)
+        with cursor:
+            _sample_region(found, cursor, each)
+    return found
+
+
+def _sample_region(sample: TableSample, rows: Iterable[RowCells], row_limit: int) -> None:
+    """Add the first rows of a region; of a row in pieces the first piece."""
+    seen: bytes | None = None
+    for row in islice(rows, row_limit):
+        if row.row != seen:
+            seen = row.row
+            sample.add(row)

@@ -1,0 +1,207 @@
+"""Detect whether numbers are times since 1970, by their values and their spacing.
+
+That a number would be a day of these years is weak evidence: ids and order numbers are such too.
+So what speaks for a plain number is said, and no time is declared then.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import gcd
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EARLIEST_S = 631_152_000
+"""1990 in seconds since 1970: of the four units of time one at most brings a count between it and
+now, for they are 1,000 apart."""
+MAX_AHEAD_S = 2 * 366 * 86_400
+"""Seconds after the present up to which there may be times: of what expires, or is planned."""
+TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6}
+"""Units of time by their number in a second. Nanoseconds are left out: every fifth number of eight
+bytes would be a time."""
+ALIGNMENT_S = 60
+"""Seconds that times of four bytes must be multiples of where nothing else shows that they are
+times: of other numbers that is so by chance once in 60."""
+MIN_DISTINCT_TIMES = 4
+"""Different values from which times are told: what one id or one constant is like says nothing, and
+of four numbers that are no times all are multiples of 60 by chance once in 10^7."""
+FEW_TIMES_ALIGNMENT_S = {"s": 3_600, "ms": 60, "us": 60}
+"""Seconds that fewer values must be multiples of: of milliseconds that are no times one is a whole
+minute by chance once in 60,000, of seconds one is a whole hour once in 3,600."""
+DECIMAL_ROUND_S, BINARY_ROUND = 10**6, 2**16
+"""A million seconds in any unit, and two bytes of zeros behind seconds: numbers that are round in
+themselves, and so whole minutes or hours more often than by chance."""
+MIN_SURE_TIMES = 20
+"""Different values from which numbers are said to be times, and not to look like some, where these
+are finer than a second: of seconds that is never sure."""
+MAX_ID_STEP_S = 60
+"""Seconds from one value to the next, on average, within which seconds are as likely an id that is
+counted up: it has as many digits, and such a run."""
+MAX_COUNTER_STEP = 3
+"""Numbers that are less apart, on average, are counted up, with one in three at least: the steps of
+so many are even by chance."""
+MAX_CLOCK_DEVIATION = 0.4
+"""How far the steps of a clock are from their median at most, as a part of it: 0 where it ticks,
+a third where each reading falls anywhere in its own interval; 0.64 where the steps are chance, as
+those of ids of which each belongs to one of many prefixes."""
+MIN_RUN_VALUES = 9
+"""Values behind one prefix from which on it is seen whether they are even."""
+COUNTER_START_S = 10**9
+"""Where numbers of 10, 13 and 16 digits begin, and ids that are counted up from the first of them:
+as seconds, milliseconds and microseconds they are one moment, 2001-09-09."""
+COUNTER_START_FRACTION = 1_000
+"""Such a start is near when less than a part in so many lies between: of that moment 11 days."""
+
+
+def find_time_unit(numbers: Sequence[int], now_ms: int) -> str:
+    """Return the unit in which all numbers are times between 1990 and now; "" if none is.
+
+    Args:
+        numbers: at least one.
+        now_ms: now, milliseconds since 1970; two years more are allowed.
+
+    >>> now_ms = 1_800_000_000_000
+    >>> find_time_unit([1_700_000_000_000], now_ms), find_time_unit([3_700_000_000_000], now_ms)
+    ('ms', '')
+    """
+    latest_s = now_ms // 1_000 + MAX_AHEAD_S
+    for unit, per_s in TICKS_PER_S.items():
+        if EARLIEST_S * per_s <= min(numbers) and max(numbers) < latest_s * per_s:
+            return unit
+    return ""
+
+
+def find_time_doubt(
+    numbers: Sequence[int], unit: str, prefixes: Sequence[bytes], now_ms: int
+) -> str:
+    """Return why numbers that may be times may be something else; "" if nothing says so.
+
+    Args:
+        numbers: at least one, which `find_time_unit` gives a unit of.
+        unit: that unit.
+        prefixes: what stands before each of them in its key.
+        now_ms: now, milliseconds since 1970.
+
+    >>> now_ms = 1_800_000_000_000
+    >>> find_time_doubt([1_700_000_000] * 30, "s", [b""] * 30, now_ms)
+    'they have 1 value only'
+    >>> find_time_doubt([1_700_006_400_000] * 30, "ms", [b""] * 30, now_ms)
+    ''
+    """
+    different = set(numbers)
+    if len(different) < MIN_DISTINCT_TIMES and not _is_aligned(different, unit):
+        many = len(different)
+        return f"they have {many} value{'s' if many > 1 else ''} only"
+    least, start = min(numbers), COUNTER_START_S * TICKS_PER_S[unit]
+    if 0 <= least - start < start // COUNTER_START_FRACTION:
+        return f"numbers that are counted up from {start:,} are such too"
+    if not any(one % (ALIGNMENT_S * TICKS_PER_S[unit]) for one in different):
+        return ""
+    if unit != "s":
+        return _find_inner_seconds(different, unit, now_ms)
+    if _is_counter(numbers, prefixes):
+        return "they lie as close together as ids that are counted up"
+    return ""
+
+
+def format_certainty(numbers: Sequence[int], unit: str) -> str:
+    """Return `are` or `look like`, for numbers that are times without a doubt."""
+    return "are" if unit != "s" and len(set(numbers)) >= MIN_SURE_TIMES else "look like"
+
+
+def format_span(numbers: Sequence[int], unit: str) -> str:
+    """Return the days between which some times lie.
+
+    >>> format_span([1_700_000_000, 1_700_100_000], "s")
+    'from 2023-11-14 to 2023-11-16'
+    """
+    from datetime import UTC, datetime
+
+    ends = (min(numbers) // TICKS_PER_S[unit], max(numbers) // TICKS_PER_S[unit])
+    first, last = (f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d}" for end in ends)
+    return f"on {first}" if first == last else f"from {first} to {last}"
+
+
+def _is_aligned(distinct_numbers: set[int], unit: str) -> bool:
+    """Whether a few numbers are whole hours or minutes, which no other numbers are by chance."""
+    if any(one % (FEW_TIMES_ALIGNMENT_S[unit] * TICKS_PER_S[unit]) for one in distinct_numbers):
+        return False
+    is_zeros = unit == "s" and not any(one % BINARY_ROUND for one in distinct_numbers)
+    return not is_zeros and any(
+        one % (DECIMAL_ROUND_S * TICKS_PER_S[unit]) for one in distinct_numbers
+    )
+
+
+def _find_inner_seconds(distinct_numbers: set[int], unit: str, now_ms: int) -> str:
+    """Return why eight bytes may hold four bytes of seconds; "" if they do not.
+
+    A small number, four bytes of seconds and the first of the next number look like milliseconds:
+    OpenTSDB's row keys are such.
+    """
+    for place in range(1, 5):
+        held = [one >> 8 * (4 - place) & 0xFFFF_FFFF for one in distinct_numbers]
+        if find_time_unit(held, now_ms) != "s":
+            continue
+        is_aligned = not any(one % ALIGNMENT_S for one in held)
+        if is_aligned and not find_time_doubt(held, "s", [b""] * len(held), now_ms):
+            return f"4 bytes from byte {place + 1} on are whole minutes in seconds since 1970"
+        if place == 3 and _has_constant_last_byte(distinct_numbers, TICKS_PER_S[unit]):
+            return "their last byte is always the same, and the 4 before it may be seconds"
+    return ""
+
+
+def _has_constant_last_byte(distinct_numbers: set[int], per_s: int) -> bool:
+    """Whether the last byte is always the same, although numbers are not seconds apart."""
+    least = min(distinct_numbers)
+    apart = {one - least for one in distinct_numbers}
+    return not any(gap % 256 for gap in apart) and any(gap % per_s for gap in apart)
+
+
+def _is_counter(numbers: Sequence[int], prefixes: Sequence[bytes]) -> bool:
+    """Whether seconds may be ids that count up.
+
+    Such ids never come again behind another prefix, or lie there by chance; what many clocks tell
+    comes again, or the clocks take turns, and behind each prefix it is even.
+    """
+    different, runs = set(numbers), _group_runs(numbers, prefixes)
+    steps = [after - one for run in runs for one, after in pairwise(run)]
+    step = sum(steps) / len(steps) if steps else 0.0
+    if len(steps) >= MIN_DISTINCT_TIMES and step < MAX_COUNTER_STEP:
+        return True
+    apart = (max(different) - min(different)) / len(different)
+    if apart >= MAX_ID_STEP_S:
+        return False
+    comes_again = sum(map(len, runs)) - len(different) >= MIN_DISTINCT_TIMES
+    takes_turns = (
+        step >= MAX_ID_STEP_S and apart >= MAX_COUNTER_STEP and not _has_odd_common_step(steps)
+    )
+    return not (_is_evenly_spaced(runs) and (comes_again or takes_turns))
+
+
+def _has_odd_common_step(steps: Sequence[int]) -> bool:
+    """Whether all steps are multiples of one that no clock has."""
+    common = gcd(*steps)
+    return common > 1 and common % ALIGNMENT_S > 0
+
+
+def _group_runs(numbers: Sequence[int], prefixes: Sequence[bytes]) -> list[list[int]]:
+    """Return the different numbers after each prefix, ascending."""
+    runs: dict[bytes, set[int]] = {}
+    for prefix, number in zip(prefixes, numbers, strict=True):
+        runs.setdefault(prefix, set()).add(number)
+    return [sorted(run) for run in runs.values()]
+
+
+def _is_evenly_spaced(runs: Sequence[Sequence[int]]) -> bool:
+    """Whether the steps after each prefix are about the same, apart from one gap."""
+    off = usual = 0.0
+    for run in runs:
+        if len(run) >= MIN_RUN_VALUES:
+            steps = [after - one for one, after in pairwise(run)]
+            middle = median(steps)
+            off += sum(min(abs(step - middle), middle) for step in steps)
+            usual += middle * len(steps)
+    return usual > 0 and off <= MAX_CLOCK_DEVIATION * usual

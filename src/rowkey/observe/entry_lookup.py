@@ -1,0 +1,117 @@
+"""Look up the design of a table by the table's name; nothing is written."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import (
+    GENERATION_ATTRIBUTE,
+    find_catalog_url,
+    find_part_counts,
+    open_catalog,
+    restore_entry,
+)
+from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.messages import suggest_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from rowkey.catalog import CatalogEntry
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+
+DESIGN_SUFFIX = ".toml"
+"""How the files of designs are called, which other verbs take in place of a name."""
+STALE_ENTRY_DOUBT = "but the table has no attribute of it, so it may be another table of this name"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLookup:
+    """The catalog entry of a table, and where it was found.
+
+    Args:
+        entry: its catalog entry; None if there is none.
+        origin: where the entry was found, as a phrase; or why there is none.
+    """
+
+    entry: CatalogEntry | None
+    origin: str
+
+    @property
+    def design(self) -> Design | None:
+        """The design of the table, with the current bucket counts."""
+        if self.entry is None:
+            return None
+        design, counts = self.entry.design, self.entry.active_generation.counts
+        return design if counts == find_part_counts(design) else design.copy_with_counts(counts)
+
+
+def find_table(engine: Engine, name: str, url: str) -> Store:
+    """Return a table of an engine; raise if it does not exist.
+
+    Raises:
+        InvalidArgument: it does not exist; the message lists the tables that do.
+    """
+    if not engine.has_table(name):
+        there = engine.list_tables()
+        expected = ", ".join(there) or "the name of a table that exists"
+        raise InvalidArgument(
+            url, f"there is no table {name}", expected, _suggest_table(name, there)
+        )
+    return engine.open_table(name)
+
+
+def _suggest_table(name: str, table_names: Collection[str]) -> str:
+    """Return a remedy for a name that no table has."""
+    if not table_names:
+        return "It holds none: make one by rowkey create."
+    if name.endswith(DESIGN_SUFFIX):
+        known = name.rpartition("/")[2].removesuffix(DESIGN_SUFFIX)
+        found = f": {known}" if known in table_names else ""
+        return f"Give the table's name, not the file of its design{found}."
+    return suggest_name(name, table_names)
+
+
+def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
+    """Return the entry of a table from its catalog, else from its own attributes.
+
+    Args:
+        engine: where the table is.
+        store: the table.
+        name: its name.
+    """
+    attributes = store.families_and_attributes[1]
+    try:
+        where = find_catalog_url(name, attributes, engine)
+    except InvalidArgument as refusal:
+        return _look_up_attributes(
+            name, attributes, store, f"{refusal.mistake.problem}, which the user has not named"
+        )
+    try:
+        with closing(open_catalog(where, engine)) as catalog:
+            entry = catalog.read(name)
+    except (InvalidArgument, Unavailable) as problem:
+        why = f"its catalog {where} cannot be read ({problem.mistake.problem})"
+        return _look_up_attributes(name, attributes, store, why)
+    if entry is not None:
+        doubt = "" if GENERATION_ATTRIBUTE in attributes else f"; {STALE_ENTRY_DOUBT}"
+        return EntryLookup(entry, f"remembered by its catalog, {where}{doubt}")
+    return _look_up_attributes(name, attributes, store, "no catalog has it")
+
+
+def _look_up_attributes(
+    name: str, attributes: Mapping[str, str], store: Store, reason: str
+) -> EntryLookup:
+    """Return the entry that a table's attributes hold, where its catalog has none."""
+    if GENERATION_ATTRIBUTE not in attributes:
+        return EntryLookup(None, f"{reason}, and it keeps no design: it was not made by rowkey")
+    starts = [region.start for region in store.list_regions()][1:]
+    try:
+        return EntryLookup(
+            restore_entry(name, attributes, starts), "kept in the attributes of the table itself"
+        )
+    except Unavailable as problem:
+        return EntryLookup(None, f"{reason}, and of its own attributes {problem.mistake.problem}")

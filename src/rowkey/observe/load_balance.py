@@ -1,0 +1,168 @@
+"""Judge how evenly load lies over the servers, from intervals between counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots import MIN_EVENTS_PER_SERVER, compute_even_deviation, compute_even_skew
+from rowkey.simulate import classify_skew
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.observe.region_deltas import CounterName, LoadInterval, RegionDelta
+
+IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"
+"""Levels besides even, warm and hot: no operations, too few, or an unknown number of them."""
+MAX_UNKNOWN_SHARE = 0.02
+"""Share of an interval's operations that may lie where the rate is not known, by what was done
+there before: in a large table some region moves in every interval."""
+MAX_STALE_INTERVALS = 2
+"""Intervals for which a rate is believed that is not known any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBalance:
+    """How evenly load lies over the servers.
+
+    Args:
+        level: even, warm or hot; idle if there was none, thin if too little to tell, unknown if no
+            interval is known whole.
+        operation_count: operations in the intervals that are known whole.
+        servers: region servers.
+        skew: load of the fullest server over its fair share, mean of all windows by their load;
+            None where the level is none of the first three.
+        even_skew: what an even design would show with as many operations.
+        window_count: windows it is from: intervals, or some together that hold enough operations.
+        fullest_server: the fullest server of the last window.
+        reason: why there is no figure, or an empty string.
+    """
+
+    level: str
+    operation_count: int
+    servers: int
+    skew: float | None = None
+    even_skew: float | None = None
+    window_count: int = 0
+    fullest_server: str = ""
+    reason: str = ""
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether half of the capacity of the servers is lost to the imbalance."""
+        return self.level == "hot"
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether the imbalance needs an explanation."""
+        return self.level in {"warm", "hot"}
+
+
+def judge_balance(
+    intervals: Sequence[LoadInterval],
+    counter: CounterName,
+    known_intervals: Sequence[LoadInterval] | None = None,
+) -> LoadBalance:
+    """Return how evenly the load of some intervals lay over the servers.
+
+    Args:
+        intervals: in the order of time.
+        counter: writes or reads.
+        known_intervals: those of them that tell it, if they are known already.
+    """
+    servers = len(intervals[-1].servers) if intervals else 0
+    known_intervals = (
+        select_known_intervals(intervals, counter) if known_intervals is None else known_intervals
+    )
+    if not known_intervals:
+        return LoadBalance(UNKNOWN, 0, servers, reason=_explain_unknown(intervals))
+    events = sum(one.sum_operations(counter) for one in known_intervals)
+    if not events:
+        return LoadBalance(IDLE, 0, servers, reason=f"no {counter}")
+    windows = list(_build_windows(known_intervals, counter))
+    if not windows:
+        why = (
+            f"{events:,} {counter} are fewer than {MIN_EVENTS_PER_SERVER} for each of {servers} "
+            "servers"
+        )
+        return LoadBalance(THIN, events, servers, reason=why)
+    return _judge_windows(windows, events)
+
+
+def select_known_intervals(
+    intervals: Sequence[LoadInterval], counter: CounterName
+) -> list[LoadInterval]:
+    """Return the intervals in which enough regions were counted.
+
+    One in which the rate of a region is not known tells nothing, for what is missing may be the
+    largest; unless the regions that are not known did next to nothing just before.
+
+    Args:
+        intervals: in the order of time.
+        counter: writes or reads.
+    """
+    found: list[LoadInterval] = []
+    for number, one in enumerate(intervals):
+        lost = [region for region in one.regions if region.get_count(counter) is None]
+        before = intervals[max(number - MAX_STALE_INTERVALS, 0) : number] if lost else ()
+        lacking = _estimate_rate(lost, before, counter) * one.length_s
+        if not lost or lacking < MAX_UNKNOWN_SHARE * one.sum_operations(counter):
+            found.append(one)
+    return found
+
+
+def _estimate_rate(
+    regions: Sequence[RegionDelta], earlier_intervals: Sequence[LoadInterval], counter: CounterName
+) -> float:
+    """Return the last known operations a second of some regions; infinite if one is unknown."""
+    rates = {
+        (region.start, region.stop): many / one.length_s
+        for one in earlier_intervals
+        for region in one.regions
+        if (many := region.get_count(counter)) is not None
+    }
+    return sum(rates.get((region.start, region.stop), inf) for region in regions)
+
+
+def _build_windows(
+    intervals: Sequence[LoadInterval], counter: CounterName
+) -> Iterator[dict[str, int]]:
+    """Return the loads by server of windows that hold enough operations each.
+
+    A window has the same servers from its beginning to its end: one that was restarted goes by
+    another name, and is not two. What is left, too little for a window, is not looked at.
+    """
+    held: dict[str, int] = {}
+    for interval in intervals:
+        loads = interval.sum_by_server(counter)
+        same = held.keys() == loads.keys()
+        held = {name: load + held[name] if same else load for name, load in loads.items()}
+        if sum(held.values()) >= MIN_EVENTS_PER_SERVER * len(held):
+            yield held
+            held = {}
+
+
+def _judge_windows(windows: Sequence[Mapping[str, int]], operation_count: int) -> LoadBalance:
+    """Return the figures of some windows and their verdict."""
+    totals = [sum(loads.values()) for loads in windows]
+    seen = sum(totals)
+    skew = even = variance = 0.0
+    for loads, total in zip(windows, totals, strict=True):
+        servers = len(loads)
+        skew += max(loads.values()) * servers / seen
+        even += float(compute_even_skew(total, servers)) * total / seen
+        variance += (float(compute_even_deviation(total, servers)) * total / seen) ** 2
+    last = windows[-1]
+    level = classify_skew(skew, even, 3 * sqrt(variance), len(last))
+    fullest = max(last, key=lambda name: last[name])
+    return LoadBalance(level, operation_count, len(last), skew, even, len(windows), fullest)
+
+
+def _explain_unknown(intervals: Sequence[LoadInterval]) -> str:
+    """Return why no interval is known."""
+    if not intervals:
+        return "the regions were counted once; a rate needs two counts"
+    lacking = [region.reason for region in intervals[-1].regions if region.reason]
+    return f"{len(lacking)} of {len(intervals[-1].regions)} regions: {lacking[0]}"

@@ -1,0 +1,144 @@
+"""Find why a running table is hot: causes of a simulation, recognized in counted load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import Design
+from rowkey.hotspots import (
+    BusiestShares,
+    LoadResult,
+    MeasuredSkew,
+    Placements,
+    Skew,
+    build_declared_facts,
+    recognise_causes,
+)
+from rowkey.observe.write_sample import MIN_EVENTS
+from rowkey.regions import Boundaries, locate_key_array
+from rowkey.workload import EventBatch, SampleSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from rowkey.hotspots import CauseFinding
+    from rowkey.observe.load_balance import LoadBalance
+    from rowkey.observe.region_deltas import LoadInterval
+    from rowkey.observe.write_sample import WriteSample
+
+
+def find_load_causes(
+    design: Design,
+    samples: Sequence[tuple[LoadInterval, WriteSample]],
+    intervals: Sequence[LoadInterval],
+    balance: LoadBalance,
+) -> list[CauseFinding]:
+    """Return why the writes of a table are uneven, the cause that explains most first.
+
+    Args:
+        design: the table's design.
+        samples: what came in some of the intervals; of all of them the regions are the same.
+        intervals: what the regions did, all of it known, in the order of time.
+        balance: what that comes to.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    read = [(each, one) for each, one in samples if one.keys]
+    if not read or not intervals or balance.skew is None or balance.even_skew is None:
+        return []
+    judged = _set_server_count(design, balance.servers)
+    kept = choose_sample_rows(
+        [len(one.keys) for _, one in read], [i.sum_operations("writes") for i, _ in read]
+    )
+    batches = [one.rows.take(which) for (_, one), which in zip(read, kept, strict=True)]
+    rows = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    keys = [one.keys[at] for (_, one), which in zip(read, kept, strict=True) for at in which]
+    windows = np.repeat(np.arange(len(read)), [len(which) for which in kept])
+    last = intervals[-1]
+    boundaries = Boundaries(start for start, _ in last.bounds[1:])
+    counts = np.array([[one.writes or 0 for one in each.regions] for each in intervals])
+    numbers = {server: number for number, server in enumerate(last.servers)}
+    places = np.array([numbers[one.server] for one in last.regions])
+    placements = Placements(len(boundaries), len(last.servers), assignment=places)
+    summary = SampleSummary(judged.collect_needed_fields())
+    summary.add(EventBatch(rows, None))
+    evidence = LoadResult(
+        judged,
+        {**build_declared_facts(judged), **summary.measured_facts},
+        boundaries,
+        placements,
+        counts.sum(axis=0),
+        (
+            Skew(
+                _compute_width_s(intervals),
+                balance.window_count,
+                1.0,
+                balance.skew,
+                even_server_skew=balance.even_skew,
+            ),
+        ),
+        MeasuredSkew(
+            balance.skew, balance.even_skew, _compute_width_s(intervals), balance.level == "even"
+        ),
+        _compute_shares(counts),
+        _compute_shares(placements.sum_by_server(counts)),
+        rows,
+        keys,
+        locate_key_array(boundaries, pa.array(keys, pa.binary())),
+        windows,
+    )
+    return recognise_causes(evidence)
+
+
+def choose_sample_rows(
+    read_counts: Sequence[int], write_counts: Sequence[int]
+) -> list[np.ndarray[Any, Any]]:
+    """Return the rows of each sample that together are a sample of all writes.
+
+    Of each as large a share as of the one that was read least, as far as that leaves enough rows.
+
+    Args:
+        read_counts: rows of each sample, at least one.
+        write_counts: what was counted in its interval.
+
+    >>> [len(which) for which in choose_sample_rows([2_000, 1_500], [2_000, 15_000])]
+    [200, 1500]
+    """
+    import numpy as np
+
+    rows = np.array(read_counts)
+    each = np.array(write_counts) / rows
+    kept = rows
+    for most in sorted(filter(None, each.tolist()), reverse=True):
+        kept = np.maximum((rows * np.minimum(each / most, 1)).astype(np.int64), 1)
+        if kept.sum() >= min(MIN_EVENTS, rows.sum()):
+            break
+    return [np.arange(few) * many // few for few, many in zip(kept, rows, strict=True)]
+
+
+def _set_server_count(design: Design, servers: int) -> Design:
+    """Return the design for the number of servers that there are."""
+    if servers == design.cluster.servers:
+        return design
+    options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
+    return Design(**{**options, "cluster": {**options.get("cluster", {}), "servers": servers}})
+
+
+def _compute_width_s(intervals: Sequence[LoadInterval]) -> int:
+    """Return the length of an interval in whole seconds."""
+    return max(round(sum(one.length_s for one in intervals) / len(intervals)), 1)
+
+
+def _compute_shares(counts: np.ndarray[Any, Any]) -> BusiestShares:
+    """Return the shares of the busiest place, from rows of intervals and columns of places."""
+    import numpy as np
+
+    totals, sums = counts.sum(axis=0), counts.sum(axis=1)
+    busiest = np.sort(counts.max(axis=1)[sums > 0] / sums[sums > 0])
+    if not len(busiest):
+        return BusiestShares(0.0, 0.0, 0.0)
+    share = float(totals.max() / totals.sum())
+    return BusiestShares(share, float(busiest[len(busiest) // 2]), float(busiest[-1]))

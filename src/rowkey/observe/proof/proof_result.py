@@ -1,0 +1,266 @@
+"""The result of a proof: predicted and counted figures of regions, servers, phases and reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rowkey.messages import pluralize
+from rowkey.observe.region_deltas import RegionDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.design import Design
+    from rowkey.observe.region_deltas import LoadInterval
+    from rowkey.simulate import EventSource
+
+
+ProofVerdict = Literal["exact", "partly", "unknown", "different"]
+"""What a proof comes to: all is as predicted; so is what was asked, but not all was; some counts
+are not known; some are others."""
+RegionBounds = tuple[bytes, bytes]
+"""The first row key of a region, and the first after it."""
+REGION_GONE = "split or merged"
+MAX_SIZE_DEVIATION = 0.03
+"""Share of the predicted bytes above which the rounding of the bytes on disk hides the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionProof:
+    """The writes of one region in one phase.
+
+    Args:
+        start: its first row key; empty for the first region.
+        stop: the first row key after it; empty for the last region.
+        server: where it is; empty if it is split or merged.
+        predicted_writes: as the simulator has it.
+        counted_writes: as the region has it; None if that is not known.
+        reason: why it is not known, or an empty string.
+    """
+
+    start: bytes
+    stop: bytes
+    server: str
+    predicted_writes: int
+    counted_writes: int | None
+    reason: str = ""
+
+    @property
+    def difference(self) -> int | None:
+        """The difference of both counts; None if the count is not known."""
+        return (
+            None
+            if self.counted_writes is None
+            else abs(self.predicted_writes - self.counted_writes)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseProof:
+    """The writes of one phase.
+
+    Args:
+        number: which, from 1.
+        operation_count: events that were written in it.
+        regions: in the order of their keys.
+    """
+
+    number: int
+    operation_count: int
+    regions: tuple[RegionProof, ...]
+
+    @property
+    def writes_by_server(self) -> dict[str, tuple[int, int]]:
+        """Predicted and counted writes of each server, over its known regions."""
+        found: dict[str, tuple[int, int]] = {}
+        for region in self.regions:
+            if region.counted_writes is not None:
+                predicted, counted = found.get(region.server, (0, 0))
+                found[region.server] = (
+                    predicted + region.predicted_writes,
+                    counted + region.counted_writes,
+                )
+        return found
+
+    @property
+    def difference(self) -> int:
+        """The sum of the differences of all known regions."""
+        return sum(region.difference or 0 for region in self.regions)
+
+    @property
+    def unknown_count(self) -> int:
+        """How many regions have no known count."""
+        return sum(region.counted_writes is None for region in self.regions)
+
+
+def compare_phase(
+    number: int,
+    bounds: Sequence[RegionBounds],
+    predicted_writes: Sequence[int],
+    interval: LoadInterval,
+) -> PhaseProof:
+    """Return the predicted and counted writes of one phase.
+
+    Args:
+        number: which phase, from 1.
+        bounds: where each region as designed begins and stops, in the order of their keys.
+        predicted_writes: writes of each of them.
+        interval: what the regions of the table did.
+
+    Returns:
+        The regions as designed. Of one that stands no more between its bounds nothing is known,
+        however many regions there are.
+    """
+    there = {(one.start, one.stop): one for one in interval.regions}
+    regions = []
+    for (start, stop), many in zip(bounds, predicted_writes, strict=True):
+        one = there.get((start, stop), RegionDelta(start, stop, "", None, None, REGION_GONE))
+        regions.append(RegionProof(start, stop, one.server, int(many), one.writes, one.reason))
+    return PhaseProof(number, sum(predicted_writes), tuple(regions))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProof:
+    """A declared read, run several times without its limit.
+
+    Args:
+        name: its name.
+        trial_count: how often it was asked.
+        fan_out: ranges of all askings together.
+        predicted_rows: rows in these ranges.
+        counted_reads: reads that the regions counted.
+        max_reads: what they may have counted at most: the rows, one for each range and region that
+            it comes to, and one for each answer of the cluster that is full, for such a one may end
+            within a row, which is counted again.
+        wrong_regions: regions that counted fewer than the rows or more than that, over all askings.
+        predicted_regions: regions that the ranges come to, over all askings.
+        counted_regions: regions that counted a read.
+        unknown_trials: askings of which nothing is known, for regions were opened anew or are
+            others.
+        reason: why it was not asked, or no further, or nothing is known, or an empty string.
+    """
+
+    name: str
+    trial_count: int = 0
+    fan_out: int = 0
+    predicted_rows: int = 0
+    counted_reads: int = 0
+    max_reads: int = 0
+    wrong_regions: int = 0
+    predicted_regions: int = 0
+    counted_regions: int = 0
+    unknown_trials: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeProof:
+    """Bytes on disk, once every region and family is in one file.
+
+    Args:
+        predicted_bytes: the cells as a data block has them, before encoding and compression.
+        counted_bytes: as the engine tells it.
+        resolution_bytes: how much more it may be: it is counted in whole megabytes.
+        is_plain: whether no family encodes or compresses, so that both should be near.
+    """
+
+    predicted_bytes: int
+    counted_bytes: int
+    resolution_bytes: int
+    is_plain: bool
+
+    @property
+    def deviation(self) -> float | None:
+        """The deviation of the count as a share of the prediction, above 0 if it is more.
+
+        None where the count is too coarse to say.
+        """
+        if (
+            not self.predicted_bytes
+            or self.resolution_bytes > MAX_SIZE_DEVIATION * self.predicted_bytes
+        ):
+            return None
+        return self.counted_bytes / self.predicted_bytes - 1
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Predicted and counted figures of a design.
+
+    Args:
+        design: the design that was proved.
+        source: the events.
+        table: the table that they were written to.
+        is_table_kept: whether that table is still there.
+        phases: what was written, phase by phase.
+        reads: the declared reads.
+        size: bytes on disk of a cluster; None elsewhere, or where nothing can be predicted.
+        remarks: what should be known of the figures, as sentences.
+    """
+
+    design: Design
+    source: EventSource
+    table: str
+    is_table_kept: bool
+    phases: tuple[PhaseProof, ...]
+    reads: tuple[ReadProof, ...]
+    size: SizeProof | None
+    remarks: tuple[str, ...]
+
+    @property
+    def operation_count(self) -> int:
+        """How many events were written."""
+        return sum(phase.operation_count for phase in self.phases)
+
+    @property
+    def difference(self) -> int:
+        """The sum of |predicted - counted| over the regions of all phases."""
+        return sum(phase.difference for phase in self.phases)
+
+    @property
+    def unknown_count(self) -> int:
+        """How many regions of phases have no known count: reopened, split or merged."""
+        return sum(phase.unknown_count for phase in self.phases)
+
+    @property
+    def omissions(self) -> tuple[str, ...]:
+        """What was not compared, or not wholly, as phrases."""
+        left_out = self.source.skipped_rows
+        count = pluralize(left_out.count, "row")
+        rows = (
+            (f"{count} of the sample left out: {left_out.first_problem}",) if left_out.count else ()
+        )
+        return (
+            *rows,
+            *(f"read {one.name}: {one.reason}" for one in self.reads if one.reason),
+        )
+
+    @property
+    def verdict(self) -> ProofVerdict:
+        """The worst result of the comparison; bytes are reported apart."""
+        if self.difference or any(one.wrong_regions for one in self.reads):
+            return "different"
+        if self.unknown_count or any(one.unknown_trials for one in self.reads):
+            return "unknown"
+        return "partly" if self.omissions else "exact"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether everything was compared, and every count is as predicted."""
+        return self.verdict == "exact"
+
+    def sum_by_region(self) -> Iterator[RegionProof]:
+        """Return the regions over all phases; unknown if any phase of one is."""
+        for places in zip(*(phase.regions for phase in self.phases), strict=True):
+            last = places[-1]
+            lacks = [one.reason for one in places if one.counted_writes is None]
+            many = None if lacks else sum(one.counted_writes or 0 for one in places)
+            yield RegionProof(
+                last.start,
+                last.stop,
+                last.server,
+                sum(one.predicted_writes for one in places),
+                many,
+                lacks[0] if lacks else "",
+            )

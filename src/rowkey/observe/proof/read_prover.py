@@ -1,0 +1,132 @@
+"""Run declared reads on the written table, and compare predicted with counted rows and regions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import ReadError
+from rowkey.hbase import Settings
+from rowkey.messages import pluralize
+from rowkey.observe.proof.proof_result import ReadProof
+from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
+from rowkey.plan import plan_read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.plan import DeclaredRead, Plan
+    from rowkey.regions import Boundaries
+    from rowkey.simulate import ReadSimulator
+    from rowkey.table import Table
+
+TRIALS_PER_READ = 10
+"""Times that a read is asked."""
+
+
+class ReadProver:
+    """Runs reads on a table whose row keys are known.
+
+    Args:
+        table: the table.
+        keys: all its row keys, ascending and distinct.
+        boundaries: where its regions begin.
+        simulator: gives values to ask with.
+        row_heap_bytes: bytes that a row takes in the memory of a server, at most.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        keys: Sequence[bytes],
+        boundaries: Boundaries,
+        simulator: ReadSimulator,
+        row_heap_bytes: float,
+    ) -> None:
+        self.table, self.keys, self.simulator = table, keys, simulator
+        self.bounds = boundaries.regions
+        self._is_cluster = table.engine.list_servers() != [""]
+        self._answers_per_row = (
+            row_heap_bytes / Settings().scan_answer_bytes if self._is_cluster else 0.0
+        )
+        """Answers that a row fills: a full one may end within a row, which is counted again."""
+
+    def prove_read(self, read: DeclaredRead) -> ReadProof:
+        """Run a read several times without its limit; return predicted and counted figures."""
+        found = ReadProof(read.name)
+        if lacks := [
+            name for name in read.tested_fields if name not in self.simulator.columns.columns
+        ]:
+            return replace(found, reason=f"the sample has no {' and no '.join(lacks)}")
+        try:
+            for values, _, _ in islice(
+                self.simulator.generate_trials(read), 0, None, 100 // TRIALS_PER_READ
+            ):
+                found = self._run_trial(found, read, values)
+        except ReadError as problem:
+            asked = (
+                f"not asked again after {pluralize(found.trial_count, 'asking')}"
+                if found.trial_count
+                else ""
+            )
+            return replace(
+                found, reason="; ".join(filter(None, (found.reason, asked, str(problem))))
+            )
+        return found
+
+    def _run_trial(
+        self, proof: ReadProof, read: DeclaredRead, values: Mapping[int | str, Any]
+    ) -> ReadProof:
+        """Run a read once with some values."""
+        plan = plan_read(self.table.design.key, read.build_bounds(values))
+        expected = [self._predict_rows(plan, *bound) for bound in self.bounds]
+        positional = [values[name] for name in sorted(n for n in values if isinstance(n, int))]
+        named = {name: value for name, value in values.items() if isinstance(name, str)}
+        before = self._take_snapshot()
+        self.table.scan(read.conditions, *positional, **named).count()
+        interval = compute_interval(before, self._take_snapshot())
+        if list(interval.bounds) != self.bounds or not interval.is_known("reads"):
+            why = "regions were opened anew, split or merged while it was read"
+            return replace(
+                proof,
+                trial_count=proof.trial_count + 1,
+                unknown_trials=proof.unknown_trials + 1,
+                reason=why,
+            )
+        counts = [one.reads or 0 for one in interval.regions]
+        wrong = sum(
+            not rows <= count <= rows + ranges + int(rows * self._answers_per_row)
+            or (self._is_cluster and bool(ranges) != bool(count))
+            for (rows, ranges), count in zip(expected, counts, strict=True)
+        )
+        rows = sum(rows for rows, _ in expected)
+        return replace(
+            proof,
+            trial_count=proof.trial_count + 1,
+            fan_out=proof.fan_out + plan.fan_out,
+            predicted_rows=proof.predicted_rows + rows,
+            counted_reads=proof.counted_reads + sum(counts),
+            max_reads=proof.max_reads
+            + sum(r + ranges + int(r * self._answers_per_row) for r, ranges in expected),
+            wrong_regions=proof.wrong_regions + wrong,
+            predicted_regions=proof.predicted_regions + sum(r > 0 for _, r in expected),
+            counted_regions=proof.counted_regions + sum(count > 0 for count in counts),
+        )
+
+    def _predict_rows(self, plan: Plan, start: bytes, stop: bytes) -> tuple[int, int]:
+        """Return the rows of a region in the ranges of a plan, and how many ranges reach it."""
+        rows = ranges = 0
+        for one in plan.ranges:
+            low = max(one.start, start)
+            high = min(filter(None, (one.stop, stop)), default=b"")
+            if high and low >= high:
+                continue
+            ranges += 1
+            end = bisect_left(self.keys, high) if high else len(self.keys)
+            rows += end - bisect_left(self.keys, low)
+        return rows, ranges
+
+    def _take_snapshot(self) -> CounterSnapshot:
+        return CounterSnapshot.from_regions(0.0, self.table.store.list_open_regions(), [])

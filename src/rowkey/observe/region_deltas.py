@@ -1,0 +1,169 @@
+"""Turn counters into rates: known if both counts are of one opening of a region.
+
+A region that is moved, split, merged or restored counts from 0, and what it counted since the last
+look is lost. So its rate in that interval is not known: neither the fall of its count, which would
+be a negative rate, nor its new count, which would be too small a one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rowkey.engines import OpenRegion
+
+CounterName = Literal["writes", "reads"]
+"""What is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSnapshot:
+    """The counters of all regions of a table at one moment.
+
+    Args:
+        at_s: when, in seconds of a clock that never goes back.
+        regions: in the order of their keys.
+        servers: all that may hold regions, ascending; those of the regions are among them.
+    """
+
+    at_s: float
+    regions: tuple[OpenRegion, ...]
+    servers: tuple[str, ...]
+
+    @classmethod
+    def from_regions(
+        cls, at_s: float, regions: Sequence[OpenRegion], servers: Sequence[str]
+    ) -> CounterSnapshot:
+        """Return the counters of a moment, as the servers that hold the regions count.
+
+        Args:
+            at_s: when.
+            regions: in the order of their keys.
+            servers: those that are known to live.
+        """
+        there = {*servers, *(region.server for region in regions)}
+        return cls(at_s, tuple(regions), tuple(sorted(there)))
+
+
+@dataclass(frozen=True, slots=True)
+class RegionDelta:
+    """The operations of one region between two counts.
+
+    Args:
+        start: its first row key, inclusive.
+        stop: the first row key after it; empty for the last region.
+        server: where it is.
+        writes: mutations in the interval; None if that is not known.
+        reads: rows read in it; None if that is not known.
+        reason: why something is not known, or an empty string.
+    """
+
+    start: bytes
+    stop: bytes
+    server: str
+    writes: int | None
+    reads: int | None
+    reason: str = ""
+
+    def get_count(self, counter: CounterName) -> int | None:
+        """Return the writes or the reads."""
+        return self.writes if counter == "writes" else self.reads
+
+
+@dataclass(frozen=True, slots=True)
+class LoadInterval:
+    """The operations of all regions between two counts.
+
+    Args:
+        end_s: when it ended, in seconds of the same clock as the counts.
+        length_s: how long it was, above 0.
+        regions: in the order of their keys, as they stood at its end.
+        servers: all that may hold regions, ascending.
+    """
+
+    end_s: float
+    length_s: float
+    regions: tuple[RegionDelta, ...]
+    servers: tuple[str, ...]
+
+    @property
+    def bounds(self) -> tuple[tuple[bytes, bytes], ...]:
+        """The first key of each region, and the key it stops before."""
+        return tuple((region.start, region.stop) for region in self.regions)
+
+    def is_known(self, counter: CounterName) -> bool:
+        """Whether the operations of every region are known."""
+        return all(region.get_count(counter) is not None for region in self.regions)
+
+    def sum_operations(self, counter: CounterName) -> int:
+        """Return the sum over the regions whose operations are known."""
+        return sum(region.get_count(counter) or 0 for region in self.regions)
+
+    def sum_by_server(self, counter: CounterName) -> dict[str, int]:
+        """Return the sum over the known regions of each server, 0 for one without any."""
+        loads = dict.fromkeys(self.servers, 0)
+        for region in self.regions:
+            loads[region.server] += region.get_count(counter) or 0
+        return loads
+
+
+def compute_interval(before: CounterSnapshot, after: CounterSnapshot) -> LoadInterval:
+    """Return the operations of the regions between two counts.
+
+    Args:
+        before: the earlier one.
+        after: the later one, at another moment.
+
+    >>> from rowkey.engines import OpenRegion
+    >>> first = CounterSnapshot.from_regions(0.0, [OpenRegion(b"", b"", 5, 0, "a", 1)], ["a"])
+    >>> more = CounterSnapshot.from_regions(2.0, [OpenRegion(b"", b"", 9, 1, "a", 1)], ["a"])
+    >>> moved = CounterSnapshot.from_regions(4.0, [OpenRegion(b"", b"", 3, 0, "b", 2)], ["a", "b"])
+    >>> compute_interval(first, more).regions[0].writes
+    4
+    >>> compute_interval(more, moved).regions[0].reason
+    'moved here from a'
+    """
+    known = {region.opening_id: region for region in before.regions}
+    regions = tuple(
+        _compute_delta(known[region.opening_id], region)
+        if region.opening_id in known
+        else _build_unknown_delta(region, _explain_unknown(region, before.regions))
+        for region in after.regions
+    )
+    return LoadInterval(after.at_s, after.at_s - before.at_s, regions, after.servers)
+
+
+def _compute_delta(before: OpenRegion, after: OpenRegion) -> RegionDelta:
+    """Return the operations of one opening of a region; unknown if its counts fell."""
+    writes, reads = after.writes - before.writes, after.reads - before.reads
+    if writes < 0 or reads < 0:
+        return _build_unknown_delta(after, "its counts fell")
+    return RegionDelta(after.start, after.stop, after.server, writes, reads)
+
+
+def _build_unknown_delta(region: OpenRegion, reason: str) -> RegionDelta:
+    return RegionDelta(region.start, region.stop, region.server, None, None, reason)
+
+
+def _explain_unknown(region: OpenRegion, old_regions: Sequence[OpenRegion]) -> str:
+    """Return what happened to a region that was not counted before in this opening."""
+    at = bisect_right(old_regions, region.start, key=lambda one: one.start) - 1
+    if at < 0:
+        return "opened"
+    there = old_regions[at]
+    if (there.start, there.stop) == (region.start, region.stop):
+        moved = there.server != region.server
+        return f"moved here from {there.server}" if moved else "opened anew"
+    if _is_superset(there, region):
+        return "split off"
+    return "merged" if _is_superset(region, there) else "opened"
+
+
+def _is_superset(outer: OpenRegion, inner: OpenRegion) -> bool:
+    """Whether one region's range holds all of another's."""
+    ends = not outer.stop or (bool(inner.stop) and inner.stop <= outer.stop)
+    return outer.start <= inner.start and ends

@@ -1,0 +1,417 @@
+"""Watch a table in use: its counters, rates and load balance, and the causes of a hot spot."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rowkey.engines import get_time_ms, open_engine
+from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.messages import pluralize
+from rowkey.observe.entry_lookup import find_table, look_up_entry
+from rowkey.observe.load_balance import judge_balance, select_known_intervals
+from rowkey.observe.load_causes import find_load_causes
+from rowkey.observe.overwrites import format_key, format_overwrites
+from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
+from rowkey.observe.write_sample import format_mismatch, sample_writes
+from rowkey.open_file_limit import explain_shortage
+from rowkey.schema import MIN_VALUES_FOR_FACTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+    from rowkey.hotspots import CauseFinding
+    from rowkey.observe.load_balance import LoadBalance
+    from rowkey.observe.region_deltas import CounterName, LoadInterval
+    from rowkey.observe.write_sample import WriteSample
+
+VERDICT_SPAN_S = 60.0
+"""Seconds of the past that a verdict is from."""
+ROUNDING_ERROR = 1e-9
+"""What a division of lengths of time may fall short of a whole number by."""
+MAX_INTERVALS = 240
+"""Intervals kept for the map, as many as a map has columns; those of a verdict are kept besides."""
+MAX_NAMED_REGIONS = 3
+"""Regions that are named of those whose rate is not known for one reason."""
+
+
+@dataclass(frozen=True)
+class LiveLoad:
+    """The load of a table after one reading of its counters.
+
+    Args:
+        table: its name.
+        design: its design; None if it is not known.
+        at_ms: when, milliseconds since 1970.
+        intervals: what its regions did, oldest first; 240 at most.
+        writes: how evenly the writes of the last minute lay.
+        reads: the same of reads.
+        causes: why the writes lie unevenly, the one that explains most first.
+        remarks: what should be known of the figures, as sentences.
+        missed_count: readings that failed since the watch began.
+    """
+
+    table: str
+    design: Design | None
+    at_ms: int
+    intervals: tuple[LoadInterval, ...]
+    writes: LoadBalance
+    reads: LoadBalance
+    causes: tuple[CauseFinding, ...]
+    remarks: tuple[str, ...]
+    missed_count: int
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether writes or reads are hot."""
+        return self.writes.is_hot or self.reads.is_hot
+
+
+class TableWatch:
+    """The observations of a table so far; it makes no calls itself.
+
+    Args:
+        table: its name.
+        design: its design; None if it is not known.
+    """
+
+    def __init__(self, table: str, design: Design | None) -> None:
+        self.table, self.design = table, design
+        self.intervals: deque[LoadInterval] = deque()
+        self.samples: deque[tuple[LoadInterval, WriteSample]] = deque()
+        self.missed_count = 0
+        self.missed_reason = ""
+        """Why the last reading failed, if it did."""
+        self._known_intervals: dict[CounterName, list[LoadInterval]] = {}
+        self._last_snapshot: CounterSnapshot | None = None
+        self._own_reads: Mapping[bytes, int] = {}
+        self._has_no_servers = False
+
+    def add_snapshot(self, snapshot: CounterSnapshot) -> LoadInterval | None:
+        """Add the counters of a moment; return the interval since the last ones, if any."""
+        self.missed_reason = ""
+        if snapshot.servers == ("",):
+            self._has_no_servers = True
+            snapshot = assign_designed_servers(snapshot, self.design)
+        before, self._last_snapshot = self._last_snapshot, snapshot
+        if before is None:
+            return None
+        interval = _subtract_own_reads(compute_interval(before, snapshot), self._own_reads)
+        self._own_reads = {}
+        if self.intervals and self.intervals[-1].bounds != interval.bounds:
+            self.samples.clear()
+        self.intervals.append(interval)
+        self._known_intervals = {}
+        while len(self.intervals) > MAX_INTERVALS and _is_expired(self.intervals[0], interval):
+            self.intervals.popleft()
+        while self.samples and (
+            len(self.samples) > MAX_INTERVALS or _is_expired(self.samples[0][0], interval)
+        ):
+            self.samples.popleft()
+        return interval
+
+    def note_failure(self, reason: str) -> None:
+        """Note that the counters could not be read."""
+        self.missed_count += 1
+        self.missed_reason = reason
+
+    def set_design(self, design: Design | None) -> bool:
+        """Use the design that rows are written by now; return whether it is another one.
+
+        Args:
+            design: the table's; None if it is not known now, which leaves the last one.
+        """
+        if design is None or design == self.design:
+            return False
+        self.design = design
+        self.samples.clear()
+        return True
+
+    def add_sample(self, interval: LoadInterval, sample: WriteSample) -> None:
+        """Add the sampled writes of the last interval."""
+        self.samples.append((interval, sample))
+        self._own_reads = sample.total_rows_by_region
+
+    @property
+    def recent_intervals(self) -> list[LoadInterval]:
+        """The intervals that a verdict is from."""
+        return [one for one in self.intervals if not _is_expired(one, self.intervals[-1])]
+
+    def find_known_intervals(self, counter: CounterName) -> list[LoadInterval]:
+        """Return those of them in which enough regions were counted."""
+        if counter not in self._known_intervals:
+            self._known_intervals[counter] = select_known_intervals(self.recent_intervals, counter)
+        return self._known_intervals[counter]
+
+    def judge_balance(self, counter: CounterName) -> LoadBalance:
+        """Return how evenly writes or reads lay over the servers."""
+        return judge_balance(self.recent_intervals, counter, self.find_known_intervals(counter))
+
+    def build_live_load(self, at_ms: int) -> LiveLoad:
+        """Return the current load of the table.
+
+        Args:
+            at_ms: now, milliseconds since 1970.
+        """
+        writes, reads = self.judge_balance("writes"), self.judge_balance("reads")
+        found = tuple(self._find_causes(writes))
+        return LiveLoad(
+            self.table,
+            self.design,
+            at_ms,
+            tuple(self.intervals)[-MAX_INTERVALS:],
+            writes,
+            reads,
+            found,
+            (*self._list_remarks(writes, is_explained=bool(found)), *self._remark_reads(reads)),
+            self.missed_count,
+        )
+
+    def _select_readable(self) -> list[tuple[LoadInterval, WriteSample]]:
+        """Return the samples of the recent intervals that are known and readable."""
+        known_ends_s = {one.end_s for one in self.find_known_intervals("writes")}
+        return [
+            (interval, found)
+            for interval, found in self.samples
+            if interval.end_s in known_ends_s and found.is_readable
+        ]
+
+    def _find_causes(self, write_balance: LoadBalance) -> list[CauseFinding]:
+        looks = self._select_readable()
+        if (
+            self.design is None
+            or not write_balance.is_uneven
+            or not looks
+            or format_mismatch(looks)
+        ):
+            return []
+        bounds = self.intervals[-1].bounds
+        same = [one for one in self.find_known_intervals("writes") if one.bounds == bounds]
+        return find_load_causes(self.design, looks, same, write_balance)
+
+    def _list_remarks(self, write_balance: LoadBalance, *, is_explained: bool) -> Iterator[str]:
+        """Return remarks on the figures."""
+        if self.missed_reason:
+            yield f"the counters could not be read: {self.missed_reason}"
+        if self.intervals:
+            yield from _list_unknown_regions(self.intervals[-1])
+        if self.design is not None and self.design.table != self.table:
+            yield f"the design that was given is of a table {self.design.table}, not {self.table}"
+        if self._has_no_servers:
+            yield "there are no servers here: regions are laid round robin over as many as designed"
+        if write_balance.is_uneven and not is_explained and (why := self._explain_missing_cause()):
+            yield f"why is not known: {why}"
+        if write_balance.is_uneven and self.design is not None and self.samples:
+            interval, found = self.samples[-1]
+            said = format_overwrites(self.design, interval, found)
+            if said and interval is self.intervals[-1]:
+                yield said
+
+    def _remark_reads(self, read_balance: LoadBalance) -> Iterator[str]:
+        """Return a remark on uneven reads and the region that they ask."""
+        last = self.intervals[-1] if self.intervals else None
+        if (
+            last is None
+            or not read_balance.is_uneven
+            or last not in self.find_known_intervals("reads")[-1:]
+        ):
+            return
+        number, region = max(enumerate(last.regions), key=lambda one: one[1].reads or 0)
+        share = (region.reads or 0) / max(last.sum_operations("reads"), 1)
+        begins = (
+            f", which begins at {format_key(self.design, region.start)}," if region.start else ""
+        )
+        yield (
+            f"why reads lie unevenly is not looked for, for rows that are read leave no trace: "
+            f"region {number}{begins} took {share:.0%} of those of the last look"
+        )
+
+    def _explain_missing_cause(self) -> str:
+        """Return why no cause is known."""
+        if self.design is None:
+            return "nobody knows the design of this table; give it as --design FILE"
+        if not self.design.key.is_decodable:
+            return "keys of this design cannot be taken apart"
+        last = self.samples[-1][1] if self.samples else None
+        if last is None:
+            return "nothing that was written was looked at"
+        if last.is_readable:
+            return self._explain_unfit_samples()
+        if not last.keys and not last.unreadable_count:
+            return "no cell has a timestamp of this time"
+        return "the rows that were written are none of this design"
+
+    def _explain_unfit_samples(self) -> str:
+        """Return why no cause is known although rows could be read."""
+        looks = self._select_readable()
+        many = sum(len(found.keys) for _, found in looks)
+        if not many:
+            return "of the looks at what was written in none all regions were counted"
+        if many < MIN_VALUES_FOR_FACTS:
+            return (
+                f"{pluralize(many, 'row')} could be read; it is judged from {MIN_VALUES_FOR_FACTS} "
+                "on"
+            )
+        return format_mismatch(looks) or f"no known cause fits the {many:,} rows that were read"
+
+
+def _is_expired(interval: LoadInterval, last: LoadInterval) -> bool:
+    """Whether an interval is too old for a verdict."""
+    return interval.end_s <= last.end_s - VERDICT_SPAN_S
+
+
+def _list_unknown_regions(interval: LoadInterval) -> Iterator[str]:
+    """Return the regions whose rate is not known, by the reason."""
+    found: dict[str, list[str]] = {}
+    for region in interval.regions:
+        if region.reason:
+            found.setdefault(region.reason, []).append(region.start.hex() or "the first row")
+    for why, places in found.items():
+        if len(places) == 1:
+            yield f"the region at {places[0]}: {why}"
+        else:
+            more = ", ..." if len(places) > MAX_NAMED_REGIONS else ""
+            yield (
+                f"{len(places):,} regions, at {', '.join(places[:MAX_NAMED_REGIONS])}{more}: {why}"
+            )
+
+
+def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) -> CounterSnapshot:
+    """Return regions without servers, assigned round robin to those of the design.
+
+    Args:
+        snapshot: their counts.
+        design: the table's; None leaves them on one.
+    """
+    many = 1 if design is None else design.cluster.servers
+    names = tuple(f"s{number}" for number in range(many))
+    placed = [
+        replace(region, server=names[number % many])
+        for number, region in enumerate(snapshot.regions)
+    ]
+    return CounterSnapshot(snapshot.at_s, tuple(placed), names)
+
+
+def _subtract_own_reads(interval: LoadInterval, own_reads: Mapping[bytes, int]) -> LoadInterval:
+    """Return an interval without the reads of the watch itself."""
+    if not own_reads:
+        return interval
+    regions = tuple(
+        one
+        if one.reads is None
+        else replace(one, reads=max(one.reads - own_reads.get(one.start, 0), 0))
+        for one in interval.regions
+    )
+    return replace(interval, regions=regions)
+
+
+def watch_table(
+    table: str,
+    url: str,
+    *,
+    design: Design | None = None,
+    every_s: float = 2.0,
+    for_s: float = 60.0,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[LiveLoad]:
+    """Read a table's counters again and again; yield the load after each reading.
+
+    Args:
+        table: its name.
+        url: where it is.
+        design: its design, if neither its catalog nor the table itself knows it, or another is to
+            be asked.
+        every_s: seconds from one look to the next, above 0.
+        for_s: seconds until it ends.
+        sleep: waits; for tests.
+        clock: seconds that never go back; for tests.
+
+    Raises:
+        InvalidArgument: there is no such table, or a number is out of range.
+        Unavailable: it could not be looked at even once.
+
+    Cost: two or three RPCs a look, and one for each region server; where writes lie unevenly, a
+        scan of some thousand rows that were just written.
+    """
+    for name, value in (("every_s", every_s), ("for_s", for_s)):
+        if not 0 < value < 86_400 * 366:
+            path = name.removesuffix("_s")
+            raise InvalidArgument(path, f"{value:g} s is out of range", "above 0, at most a year")
+    if for_s < every_s:
+        what = f"{for_s:g} s end before the second look, after {every_s:g} s"
+        raise InvalidArgument(
+            "for", what, "as long as every, or longer", "A rate lies between two looks."
+        )
+    return _run_watch(table, url, design, every_s, for_s, sleep, clock)
+
+
+@explain_shortage
+def _run_watch(
+    table: str,
+    url: str,
+    design: Design | None,
+    every_s: float,
+    for_s: float,
+    sleep: Callable[[float], None],
+    clock: Callable[[], float],
+) -> Iterator[LiveLoad]:
+    with open_engine(url, create=False) as engine:
+        store = find_table(engine, table, url)
+        known = design if design is not None else look_up_entry(engine, store, table).design
+        seen = TableWatch(table, known)
+        began = clock()
+        servers: list[str] = []
+        number, last = 0, int(for_s / every_s + ROUNDING_ERROR)
+        while number <= last:
+            sleep(max(began + number * every_s - clock(), 0.0))
+            try:
+                servers = _read_servers(engine, every_s) or servers
+                regions = store.list_open_regions(every_s)
+            except Unavailable as problem:
+                seen.note_failure(str(problem))
+            else:
+                interval = seen.add_snapshot(
+                    CounterSnapshot.from_regions(clock(), regions, servers)
+                )
+                if interval is not None and _has_uneven_writes(seen, interval):
+                    # Buckets may be counted anew meanwhile; what came until then is of both.
+                    now = design or look_up_entry(engine, store, table).design
+                    if not seen.set_design(now):
+                        _sample_interval(seen, store, interval)
+            yield seen.build_live_load(get_time_ms())
+            # Looks that came too late are left out, not made up for one upon the other.
+            late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING_ERROR))
+            if number < last < late and not seen.intervals:
+                # But a rate needs two of them, however long the first one took.
+                began, late = clock() - (last - 1) * every_s, last
+            number = late
+        if not seen.intervals:
+            what = f"the counters of {table} could not be read twice"
+            raise Unavailable(url, f"{what}: {seen.missed_reason}" if seen.missed_reason else what)
+
+
+def _read_servers(engine: Engine, wait_s: float) -> list[str]:
+    """Return the live servers; none if no master answers."""
+    try:
+        return engine.list_servers(wait_s)
+    except Unavailable:
+        return []
+
+
+def _has_uneven_writes(watch: TableWatch, interval: LoadInterval) -> bool:
+    """Whether writes are uneven."""
+    return bool(interval.sum_operations("writes")) and watch.judge_balance("writes").is_uneven
+
+
+def _sample_interval(watch: TableWatch, store: Store, interval: LoadInterval) -> None:
+    """Sample the writes of an interval, if a design can explain why they are uneven."""
+    if watch.design is not None and watch.design.key.is_decodable:
+        with suppress(Unavailable):  # a server that is gone now: the next interval is looked at
+            watch.add_sample(interval, sample_writes(store, watch.design, interval, get_time_ms()))

@@ -1,0 +1,302 @@
+"""Sample the rows that were written lately: a few thousand of them show why a region is hot.
+
+Counters say which region is, not which rows. Cells carry the time of their writing, so a scan of
+the last moments gives a sample of what came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from rowkey.engines import CellSelection, ScanRange
+from rowkey.errors import RowError
+from rowkey.schema import MIN_VALUES_FOR_FACTS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.cells import RowCells
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.observe.region_deltas import LoadInterval
+
+TARGET_EVENTS = 2_000
+"""Events that a look is to find: a share of 5 % is then known to a tenth of itself."""
+MIN_EVENTS = TARGET_EVENTS // 4
+"""Events that a look is content with, rather than scan once more."""
+MAX_EVENTS = 10 * TARGET_EVENTS
+"""Events that a look takes at most, where writes came all at once."""
+ROWS_PER_TURN = 100
+"""Rows of a region that are read before it is the next one's turn."""
+MAX_CLOCK_SKEW_MS = 100
+"""Milliseconds that clocks differ by: cells that were stamped so much later are looked at too, and
+not what comes while it is read."""
+MAX_SCANS = 8
+"""Scans of a look at most. Each moves its beginning to where the events are: a second in which
+nothing came and one of a burst look the same to a counter."""
+MIN_READABLE_SHARE = 0.5
+"""Share of the rows that a design must be able to read before anything is said of them."""
+MAX_MISPLACED_SHARE = 0.15
+"""Share of the counted writes that may lie in other regions than the rows: a share that a cause
+names is then wrong by no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSample:
+    """Events that were written in one interval, in the order of their writing.
+
+    Args:
+        rows: a column for each field.
+        keys: the row key of each.
+        unreadable_count: rows that are none of the design.
+        rows_by_region: rows that were read for it, by the first key of their region.
+        interval_share: share of the interval that was looked at, its end.
+        truncated_regions: the first keys of regions that were not read to the end: there may be
+            more in them.
+        total_rows_by_region: rows that were read in all to find it, by the first key of their
+            region.
+    """
+
+    rows: pa.RecordBatch
+    keys: list[bytes]
+    unreadable_count: int
+    rows_by_region: dict[bytes, int]
+    interval_share: float = 1.0
+    truncated_regions: frozenset[bytes] = frozenset()
+    total_rows_by_region: Mapping[bytes, int] = field(default_factory=dict)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the design decodes the sampled rows."""
+        return (
+            len(self.keys) > self.unreadable_count * (1 - MIN_READABLE_SHARE) / MIN_READABLE_SHARE
+        )
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether there may be more rows: those that were read come first by key."""
+        return bool(self.truncated_regions)
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Whether the sample is large enough."""
+        return not self.is_truncated and len(self.keys) + self.unreadable_count >= MIN_EVENTS
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """A value that is greater for the better of two samples of one interval."""
+        many = len(self.keys) + self.unreadable_count
+        return self.is_sufficient, not self.is_truncated and many >= MIN_VALUES_FOR_FACTS, many
+
+    def count_by_region(self, interval: LoadInterval) -> list[float]:
+        """Return how many events each region of the interval has.
+
+        Where more rows may be there than were read, they are as many for each write as elsewhere.
+
+        Args:
+            interval: the one that was looked at.
+        """
+        from rowkey.regions import Boundaries
+
+        boundaries = Boundaries(region.start for region in interval.regions[1:])
+        found = [0.0] * len(interval.regions)
+        for key in self.keys:
+            found[boundaries.locate_key(key)] += 1
+        writes = [region.writes or 0 for region in interval.regions]
+        is_full = [one.start in self.truncated_regions for one in interval.regions]
+        told = [place for place, full in enumerate(is_full) if not full and writes[place]]
+        elsewhere = sum(writes[place] for place in told)
+        each = sum(found[place] for place in told) / elsewhere if elsewhere else self.interval_share
+        return [
+            max(many, written * max(each, self.interval_share)) if full else many
+            for many, written, full in zip(found, writes, is_full, strict=True)
+        ]
+
+
+def sample_writes(
+    store: Store, design: Design, interval: LoadInterval, until_ms: int
+) -> WriteSample:
+    """Return a sample of the events of an interval: all of its last part with a few thousand.
+
+    Args:
+        store: the table.
+        design: its design.
+        interval: what its regions did.
+        until_ms: when the interval ended, in milliseconds since 1970 by the clock that stamps
+            cells.
+
+    Cost: a scan, by time, of the regions that were written, and up to seven more where writes came
+        unevenly in time. Servers look at all that is still in memory, and at those files whose
+        newest cell is of the interval.
+    """
+    whole_ms = max(int(1_000 * interval.length_s), 1)
+    length_ms = min(_choose_length_ms(interval), whole_ms)
+    least, most = 0, whole_ms + 1  # the longest that was too short, and the shortest too long
+    best = found = _scan_writes(store, design, interval, until_ms, length_ms)
+    asked = Counter(found.rows_by_region)
+    for _ in range(MAX_SCANS - 1):
+        if found.is_sufficient:
+            break
+        if found.is_truncated:
+            most = length_ms
+        else:
+            least = length_ms
+        length_ms = (least + most) // 2 if most <= whole_ms else min(4 * length_ms, whole_ms)
+        if not least < length_ms < most:
+            break
+        found = _scan_writes(store, design, interval, until_ms, length_ms)
+        asked += Counter(found.rows_by_region)
+        best = max(best, found, key=lambda one: one.rank)
+    return replace(best, total_rows_by_region=asked)
+
+
+def _scan_writes(
+    store: Store, design: Design, interval: LoadInterval, until_ms: int, length_ms: int
+) -> WriteSample:
+    """Return the events of the last milliseconds of an interval, as far as one scan reads."""
+    import pyarrow as pa
+
+    since_ms = until_ms - length_ms
+    spans = [ScanRange(one.start, one.stop) for one in interval.regions if one.writes]
+    names = design.layout.fields.items()
+    schema = pa.schema([(name, field.type.build_arrow_type()) for name, field in names])
+    found: list[tuple[int, bytes, dict[str, object]]] = []
+    read: dict[bytes, int] = {}
+    strange = 0
+    scanned = _TimeRangeScan(store, spans, (since_ms, until_ms + MAX_CLOCK_SKEW_MS))
+    with closing(scanned.read_in_turns()) as turns:
+        for span, row in turns:
+            read[span.start] = read.get(span.start, 0) + 1
+            events = _decode_events(design, row)
+            strange += not events
+            at = max((cell.timestamp for cell in row.cells), default=since_ms)
+            found += [(at, row.row, event) for event in events]
+            if len(found) + strange > MAX_EVENTS:
+                break
+    # Of one millisecond nobody knows the order; that of the scan would be taken for rising keys.
+    found.sort(key=lambda one: (one[0], crc32(one[1])))
+    batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
+    part = min(length_ms / (1_000 * interval.length_s), 1.0)
+    return WriteSample(
+        batch, [key for _, key, _ in found], strange, read, part, scanned.truncated_regions
+    )
+
+
+def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
+    """Return how the sampled rows lie elsewhere than the writes; "" if they do not.
+
+    A delete, a refused check and a value that is written over leave no cell. Where regions count
+    many of them, the rows that are there are no sample of what was written, and no cause is theirs.
+
+    Args:
+        samples: what came in some intervals, all of it counted; of all the regions are the same.
+    """
+    import numpy as np
+
+    if not samples:
+        return ""
+    writes = np.array(
+        [[one.writes or 0 for one in each.regions] for each, _ in samples], np.float64
+    )
+    rows = np.array([found.count_by_region(each) for each, found in samples], np.float64)
+    busy = (rows.sum(axis=1) > 0) & (writes.sum(axis=1) > 0)
+    if not busy.any():
+        return ""
+    # Each look weighs as what was counted in it, however little of it was read.
+    totals = writes[busy].sum(axis=1, keepdims=True)
+    counted = writes[busy].sum(axis=0) / totals.sum()
+    shares = (rows[busy] / rows[busy].sum(axis=1, keepdims=True) * totals).sum(axis=0)
+    shares /= totals.sum()
+    chance = 0.4 * float(np.sqrt(counted * (1 - counted) / rows[busy].sum()).sum())
+    if float(np.abs(counted - shares).sum()) / 2 <= MAX_MISPLACED_SHARE + 2 * chance:
+        return ""
+    most = int((counted - shares).argmax())
+    why = "deletes, refused checks and values that are written over leave no cell"
+    if any(found.is_truncated for _, found in samples):
+        why = "more came at once than is read"
+    return (
+        f"region {most} counted {counted[most]:.0%} of the writes, and {shares[most]:.0%} of the "
+        f"rows that were read are there: {why}"
+    )
+
+
+def _decode_events(design: Design, row: RowCells) -> list[dict[str, Any]]:
+    """Return the events of a row of which only recent cells were read; none if it is foreign."""
+    with suppress(RowError):
+        return design.layout.decode_events(row.row, row.cells)
+    with suppress(RowError):  # only some of its columns were written
+        return [] if design.layout.has_shared_rows else [dict(design.key.decode(row.row))]
+    return []
+
+
+def _choose_length_ms(interval: LoadInterval) -> int:
+    """Return how many last milliseconds of an interval hold the wanted number of events.
+
+    If they came evenly. Somewhat fewer, so that no region is full that took them all.
+    """
+    length_ms = max(int(1_000 * interval.length_s), 1)
+    writes = interval.sum_operations("writes")
+    return (
+        length_ms
+        if writes <= TARGET_EVENTS
+        else max(length_ms * TARGET_EVENTS * 3 // 4 // writes, 1)
+    )
+
+
+class _TimeRangeScan:
+    """The rows of some ranges with a cell that was written within a time range.
+
+    Args:
+        store: the table.
+        spans: the ranges.
+        time_range: milliseconds since 1970, the end excluded.
+    """
+
+    def __init__(
+        self, store: Store, spans: Sequence[ScanRange], time_range: tuple[int, int]
+    ) -> None:
+        self._store, self._request = (
+            store,
+            CellSelection(time_range=time_range, limit=TARGET_EVENTS + 1),
+        )
+        self._remaining_spans = deque(spans)
+        self._truncated: set[bytes] = set()
+
+    @property
+    def truncated_regions(self) -> frozenset[bytes]:
+        """The starts of the ranges that were not read to the end."""
+        return frozenset(self._truncated | {span.start for span in self._remaining_spans})
+
+    def read_in_turns(self) -> Generator[tuple[ScanRange, RowCells]]:
+        """Yield some rows of each range in turn, so that no range comes last."""
+        if not self._remaining_spans:
+            return
+        cursors = self._store.scan(list(self._remaining_spans), self._request)
+        rows = {
+            span.start: iter(one) for span, one in zip(self._remaining_spans, cursors, strict=True)
+        }
+        many = dict.fromkeys(rows, 0)
+        try:
+            while self._remaining_spans:
+                span = self._remaining_spans[0]
+                part = list(
+                    islice(rows[span.start], min(ROWS_PER_TURN, TARGET_EVENTS - many[span.start]))
+                )
+                many[span.start] += len(part)
+                yield from ((span, row) for row in part)
+                self._remaining_spans.popleft()
+                if many[span.start] == TARGET_EVENTS:
+                    if next(rows[span.start], None) is not None:
+                        self._truncated.add(span.start)
+                elif len(part) == ROWS_PER_TURN:
+                    self._remaining_spans.append(span)
+        finally:
+            for cursor in cursors:
+                cursor.close()

@@ -1,0 +1,222 @@
+"""Declared reads of a design, bound to its fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, Mistakes, ReadError
+from rowkey.messages import suggest_name
+from rowkey.plan.bounds import build_bound, intersect_bounds, is_contradiction, is_empty_bound
+from rowkey.schema import (
+    Bound,
+    Bounds,
+    Condition,
+    Duration,
+    Operand,
+    Ordering,
+    Parameter,
+    ReadDeclaration,
+    Value,
+    parse_duration,
+    parse_order,
+    parse_rate,
+    parse_where,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.keys import Field
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredRead:
+    """A read that the table must serve.
+
+    Args:
+        name: its name.
+        conditions: its tests.
+        order: the order asked for, most significant first.
+        limit: rows wanted, or None for all.
+        rate: reads a second, or None.
+        span: length of time that a range over a time field covers when values are drawn.
+        fields: the declared fields, by name.
+    """
+
+    name: str
+    conditions: tuple[Condition, ...]
+    order: tuple[Ordering, ...]
+    limit: int | None
+    rate: float | None
+    span: Duration | None
+    fields: Mapping[str, Field]
+
+    @property
+    def tested_fields(self) -> tuple[str, ...]:
+        """The fields in the read's conditions."""
+        return tuple(dict.fromkeys(condition.field for condition in self.conditions))
+
+    @property
+    def parameter_names(self) -> tuple[int | str, ...]:
+        """The parameters that need values: positions from 0, and names."""
+        operands = [o for condition in self.conditions for o in condition.operands]
+        return tuple(dict.fromkeys(o.name for o in operands if isinstance(o, Parameter)))
+
+    def build_bounds(self, values: Mapping[int | str, Value]) -> Bounds:
+        """Return the bound of each field for given parameter values.
+
+        Args:
+            values: by position from 0, or by name.
+
+        Raises:
+            ReadError: a value is missing, does not fit its field, or is null in a comparison.
+        """
+        bounds_by_field: dict[str, list[Bound]] = {}
+        for condition in self.conditions:
+            field = self.fields[condition.field]
+            operands = [self._find_operand_value(operand, values) for operand in condition.operands]
+            bounds_by_field.setdefault(field.name, []).append(
+                build_bound(field, condition, operands)
+            )
+        return {
+            name: intersect_bounds(self.fields[name], bounds)
+            for name, bounds in bounds_by_field.items()
+        }
+
+    def _find_operand_value(self, operand: Operand, values: Mapping[int | str, Value]) -> Any:
+        if not isinstance(operand, Parameter):
+            return operand
+        if operand.name not in values:
+            raise ReadError(
+                f"read {self.name}", f"{operand} has no value", "a value for each parameter"
+            )
+        return values[operand.name]
+
+
+def bind_declared_reads(
+    declared: Sequence[ReadDeclaration], fields: Mapping[str, Field], mistakes: Mistakes
+) -> tuple[DeclaredRead, ...]:
+    """Return the declared reads bound to their fields, without those that have mistakes.
+
+    Args:
+        declared: the declaration of each read.
+        fields: the bound fields, by name.
+        mistakes: the list to which mistakes are added, below `reads`.
+    """
+    reads: list[DeclaredRead] = []
+    names: set[str] = set()
+    for index, declaration in enumerate(declared):
+        path = f"reads[{index}]"
+        if declaration.name in names:
+            mistakes.add(
+                f"{path}.name", f"the name {declaration.name!r} is taken", "a name of its own"
+            )
+        names.add(declaration.name)
+        if read := _bind_declared_read(declaration, fields, path, mistakes):
+            reads.append(read)
+    return tuple(reads)
+
+
+def _bind_declared_read(
+    declared: ReadDeclaration, fields: Mapping[str, Field], path: str, mistakes: Mistakes
+) -> DeclaredRead | None:
+    """Return one read bound to its fields; None if it has mistakes."""
+    before = len(mistakes.mistakes)
+    parsed = {
+        "where": parse_clause(parse_where, declared.where, f"{path}.where", mistakes),
+        "order": parse_clause(parse_order, declared.order, f"{path}.order", mistakes),
+        "rate": parse_clause(parse_rate, declared.rate, f"{path}.rate", mistakes),
+        "span": parse_clause(parse_duration, declared.span, f"{path}.span", mistakes),
+    }
+    for word in ("where", "order"):
+        for one in parsed[word] or ():
+            check_clause(one, fields, f"{path}.{word}", mistakes)
+    _check_conditions(parsed["where"] or (), fields, f"{path}.where", mistakes)
+    if len(mistakes.mistakes) > before:
+        return None
+    return DeclaredRead(
+        declared.name,
+        parsed["where"],
+        parsed["order"],
+        declared.limit,
+        parsed["rate"],
+        parsed["span"],
+        fields,
+    )
+
+
+def parse_clause(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:
+    """Return a parsed text; None, with the mistake added, if it cannot be parsed."""
+    if text is None:
+        return None
+    try:
+        return parse(text)
+    except InvalidArgument as refusal:
+        mistakes.add_invalid_argument(path, refusal)
+        return None
+
+
+def check_clause(
+    clause: Condition | Ordering, fields: Mapping[str, Field], path: str, mistakes: Mistakes
+) -> None:
+    """Add a mistake if a clause names an unknown field or does not fit the field's type."""
+    field = fields.get(clause.field)
+    if field is None:
+        known = ", ".join(list(fields)[:12])
+        remedy = suggest_name(clause.field, fields)
+        mistakes.add(path, f"there is no field {clause.field!r}", known, remedy)
+        return
+    if isinstance(clause, Condition) and not _can_test(field, clause):
+        mistakes.add(path, f"{clause}: {field.type.name} has no prefix", "text or bytes")
+
+
+def _can_test(field: Field, condition: Condition) -> bool:
+    """Return whether a condition can be applied to the field's type."""
+    return condition.operator != "starts" or field.type.is_sequence
+
+
+def _check_conditions(
+    conditions: Sequence[Condition], fields: Mapping[str, Field], path: str, mistakes: Mistakes
+) -> None:
+    """Add mistakes of values that do not fit, and of conditions that no row can meet."""
+    found: dict[str, list[Condition]] = {}
+    for one in conditions:
+        if one.field in fields and _can_test(fields[one.field], one):
+            found.setdefault(one.field, []).append(one)
+    for name, together in found.items():
+        _check_field_conditions(fields[name], together, path, mistakes)
+
+
+def _check_field_conditions(
+    field: Field, conditions: Sequence[Condition], path: str, mistakes: Mistakes
+) -> None:
+    """Add mistakes of the conditions on one field."""
+    bounds: list[Bound] = []
+    before = len(mistakes.mistakes)
+    for one in conditions:
+        if any(isinstance(operand, Parameter) for operand in one.operands):
+            _check_operands(field, one, path, mistakes)
+            continue
+        try:
+            bounds.append(build_bound(field, one, one.operands))
+        except ReadError as problem:
+            mistakes.add(path, f"{one}: {problem.mistake.problem}", problem.mistake.expected)
+    text = " and ".join(map(str, conditions))
+    if len(mistakes.mistakes) > before:
+        return
+    if is_contradiction(conditions):
+        mistakes.add(path, f"{text}: a prefix and a range of one field", "one of them")
+    elif bounds and is_empty_bound(field, intersect_bounds(field, bounds)):
+        mistakes.add(path, f"{text}: no value satisfies this", "conditions that a row can meet")
+
+
+def _check_operands(field: Field, condition: Condition, path: str, mistakes: Mistakes) -> None:
+    """Add mistakes of the values that are written in a condition."""
+    for operand in condition.operands:
+        if isinstance(operand, Parameter):
+            continue
+        try:
+            build_bound(field, Condition(condition.field, "=", (operand,)), (operand,))
+        except ReadError as problem:
+            mistakes.add(path, f"{condition}: {problem.mistake.problem}", problem.mistake.expected)

@@ -1,0 +1,195 @@
+"""Proposals of a row key for a read that the current key does not serve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Mistakes
+from rowkey.keys import Determinant, build_key, is_null_requested
+from rowkey.plan.ranges import Plan, plan_read
+from rowkey.plan.row_order import drop_repeated_orderings
+from rowkey.schema import Constant, Equal, FieldRef, FunctionCall, OneOf, format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.keys import Key
+    from rowkey.schema import Bounds, Ordering, Term
+
+
+@dataclass(frozen=True, slots=True)
+class KeyProposal:
+    """A key that would serve one read; its effect on other reads is not considered.
+
+    Args:
+        key: in bracket notation.
+        fan_out: ranges it would read.
+        is_backwards: whether it would read them from their ends.
+        residual_fields: fields that would still be tested row by row.
+        moved_fields: fields that it holds and that lie in columns now.
+    """
+
+    key: str
+    fan_out: int
+    is_backwards: bool
+    residual_fields: tuple[str, ...]
+    moved_fields: tuple[str, ...]
+
+
+def propose_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> KeyProposal | None:
+    """Propose a key with which a read needs neither a full scan nor a sort; None if there is none.
+
+    What spreads stays in front, unless it is computed from what is asked in stretches alone: that
+    would tear each stretch apart. Nothing is proposed whose rows would then be spread by nothing
+    but their time, for all writes would meet at its end.
+
+    Behind what spreads stand fields with one value, then those with a few, then the fields of the
+    order, or the first field of which a stretch is asked where no order is; then the fields that
+    the key has besides, so that its rows stay apart.
+
+    Args:
+        key: the key as it is.
+        bounds: what is asked of each field, in normal values.
+        order: the order asked for.
+
+    >>> from rowkey.keys import bind_key
+    >>> from rowkey.schema import parse_order
+    >>> fields = {"host": "text", "user": "text", "ts": "timestamp_ms"}
+    >>> key = bind_key("[bucket(host, 16)][host][ts]", fields)
+    >>> propose_key(key, {"user": Equal("ada")}, parse_order("ts desc")).key
+    '[bucket(host, 16)][user][desc(ts)][host]'
+    """
+    found = find_serving_key(key, bounds, order)
+    if found is None or _has_leading_time(found[0]):
+        return None
+    return _build_proposal(key, *found)
+
+
+def find_serving_key(
+    key: Key, bounds: Bounds, order: Sequence[Ordering]
+) -> tuple[Key, Plan] | None:
+    """Return a key with which a read needs neither a full scan nor a sort, and its plan.
+
+    Args:
+        key: the key as it is.
+        bounds: what is asked of each field, in normal values.
+        order: the order asked for.
+
+    Returns:
+        The key and the plan of the read under it; None if there is no such key.
+    """
+    wanted = [
+        one
+        for one in drop_repeated_orderings(order)
+        if not isinstance(bounds.get(one.field), Equal)
+    ]
+    terms = tuple(_build_terms(key, bounds, wanted))
+    proposed = build_key(terms, key.declared_fields, Mistakes()) if terms else None
+    if proposed is None:
+        return None
+    plan = plan_read(proposed, bounds, order)
+    if plan.needs_sort or (plan.is_full_scan and bounds):
+        return None
+    return proposed, plan
+
+
+def _has_leading_time(key: Key) -> bool:
+    """Return whether a key begins with a time, so that all writes go to one region."""
+    first = key.parts[0]
+    is_timed = all(key.declared_fields[name].type.unit_ns is not None for name in first.fields)
+    return (
+        bool(first.fields) and is_timed and (first.order.is_ascending or first.order.is_descending)
+    )
+
+
+def _build_proposal(key: Key, proposed: Key, plan: Plan) -> KeyProposal:
+    """Return the proposal to replace a key, with the plan of the read on the new key."""
+    return KeyProposal(
+        key=format_key(proposed.terms),
+        fan_out=plan.fan_out,
+        is_backwards=plan.is_backwards,
+        residual_fields=plan.residual_fields,
+        moved_fields=tuple(name for name in proposed.fields if name not in key.fields),
+    )
+
+
+def _build_terms(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Iterator[Term]:
+    """Yield the terms of the proposed key: spreading terms, then each field once."""
+    stretches = {name for name, bound in bounds.items() if not isinstance(bound, Equal | OneOf)}
+    stretches |= {one.field for one in order}
+    spread = count_spreading_terms(key)
+    if any(part.fields and stretches.issuperset(part.fields) for part in key.parts[:spread]):
+        spread = 0
+    yield from key.terms[:spread]
+    told = dict.fromkeys(_list_pinned_fields(bounds))
+    told |= dict.fromkeys(one.field for one in order)
+    if not order:
+        told |= dict.fromkeys([name for name in bounds if name not in told][:1])
+    ordered = {one.field: one for one in order}
+    for name in told:
+        yield _build_ordering_term(key, ordered[name]) if name in ordered else _find_term(key, name)
+    whole = set(told)
+    for term, part in zip(key.terms[spread:], key.parts[spread:], strict=True):
+        left = [name for name in part.fields if name not in whole]
+        if left:
+            yield from (term,) if part.framing.is_self_delimiting else map(FieldRef, left)
+        whole.update(name for name in left if part.residue(name).is_empty)
+
+
+def _build_ordering_term(key: Key, ordering: Ordering) -> Term:
+    """Return the term of a field in the requested direction."""
+    whole = _find_term(key, ordering.field)
+    bare = whole.terms[0] if isinstance(whole, FunctionCall) else whole
+    return FunctionCall("desc", (bare,)) if ordering.descending else bare
+
+
+def _list_pinned_fields(bounds: Bounds) -> list[str]:
+    """Return fields with one value, then those with a few; without fields that may be null."""
+    listed = [name for name in bounds if not is_null_requested(bounds, name)]
+    one = [name for name in listed if isinstance(bounds[name], Equal)]
+    return one + [name for name in listed if isinstance(bounds[name], OneOf)]
+
+
+def count_spreading_terms(key: Key) -> int:
+    """Return how many leading terms only spread rows: buckets, salts, constants among them.
+
+    Other than `count_spreading_parts` they need not repeat what stands behind them, for it is put
+    there.
+
+    >>> from rowkey.keys import bind_key
+    >>> count_spreading_terms(bind_key("[salt(3)]['-'][n]", {"n": "u8"}))
+    2
+    """
+    count = 0
+    for index, (term, part) in enumerate(zip(key.terms, key.parts, strict=True)):
+        if isinstance(term, Constant):
+            count = count and index + 1
+            continue
+        orders = part.order.is_ascending or part.order.is_descending
+        drawn = part.determined_by is Determinant.CHANCE
+        if orders or isinstance(term, FieldRef) or not (drawn or part.images({}).points):
+            break
+        count = index + 1
+    return count
+
+
+def _find_term(key: Key, name: str) -> Term:
+    """Return the key's own term of a field if it holds the full value; else the plain field.
+
+    Returns:
+        The field in an encoding, or `desc` of that.
+    """
+    for term, part in zip(key.terms, key.parts, strict=True):
+        inner = (
+            term.terms[0] if isinstance(term, FunctionCall) and part.order.is_descending else term
+        )
+        is_it = isinstance(inner, FieldRef) and inner.name == name
+        if (
+            is_it
+            and part.framing.is_self_delimiting
+            and part.order.is_strict
+            and part.residue(name).is_empty
+        ):
+            return term
+    return FieldRef(name)

@@ -1,0 +1,80 @@
+"""Merging and sorting of the rows of several ranges.
+
+The prefix of a range is the same for all its rows, so what stands behind it alone decides their
+order. Intervals behind one prefix are ranges of their own with that same prefix: they merge in the
+order of their keys. Read backwards, the same bytes merge descending.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.plan.ranges import KeyRange
+    from rowkey.schema import Ordering, Value
+
+
+def extract_merge_key(key_range: KeyRange, key: bytes) -> bytes:
+    """Return the bytes by which rows are merged: the row key without the range's prefix.
+
+    Rows of one range ascend by it as they do by their keys. Two rows of different ranges may have
+    the same one, such as a row under two salts; `(extract_merge_key(one, key), key)` is total, and
+    descends where ranges are read backwards. Events of one row that live in its qualifiers merge
+    by what opens the qualifier, once the rows are merged by this.
+
+    Args:
+        key_range: the range that holds the key.
+        key: a row key.
+
+    >>> from rowkey.plan import KeyRange
+    >>> extract_merge_key(KeyRange(b"07a", b"07b", b"07"), b"07abc")
+    b'abc'
+    """
+    return key[len(key_range.prefix) :]
+
+
+def sort_rows(
+    rows: Iterable[Mapping[str, Value]], order: Sequence[Ordering], fields: Mapping[str, Field]
+) -> list[Mapping[str, Value]]:
+    """Return rows sorted by value, with nulls first in both directions.
+
+    Args:
+        rows: in normal values; those that are equal in the order keep theirs.
+        order: the order, most significant field first.
+        fields: the declared fields, by name.
+
+    Cost: all rows in memory, and one sort for each field of the order.
+
+    >>> from rowkey.keys import bind_key
+    >>> from rowkey.schema import parse_order
+    >>> fields = bind_key("[n]", {"n": {"type": "u8", "nullable": True}}).fields
+    >>> rows = [{"n": 1}, {"n": None}, {"n": 2}]
+    >>> [row["n"] for row in sort_rows(rows, parse_order("n desc"), fields)]
+    [None, 2, 1]
+    """
+    found = list(rows)
+    for ordering in reversed(order):
+        place = _build_sort_key(fields[ordering.field], is_null_greatest=ordering.descending)
+        found.sort(key=place, reverse=ordering.descending)
+    return found
+
+
+def _build_sort_key(
+    field: Field, *, is_null_greatest: bool
+) -> Callable[[Mapping[str, Value]], Any]:
+    """Return a function from a row to its sort key for one field.
+
+    Args:
+        field: the field.
+        is_null_greatest: whether a null is greater than every value, as a descending sort wants it.
+    """
+    name, hold = field.name, field.type.to_internal
+
+    def place(row: Mapping[str, Value]) -> Any:
+        value = row.get(name)
+        return (is_null_greatest, 0) if value is None else (not is_null_greatest, hold(value))
+
+    return place

@@ -1,0 +1,178 @@
+"""Plugin folders: each file of such a folder defines one plugin, and each plugin is one class.
+
+Code outside of a folder names no plugin: it asks the classes for their traits. Another package adds
+a plugin through the entry point group `rowkey.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from inspect import getmembers, isabstract, isclass
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rowkey.errors import Unavailable
+from rowkey.open_file_limit import explain_shortage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import EntryPoint
+
+K = TypeVar("K")
+
+ENTRY_POINT_GROUP = "rowkey.kinds"
+
+
+def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str, type[K]]:
+    """Return the plugins of one folder by name, with those that other packages offer.
+
+    Nothing is imported before the first lookup. A lookup of one plugin imports that plugin, and a
+    list of names imports none, unless another package offers plugins, which may have any name. Such
+    a package imports the contract, so the package of the contract must be imported by then.
+
+    Args:
+        contract: the class that every plugin of the folder derives from.
+        package: the package of the folder, `__name__` in its `__init__`.
+        path: the folder, `__path__` in its `__init__`.
+
+    Returns:
+        Name to class, in the order of the names. Each lookup may raise `Unavailable`: a plugin of
+        another package does not load, is not a plugin, or has a name that is taken.
+
+    Cost: imports the file of each plugin that is looked up, once.
+    """
+    return _PluginFolder(contract, package, path)
+
+
+class _PluginFolder(Mapping[str, type[K]]):
+    """The plugins of one folder, imported when they are first used."""
+
+    def __init__(self, contract: type[K], package: str, path: Iterable[str]) -> None:
+        self.contract = contract
+        self.package = package
+        self.path = path
+        self.loaded_plugins: dict[str, type[K]] = {}
+
+    @cached_property
+    def module_names(self) -> frozenset[str]:
+        """The names of the folder's files, which are the names of its plugins."""
+        return frozenset(module.name for module in iter_modules(self.path))
+
+    @cached_property
+    def plugins(self) -> dict[str, type[K]]:
+        """All plugins by name, in the order of the names."""
+        found = {name: self._load_module(name) for name in self.module_names}
+        for point, plugin in _iterate_external_plugins(self.contract):
+            name = _get_plugin_name(plugin)
+            if name in found:
+                raise _build_plugin_error(
+                    point,
+                    f"the name {name!r} is taken by {found[name].__module__}",
+                    "a name of its own",
+                    "Rename the plugin, or uninstall the package.",
+                )
+            found[name] = plugin
+        return dict(sorted(found.items()))
+
+    def _load_module(self, name: str) -> type[K]:
+        """Return the plugin that one file defines."""
+        plugin = self.loaded_plugins.get(name)
+        if plugin is None:
+            plugin = _load_plugin_class(self.contract, f"{self.package}.{name}")
+            assert _get_plugin_name(plugin) == name, f"{plugin} stands in {name}.py"
+            self.loaded_plugins[name] = plugin
+        return plugin
+
+    def __getitem__(self, name: str) -> type[K]:
+        if _list_entry_points():
+            return self.plugins[name]
+        if name not in self.module_names:
+            raise KeyError(name)
+        return self._load_module(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.plugins if _list_entry_points() else sorted(self.module_names))
+
+    def __contains__(self, name: object) -> bool:
+        return name in (self.plugins if _list_entry_points() else self.module_names)
+
+    def __len__(self) -> int:
+        return len(self.plugins if _list_entry_points() else self.module_names)
+
+
+@explain_shortage
+def _load_plugin_class(contract: type[K], module_name: str) -> type[K]:
+    """Return the one concrete class that a file defines for a contract."""
+    module = import_module(module_name)
+    found = [
+        member
+        for _, member in getmembers(module, isclass)
+        if member.__module__ == module_name and issubclass(member, contract)
+    ]
+    concrete = [plugin for plugin in found if not isabstract(plugin)]
+    assert len(concrete) == 1, f"{module_name} must define one plugin, found {concrete}"
+    return concrete[0]
+
+
+@cache
+def _list_entry_points() -> tuple[EntryPoint, ...]:
+    """Return the entry points of installed packages, for all plugin folders."""
+    return tuple(entry_points(group=ENTRY_POINT_GROUP))
+
+
+def _iterate_external_plugins(contract: type[K]) -> Iterator[tuple[EntryPoint, type[K]]]:
+    """Yield the plugins that installed packages offer for a contract."""
+    for point in _list_entry_points():
+        plugin = _load_entry_point(point)
+        if issubclass(plugin, contract):
+            yield point, plugin
+
+
+def _load_entry_point(entry_point: EntryPoint) -> type[Any]:
+    """Return the class that a package offers through an entry point."""
+    try:
+        plugin = entry_point.load()
+    except Exception as problem:
+        raise _build_plugin_error(
+            entry_point, f"it does not load: {type(problem).__name__}: {problem}"
+        ) from problem
+    own = __name__.partition(".")[0]
+    if not isclass(plugin) or not any(
+        one.__module__.startswith(f"{own}.") for one in plugin.__mro__
+    ):
+        raise _build_plugin_error(
+            entry_point, f"{plugin!r} is not a plugin", "a class that derives from a contract"
+        )
+    if isabstract(plugin):
+        missing = ", ".join(sorted(getattr(plugin, "__abstractmethods__", ())))
+        raise _build_plugin_error(
+            entry_point, f"{plugin.__name__} lacks {missing}", "a class without abstract methods"
+        )
+    name = _get_plugin_name(plugin)
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        allowed = "lower-case letters, digits and _"
+        raise _build_plugin_error(entry_point, f"{plugin.__name__} is named {name!r}", allowed)
+    return plugin
+
+
+def _get_plugin_name(plugin: type[Any]) -> Any:
+    """Return the name of a plugin class; None if it has no name."""
+    return getattr(plugin, "name", None)
+
+
+def _build_plugin_error(
+    entry_point: EntryPoint,
+    problem: str,
+    expected: str = "",
+    remedy: str = "Fix or uninstall the package that offers it.",
+) -> Unavailable:
+    """Return the error of a plugin that a package offers."""
+    return Unavailable(
+        f"entry point {ENTRY_POINT_GROUP}, {entry_point.name} = {entry_point.value}",
+        problem,
+        expected,
+        remedy,
+    )

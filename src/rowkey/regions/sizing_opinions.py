@@ -1,0 +1,209 @@
+"""Recommendations of each source for the number of regions.
+
+The sources disagree and leave gaps, so each recommendation keeps its own reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rowkey.errors import InvalidArgument
+from rowkey.messages import pluralize
+from rowkey.regions.split_policy import FLUSH_SIZE, MAX_FILE_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIB = 2**30
+TIB = 2**40
+
+ARTICLE_NAME = "article of 2021"
+"""One opinion among others. Source: "HBase Hotkey: 预分区和Rowkey设计", 2021-06-07."""
+
+MAX_REGION_BYTES = 50 * GIB
+"""Largest region the book allows. Source: HBase book, 10..50 GB per region; HBASE-11985."""
+
+MEMSTORE_HEAP_SHARE = (2, 5)
+"""0.4 of the heap for all MemStores. Source: hbase.regionserver.global.memstore.size."""
+
+REGIONS_PER_TABLE = (50, 100)
+"""Regions of a table with one or two families. Source: HBase book, Table Schema Rules of Thumb."""
+
+REGIONS_PER_SERVER = (20, 200)
+"""Regions of all tables on one server. Source: HBase book, Number of Regions per RegionServer."""
+
+START_REGIONS_PER_SERVER = 10
+"""Regions to start with on each server, all tables. Source: HBase book, pre-splitting."""
+
+SMALL_TABLE_REGIONS = (5, 10)
+"""Regions of a table below 50 GB. Source: as ARTICLE, its table of region counts."""
+
+MAX_LARGE_TABLE_REGIONS = 120
+"""Regions at most of a table of 500 GB to 10 TB. Source: as ARTICLE, same table."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableDemand:
+    """What a table will hold and stand.
+
+    Args:
+        size: bytes of the table in its files, all rows and versions, copies not counted; 0 if
+            nobody knows.
+        servers: region servers.
+        families: column families.
+        heap: bytes of heap of one server, if known.
+        writes: bytes written a second, if known.
+        capacity: bytes a second one server takes, if known.
+        scans: whether reads scan over much of the table.
+        prefixes: values of the key's leading part, such as buckets, if they can be listed.
+    """
+
+    size: int = 0
+    servers: int = 8
+    families: int = 1
+    heap: int | None = None
+    writes: int | None = None
+    capacity: int | None = None
+    scans: bool = False
+    prefixes: int | None = None
+
+    def __post_init__(self) -> None:
+        for word, least in (("size", 0), ("servers", 1), ("families", 1), ("heap", 1),
+                            ("writes", 0), ("capacity", 1), ("prefixes", 1)):  # fmt: skip
+            given = getattr(self, word)
+            if given is not None and not least <= given < 2**63:
+                raise InvalidArgument(word, f"{given} is out of range", f"{least}..2^63-1")
+
+
+@dataclass(frozen=True, slots=True)
+class SizingOpinion:
+    """The recommendation of one source: a range of region counts, or none, with the reason.
+
+    Args:
+        source: who says so.
+        min_regions: fewest regions; None if the source sets no least.
+        max_regions: most regions; None if the source sets no most.
+        reason: why, with the figures it follows from.
+    """
+
+    source: str
+    min_regions: int | None
+    max_regions: int | None
+    reason: str
+
+
+def collect_opinions(demand: TableDemand) -> tuple[SizingOpinion, ...]:
+    """Return the recommendation of every source for a table.
+
+    >>> for row in collect_opinions(TableDemand(size=TIB, servers=8))[:2]:
+    ...     print(row.min_regions, row.max_regions, row.reason)
+    103 103 500 GB..10 TB: size / 10 GB, at most 120
+    128 171 6..8 GB per region
+    """
+    return tuple(_iterate_opinions(demand))
+
+
+def _iterate_opinions(demand: TableDemand) -> Iterator[SizingOpinion]:
+    yield _build_article_opinion(demand.size)
+    yield SizingOpinion(
+        f"{ARTICLE_NAME}, per region",
+        _divide_up(demand.size, 8 * GIB),
+        _divide_up(demand.size, 6 * GIB),
+        "6..8 GB per region",
+    )
+    yield SizingOpinion(
+        "HBase 2.6, hbase.hregion.max.filesize",
+        _divide_up(demand.size, MAX_FILE_SIZE),
+        None,
+        "a region above 10 GB splits by itself",
+    )
+    yield SizingOpinion(
+        "HBase book, region size",
+        _divide_up(demand.size, MAX_REGION_BYTES),
+        _divide_up(demand.size, MAX_FILE_SIZE),
+        "10..50 GB per region; above 10 GB only if MAX_FILESIZE is raised",
+    )
+    yield _build_book_opinion(demand.families)
+    least, most = (each * demand.servers for each in REGIONS_PER_SERVER)
+    reason = f"{REGIONS_PER_SERVER[0]}..{REGIONS_PER_SERVER[1]} per server, all tables together"
+    yield SizingOpinion("HBase book, regions per server", least, most, reason)
+    start = START_REGIONS_PER_SERVER * demand.servers
+    yield SizingOpinion(
+        "HBase book, pre-splitting",
+        None,
+        start,
+        f"start with {START_REGIONS_PER_SERVER} per server",
+    )
+    yield _build_memstore_opinion(demand)
+    yield SizingOpinion(
+        "arithmetic",
+        demand.servers,
+        None,
+        f"every server takes part, evenly at multiples of {demand.servers}: the busiest carries "
+        "ceil(k / servers) · servers / k of the mean",
+    )
+
+
+def _build_article_opinion(size: int) -> SizingOpinion:
+    """Return the recommendation of the article's table, with its gaps."""
+    source = f"{ARTICLE_NAME}, by size"
+    if size < 50 * GIB:
+        return SizingOpinion(source, *SMALL_TABLE_REGIONS, "below 50 GB: 5..10")
+    if size < 500 * GIB:
+        return SizingOpinion(source, None, None, "between 50 and 500 GB the source says nothing")
+    if size > 10 * TIB:
+        return SizingOpinion(source, None, None, "above 10 TB the source says nothing")
+    wanted = _divide_up(size, 10 * GIB)
+    if wanted <= MAX_LARGE_TABLE_REGIONS:
+        reason = f"500 GB..10 TB: size / 10 GB, at most {MAX_LARGE_TABLE_REGIONS}"
+        return SizingOpinion(source, wanted, wanted, reason)
+    reason = (
+        f"500 GB..10 TB: size / 10 GB is {wanted:,}, its own cap is {MAX_LARGE_TABLE_REGIONS}: "
+        f"that makes {size / MAX_LARGE_TABLE_REGIONS / GIB:.1f} GB per region, which splits by "
+        "itself at 10 GB"
+    )
+    return SizingOpinion(source, MAX_LARGE_TABLE_REGIONS, MAX_LARGE_TABLE_REGIONS, reason)
+
+
+def _build_book_opinion(families: int) -> SizingOpinion:
+    source = "HBase book, regions per table"
+    if families > 2:
+        return SizingOpinion(source, None, None, f"it speaks of 1 or 2 families, not of {families}")
+    reason = f"{REGIONS_PER_TABLE[0]}..{REGIONS_PER_TABLE[1]} for a table with 1 or 2 families"
+    return SizingOpinion(source, *REGIONS_PER_TABLE, reason)
+
+
+def _build_memstore_opinion(demand: TableDemand) -> SizingOpinion:
+    source = "HBase book, MemStore"
+    if demand.heap is None:
+        return SizingOpinion(
+            source, None, None, "heap · 0.4 / (128 MB · families): the heap is not given"
+        )
+    each = compute_memstore_regions(demand.heap, demand.families)
+    reason = (
+        f"heap · 0.4 / (128 MB · families) = {pluralize(each, 'region')} of full MemStores per "
+        "server, "
+        "all tables together"
+    )
+    return SizingOpinion(source, None, each * demand.servers, reason)
+
+
+def compute_memstore_regions(heap: int, families: int) -> int:
+    """Return how many regions of a server can fill their MemStores before flushes are forced.
+
+    Args:
+        heap: bytes of heap of the server.
+        families: families that are written.
+
+    Source: HBase book: heap · 0.4 / (128 MB · families); 51 at 16 GB and one family.
+
+    >>> compute_memstore_regions(16 * GIB, 1)
+    51
+    """
+    share, whole = MEMSTORE_HEAP_SHARE
+    return heap * share // (whole * FLUSH_SIZE * families)
+
+
+def _divide_up(size: int, region_bytes: int) -> int:
+    return max(1, -(-size // region_bytes))

@@ -1,0 +1,328 @@
+"""A comparison of designs as a table for people and as a JSON document for machines."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rowkey.messages import pluralize
+from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.text import wrap_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from rowkey.advise import Comparison, Figure, Measure
+
+COMPARISON_FIELDS = {
+    "format": "version of this document",
+    "seed": "where randomness began",
+    "sample.path": "the sample",
+    "sample.events": "events it has",
+    "sample.first": "number of the first event that was replayed",
+    "operations": "events replayed on each design",
+    "servers": "region servers",
+    "capacity": "operations a second that one of them serves; null where none is declared",
+    "designs[].label": "its letter, by which figures and bests name it",
+    "designs[].name": "the design file",
+    "designs[].table": "name of the table",
+    "designs[].key": "the row key in bracket notation",
+    "designs[].verdict": "even, warm or hot, as `simulate` says",
+    "designs[].verdict_skew": "the skew over servers it is from",
+    "designs[].verdict_even": "what an even design would show",
+    "designs[].verdict_basis": "the windows it is from",
+    "designs[].findings[].code": "the code of a rule that found something",
+    "designs[].findings[].name": "its name",
+    "designs[].findings[].severity": "error, warning or info",
+    "reads[].name": "a read that any of the designs declares, and all are asked",
+    "reads[].where": "its conditions",
+    "reads[].order": "the order asked for",
+    "reads[].limit": "rows wanted; null for all",
+    "reads[].share": "its share of all reads, by the rates; equal where a rate is missing",
+    "has_rates": "whether the shares are from declared rates",
+    "measures[].name": "name of the measure, such as skew_10s or fan_out",
+    "measures[].read": "the read it is of; null for all reads together, and what is not of reads",
+    "measures[].what": "what it measures",
+    "measures[].better": "less or more; null where neither is better",
+    "measures[].within": "figures that differ by less are equal: chance or a clock makes as much",
+    "measures[].figures.*.value": "by the design's letter, its figure; null where there is none",
+    "measures[].figures.*.exact": "whether it was counted, not estimated or timed",
+    "measures[].figures.*.reason": "why there is none",
+    "measures[].figures.*.whole": "whether it is of a read of the whole table: never the best",
+    "measures[].best[]": "letters of the best; none where all are equal or nothing is better",
+}
+"""The meaning of every field of `build_comparison_document`."""
+
+MEASURE_LABELS = {
+    "throughput": "writes a second, at most",
+    "regions": "regions",
+    "dead_regions": "regions without a write",
+    "key_bytes": "bytes of a row key",
+    "event_bytes": "bytes of an event",
+    "total_bytes": "bytes of all events",
+    "encode_us": "µs to make a key",
+    "overwritten": "rows overwritten",
+    "errors": "errors found",
+    "warnings": "warnings found",
+    "remarks": "remarks found",
+    "skew_equal": "skew, equal windows",
+    "fan_out": "  ranges",
+    "read_regions": "  regions",
+    "read_per_returned": "  rows read for each one",
+    "rows_returned": "  rows returned",
+    "sorted_in_memory": "  sorted in memory",
+}
+LABEL_WIDTH = 24
+"""Characters of the first column; with eight designs each of the others has seven of 80."""
+MAX_COLUMN_WIDTH = 13
+BEST_MARK = "*"
+NO_VALUE = "–"
+WHOLE_TABLE = "all"
+"""In place of the number of ranges of a read of the whole table."""
+
+
+def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as `rowkey compare -f json` prints it."""
+    return {
+        "format": FORMAT_VERSION,
+        "seed": comparison.seed,
+        "sample": {
+            "path": str(comparison.path),
+            "events": comparison.event_count,
+            "first": comparison.first_event,
+        },
+        "operations": comparison.operation_count,
+        "servers": comparison.servers,
+        "capacity": comparison.capacity,
+        "designs": [
+            {
+                "label": design.label,
+                "name": design.name,
+                "table": design.design.table,
+                "key": str(design.design.key),
+                "verdict": design.simulation.verdict.level,
+                "verdict_skew": design.simulation.verdict.skew,
+                "verdict_even": design.simulation.verdict.even_skew,
+                "verdict_basis": design.simulation.verdict.basis,
+                "findings": [
+                    {"code": finding.code, "name": finding.name, "severity": finding.severity}
+                    for finding in design.lint_result.findings
+                ],
+            }
+            for design in comparison.designs
+        ],
+        "reads": [
+            {
+                "name": name,
+                "where": rate.where,
+                "order": rate.order,
+                "limit": rate.limit,
+                "share": comparison.read_weights[name],
+            }
+            for name, rate in comparison.reads.items()
+        ],
+        "has_rates": comparison.has_rates,
+        "measures": [
+            _build_measure(design, _list_labels(comparison)) for design in comparison.measures
+        ],
+    }
+
+
+def _list_labels(comparison: Comparison) -> list[str]:
+    """Return the label of each design, as in `by_host.toml`."""
+    return [design.label for design in comparison.designs]
+
+
+def _build_measure(measure: Measure, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the document of one measure, with its figures by design."""
+    return {
+        "name": measure.name,
+        "read": measure.read_name,
+        "what": measure.description,
+        "better": measure.direction or None,
+        "within": measure.tolerance,
+        "figures": {
+            label: {
+                "value": figure.value,
+                "exact": figure.is_exact,
+                "reason": figure.reason or None,
+                "whole": figure.is_full_scan,
+            }
+            for label, figure in zip(labels, measure.figures, strict=True)
+        },
+        "best": [labels[number] for number in measure.best_designs],
+    }
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print a comparison: the designs, then a row for each measure with its best marked."""
+    from rich.text import Text
+
+    for line in format_comparison(comparison, console.width):
+        text = Text(line)
+        text.highlight_regex(rf"\S+{_escape_pattern(BEST_MARK)}(?= |$)", "bold green")
+        console.print(text, soft_wrap=True)
+
+
+def _escape_pattern(text: str) -> str:
+    """Escape every character of a text for a regular expression."""
+    return "".join(f"\\{character}" for character in text)
+
+
+def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
+    """Yield a comparison as lines of text.
+
+    Args:
+        comparison: the comparison.
+        width: characters of a line; 80 hold a table of eight designs.
+    """
+    for one in comparison.designs:
+        yield from wrap_text(
+            f"{one.label}  {one.name}: {one.design.table}  {one.design.key}", width, 5
+        )
+    half = ", its second half" if comparison.first_event else ""
+    servers = "server" if comparison.servers == 1 else "servers"
+    said = (
+        f"{pluralize(comparison.operation_count, 'event')} of {comparison.path}{half}, on "
+        f"{comparison.servers:,} {servers}"
+    )
+    yield from wrap_text(said, width, 2)
+    yield ""
+    room = min(MAX_COLUMN_WIDTH, (width - LABEL_WIDTH) // len(comparison.designs))
+    yield _format_row("", [f"{label} " for label in _list_labels(comparison)], room)
+    verdicts = [one.simulation.verdict.level for one in comparison.designs]
+    yield _format_row("verdict", _mark_best(verdicts, _find_least_grave(verdicts)), room)
+    for (read, is_of_reads), group in groupby(comparison.measures, _get_title):
+        if is_of_reads:
+            yield from wrap_text(_format_read_title(comparison, read), width, 2)
+        for measure in filter(_has_row, group):
+            cells = [_format_cell(measure, figure, room - 2) for figure in measure.figures]
+            yield _format_row(_format_label(measure), _mark_best(cells, measure.best_designs), room)
+    yield ""
+    for note in _format_notes(comparison):
+        yield from wrap_text(note, width, 2)
+
+
+def _format_row(first: str, cells: Sequence[str], cell_width: int) -> str:
+    """Return a row of the table: a label, then a cell for each design."""
+    return f"{first:<{LABEL_WIDTH}}{''.join(f'{cell:>{cell_width}}' for cell in cells)}".rstrip()
+
+
+def _mark_best(cells: Sequence[str], best: Sequence[int]) -> list[str]:
+    """Return the cells, with a mark at the best of them."""
+    return [f"{cell}{BEST_MARK if number in best else ' '}" for number, cell in enumerate(cells)]
+
+
+def _find_least_grave(verdicts: Sequence[str]) -> list[int]:
+    """Return the designs with the best verdict, unless all have it."""
+    least = min(verdicts, key=("even", "warm", "hot").index)
+    best = [number for number, verdict in enumerate(verdicts) if verdict == least]
+    return best if len(best) < len(verdicts) else []
+
+
+def _get_title(measure: Measure) -> tuple[str | None, bool]:
+    """Return the read that a measure belongs to, and whether it is about reads."""
+    return measure.read_name, MEASURE_LABELS.get(measure.name, "").startswith(" ")
+
+
+def _format_label(measure: Measure) -> str:
+    """Return the label of a measure with its unit."""
+    return (
+        MEASURE_LABELS.get(measure.name)
+        or f"skew, {measure.name.removeprefix('skew_').removesuffix('s')} s"
+    )
+
+
+def _has_row(measure: Measure) -> bool:
+    """Return whether a measure has a row: a figure is known and something was found."""
+    values = {figure.value for figure in measure.figures}
+    is_silent = measure.name in (
+        "errors",
+        "warnings",
+        "remarks",
+        "sorted_in_memory",
+        "dead_regions",
+    )
+    return values != {None} and not (is_silent and values == {0.0})
+
+
+def _format_read_title(comparison: Comparison, name: str | None) -> str:
+    """Return the heading of the measures of one read."""
+    if name is None:
+        often = "by their rates" if comparison.has_rates else "each as often as the others"
+        return f"all reads, {often}"
+    share = f", {comparison.read_weights[name]:.0%} of the reads" if comparison.has_rates else ""
+    return f"read {name}{share}"
+
+
+def _format_cell(measure: Measure, figure: Figure, cell_width: int) -> str:
+    """Return one figure of a measure as a cell."""
+    if figure.is_full_scan and measure.read_name is not None:
+        return WHOLE_TABLE
+    if measure.name == "sorted_in_memory" and figure.value is not None:
+        return "yes" if figure.value else "no"
+    return _format_figure(figure, cell_width)
+
+
+def _format_figure(figure: Figure, cell_width: int) -> str:
+    """Return a figure in a number of characters, or a few more.
+
+    >>> from rowkey.advise import Figure
+    >>> values = (1.126, 16.0, 1234.0, 336_776.0, 45_112_345.0, None)
+    >>> [_format_figure(Figure(value), 5) for value in values]
+    ['1.13', '16', '1,234', '337k', '45.1M', '–']
+    >>> _format_figure(Figure(45_112_345.0), 10), _format_figure(Figure(2896.1), 5)
+    ('45,112,345', '2,896')
+    >>> _format_figure(Figure(0.0004), 5)
+    '0.00'
+    """
+    value = figure.value
+    if value is None:
+        return NO_VALUE
+    decimals = 0 if value == int(value) or value >= 1_000 else (2 if value < 10 else 1)
+    text = f"{value:,.{decimals}f}"
+    for unit in "kMGTPE":
+        if len(text) <= cell_width:
+            break
+        value /= 1_000
+        text = f"{value:.{0 if value >= 100 else 1}f}{unit}"
+    return text
+
+
+def _format_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield what the marks mean, and why figures are missing."""
+    more = "; of writes a second, more" if comparison.capacity is not None else ""
+    yield f"{BEST_MARK} the best of its row, or equal to it but for chance: less is better{more}"
+    if any(figure.is_full_scan for one in comparison.measures for figure in one.figures):
+        yield (
+            f"{WHOLE_TABLE}: nothing in the key narrows the read, and the whole table is its range"
+        )
+    thin = [one for one in comparison.measures if one.name not in MEASURE_LABELS]
+    missing = [one for one in thin if all(figure.value is None for figure in one.figures)]
+    if missing:
+        widths = ", ".join(_format_label(one).removeprefix("skew, ") for one in missing)
+        yield f"no skew in windows of {widths}: {missing[-1].figures[0].reason}"
+    yield from _explain_missing_figures(comparison, missing)
+    if not comparison.designs[0].is_measured:
+        yield "bytes of an event are told from the widths of fields: the sample lacks some of them"
+
+
+def _explain_missing_figures(comparison: Comparison, skipped: Sequence[Measure]) -> Iterator[str]:
+    """Yield why figures are missing, each reason once with its designs and measures."""
+    without: dict[tuple[str, str], list[str]] = {}
+    for one in comparison.measures:
+        if one in skipped:
+            continue
+        for label, figure in zip(_list_labels(comparison), one.figures, strict=True):
+            if figure.value is None and (one.name, figure.reason) != ("encode_us", ""):
+                of = f"read {one.read_name}: " if one.read_name is not None else ""
+                without.setdefault((f"{of}{_format_label(one).strip()}", figure.reason), []).append(
+                    label
+                )
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (what, reason), labels in without.items():
+        alike.setdefault((", ".join(labels), reason), []).append(what)
+    for (labels_said, reason), whats in alike.items():
+        yield f"{NO_VALUE} {labels_said}; {', '.join(whats)}: {reason}"

@@ -1,0 +1,122 @@
+"""The plan of a read as text for people and as a JSON document for machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.plan import format_explanation
+from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.text import wrap_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.plan import Explanation
+
+EXPLANATION_FIELDS = {
+    "name": "name of the declared read; null for one asked in words",
+    "key": "the row key in bracket notation",
+    "conditions[]": "what is asked, a condition each",
+    "order[]": "the order asked for, most significant field first",
+    "limit": "rows wanted; null for all",
+    "runs": "nothing, get (one key a range), scan or full scan",
+    "fan_out": "ranges read for one answer",
+    "ranges[].start": "first possible row key of one of the first ranges, hexadecimal",
+    "ranges[].stop": "first row key behind it, hexadecimal; empty for the end of the table",
+    "ranges[].words": "what its keys hold",
+    "pinned[]": "parts of the key that have constant bytes in each range",
+    "narrowed": "the part behind them of which a stretch is read; null if none",
+    "residual[]": "fields whose conditions are tested row by row after reading",
+    "served": "forwards, backwards, sorted (in memory), or free if no order was asked for",
+    "comes_in[]": "the order in which merged rows come by themselves",
+    "rows_read": "rows read for each row of the answer; null where too little is known",
+    "warnings[]": "what it costs, as sentences",
+    "proposal": "null where the key serves the read, or no key would",
+    "proposal.key": "a key that would serve it; other reads and the writes are not looked at",
+    "proposal.fan_out": "ranges it would read",
+    "proposal.backwards": "whether it would read them from their ends",
+    "proposal.residual[]": "fields that would still be tested row by row",
+    "proposal.moved[]": "fields it holds that lie in columns now",
+}
+"""The meaning of every field of `build_explanation_document`."""
+
+
+EXPLANATIONS_FIELDS = {
+    "format": "version of this document",
+    **{f"reads[].{path}": meaning for path, meaning in EXPLANATION_FIELDS.items()},
+}
+"""The meaning of every field of `build_explanations_document`."""
+
+
+def build_explanations_document(explanations: Mapping[str, Explanation]) -> dict[str, Any]:
+    """Return how reads run as `rowkey explain -f json` prints it.
+
+    Args:
+        explanations: how each runs, by its name; the name is empty for one asked in words.
+    """
+    return {
+        "format": FORMAT_VERSION,
+        "reads": [
+            build_explanation_document(name, explanation)
+            for name, explanation in explanations.items()
+        ],
+    }
+
+
+def build_explanation_document(name: str, explanation: Explanation) -> dict[str, Any]:
+    """Return how one read runs as `build_explanations_document` lists it.
+
+    Args:
+        name: the name of a declared read, or an empty string.
+        explanation: how it runs.
+    """
+    new = explanation.proposal
+    return {
+        "name": name or None,
+        "key": explanation.key,
+        "conditions": list(explanation.conditions),
+        "order": list(explanation.order),
+        "limit": explanation.limit,
+        "runs": explanation.access_type,
+        "fan_out": explanation.fan_out,
+        "ranges": [
+            {
+                "start": key_range.start.hex(),
+                "stop": key_range.stop.hex(),
+                "words": key_range.description,
+            }
+            for key_range in explanation.ranges
+        ],
+        "pinned": list(explanation.pinned_parts),
+        "narrowed": explanation.narrowed_part or None,
+        "residual": list(explanation.residual_fields),
+        "served": explanation.order_method,
+        "comes_in": list(explanation.natural_order),
+        "rows_read": explanation.rows_read,
+        "warnings": list(explanation.warnings),
+        "proposal": None
+        if new is None
+        else {
+            "key": new.key,
+            "fan_out": new.fan_out,
+            "backwards": new.is_backwards,
+            "residual": list(new.residual_fields),
+            "moved": list(new.moved_fields),
+        },
+    }
+
+
+def format_explanation_text(name: str, explanation: Explanation, width: int = 100) -> Iterator[str]:
+    """Yield how one read runs in about a dozen lines.
+
+    Args:
+        name: the name of a declared read, or an empty string.
+        explanation: how it runs.
+        width: characters of a line.
+    """
+    for line in format_explanation(explanation, name):
+        yield from wrap_text(line, width, TEXT_INDENT)
+
+
+TEXT_INDENT = 8
+"""Where the text of a line begins, behind the word that says what it tells."""

@@ -1,0 +1,232 @@
+"""The sentences and figures of a comparison that the templates of a report show.
+
+What is better is said of each measure by itself; there is no score over all of them.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rowkey.render.page.design_text import format_design_name
+from rowkey.render.page.figure_format import format_load, format_measure, format_share, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.render.languages import Translator
+
+    Document = Mapping[str, Any]
+
+MEASURE_GROUPS = {
+    "writes": ("skew", "throughput", "regions", "dead_regions"),
+    "bytes": ("key_bytes", "event_bytes", "total_bytes", "encode_us", "overwritten"),
+    "rules": ("errors", "warnings", "remarks"),
+}
+"""Measures under one title, by the beginnings of their names; all others are of reads."""
+BEST_MARK, NO_VALUE = "★", "–"
+
+
+def format_lead(comparison: Document, translator: Translator) -> str:
+    """Return what all designs were judged by."""
+    values = {name: f"{comparison[name]:,}" for name in ("events", "operations", "servers")}
+    name = "sample_hidden" if not comparison["sample"] else "sample"
+    return translator(f"compared.{name}", name=comparison["sample"], **values)
+
+
+def has_row(measure: Document) -> bool:
+    """Return whether a measure has a row: a figure is known, and of sorting one is not zero."""
+    values = {figure["value"] for figure in measure["figures"]}
+    return values != {None} and (measure["name"] != "sorted_in_memory" or values != {0.0})
+
+
+def has_small_maps(designs: Sequence[Document]) -> bool:
+    """Return whether all designs have a map of several servers."""
+    return all(design["map"] is not None and design["servers"] > 1 for design in designs)
+
+
+def build_measure_groups(
+    comparison: Document, designs: Sequence[Document], translator: Translator
+) -> list[dict[str, Any]]:
+    """Return the rows of the table of measures by group: a cell for each design.
+
+    The first row of the group of writes are the verdicts.
+    """
+    writes = _format_title(("writes", None), comparison, translator)
+    groups: list[dict[str, Any]] = [
+        {"title": writes, "rows": [_build_verdict_row(designs, translator)]}
+    ]
+    for title, measures in groupby(filter(has_row, comparison["measures"]), _find_title):
+        rows = [_build_row(measure, translator) for measure in measures]
+        if title == ("writes", None):
+            groups[0]["rows"] += rows
+        else:
+            groups.append({"title": _format_title(title, comparison, translator), "rows": rows})
+    return groups
+
+
+def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> dict[str, Any]:
+    """Return the verdicts as a row; the least grave ones are marked unless all are the same."""
+    grades = [("even", "warm", "hot").index(design["verdict"]["word"]) for design in designs]
+    return {
+        "label": translator("compared.verdict"),
+        "cells": [
+            {
+                "verdict": design["verdict"],
+                "is_best": grade == min(grades) != max(grades),
+                "note": "",
+            }
+            for design, grade in zip(designs, grades, strict=True)
+        ],
+    }
+
+
+def _build_row(measure: Document, translator: Translator) -> dict[str, Any]:
+    """Return the figures of one measure as a row."""
+    return {
+        "label": format_label(measure, translator),
+        "cells": [
+            {
+                "verdict": None,
+                "text": _format_value(measure, figure, translator),
+                "is_best": number in measure["best"],
+                "note": translator("reads.whole_table") if figure.get("is_whole") else "",
+            }
+            for number, figure in enumerate(measure["figures"])
+        ],
+    }
+
+
+def _find_title(measure: Document) -> tuple[str, str | None]:
+    """Return the group of a measure, and the read it is of."""
+    for title, names in MEASURE_GROUPS.items():
+        if measure["name"].startswith(names) and measure["read"] is None:
+            return title, None
+    return "reads", measure["read"]
+
+
+def _format_title(
+    title: tuple[str, str | None], comparison: Document, translator: Translator
+) -> str:
+    """Return the title of one measure."""
+    name, read = title
+    if name != "reads":
+        return translator(f"compared.{name}")
+    if read is None:
+        return translator(
+            "compared.all_reads" if comparison["has_rates"] else "compared.all_reads_equal"
+        )
+    if comparison["has_rates"]:
+        return translator(
+            "compared.read_share", name=read, share=format_share(comparison["reads"][read])
+        )
+    return translator("compared.read", name=read)
+
+
+def _format_value(measure: Document, figure: Document, translator: Translator) -> str:
+    """Return a figure with its unit."""
+    value = figure["value"]
+    if value is None:
+        return NO_VALUE
+    if measure["name"] == "sorted_in_memory":
+        return translator("compared.yes" if value else "compared.no")
+    if measure["name"].startswith("skew"):
+        return f"{format_load(value)}×"
+    return format_size(value) if measure["name"] == "total_bytes" else format_measure(value)
+
+
+def format_label(measure: Document, translator: Translator) -> str:
+    """Return the name of a measure."""
+    name = measure["name"]
+    if name.startswith("skew_") and name != "skew_equal":
+        return translator("measure.skew_s", width=name.removeprefix("skew_").removesuffix("s"))
+    return translator(f"measure.{name}") if f"measure.{name}" in translator else str(name)
+
+
+def _is_timed_skew(name: str) -> bool:
+    """Return whether a measure is the skew at some moment of time."""
+    return name.startswith("skew_") and name != "skew_equal"
+
+
+def list_missing_figures(
+    comparison: Document, designs: Sequence[Document], translator: Translator
+) -> list[str]:
+    """Return which figures are missing and why, and whether bytes are estimates."""
+    notes = list(_explain_missing_figures(comparison, designs, translator))
+    return notes if comparison["is_measured"] else [*notes, translator("compared.estimated")]
+
+
+def _explain_missing_figures(
+    comparison: Document, designs: Sequence[Document], translator: Translator
+) -> Iterator[str]:
+    """Yield a sentence for each group of measures that has no figures."""
+    silent = [
+        measure
+        for measure in comparison["measures"]
+        if all(f["value"] is None for f in measure["figures"])
+    ]
+    widths = [
+        measure["name"].removeprefix("skew_").removesuffix("s")
+        for measure in silent
+        if _is_timed_skew(measure["name"])
+    ]
+    if widths:
+        yield translator("figures.thin", widths=", ".join(f"{width} s" for width in widths))
+    without: dict[tuple[str, ...], list[str]] = {}
+    for measure in comparison["measures"]:
+        if measure["name"].startswith("skew_") or measure["name"] == "encode_us":
+            continue
+        for design, figure in zip(designs, measure["figures"], strict=True):
+            if figure["value"] is None:
+                reason = translator.translate_message(figure["reason"]) or translator(
+                    "compared.no_figure"
+                )
+                what = (
+                    *filter(None, [measure["read"]]),
+                    format_label(measure, translator),
+                    str(reason),
+                )
+                without.setdefault(what, []).append(format_design_name(design))
+    for (*of, reason), names in without.items():
+        yield f"{', '.join([*names, *of])}: {reason}"
+
+
+def list_measure_names(comparison: Document, translator: Translator) -> list[str]:
+    """Return the names of the measures that have a row, in the order of the language's file."""
+    shown_names = {measure["name"] for measure in comparison["measures"] if has_row(measure)}
+    names = [key.removeprefix("measure.") for key in translator.list_keys("measure.")]
+    return [
+        name
+        for name in dict.fromkeys(["skew_s", *names])
+        if name in shown_names or (name == "skew_s" and any(map(_is_timed_skew, shown_names)))
+    ]
+
+
+def list_best_measures(
+    comparison: Document, designs: Sequence[Document], translator: Translator
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return for each design the groups and names of the measures at which it is best."""
+    shown_measures = [measure for measure in comparison["measures"] if has_row(measure)]
+    return [
+        (
+            format_design_name(design),
+            [
+                (_format_title(title, comparison, translator), _join_names(measures, translator))
+                for title, measures in groupby(
+                    (measure for measure in shown_measures if number in measure["best"]),
+                    _find_title,
+                )
+            ],
+        )
+        for number, design in enumerate(designs)
+    ]
+
+
+def _join_names(measures: Iterator[Document], translator: Translator) -> str:
+    """Return the names of measures, joined as the language does."""
+    return translator("compared.separator").join(
+        translator("compared.unsorted")
+        if measure["name"] == "sorted_in_memory"
+        else format_label(measure, translator)
+        for measure in measures
+    )

@@ -1,0 +1,292 @@
+"""The sentences and figures of one design that the templates of a report show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.render.page.figure_format import format_count, format_load, format_share
+from rowkey.schema import MIN_VALUES_FOR_FACTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rowkey.render.languages import Translator
+
+TOPICS = ("key", "heat", "causes", "findings", "reads", "storage", "figures")
+"""The topics of a design in the order of the page, by the names of their macros."""
+BOX_COLOURS = 8
+"""Colours of boxes; they come again in keys of more parts."""
+MAX_BOX_BYTES = 12
+"""Bytes from which a box is as broad as any."""
+_SENTENCE_STARTS = frozenset({
+    "a", "all", "an", "any", "each", "every", "its", "most", "no", "none", "nothing", "of", "one",
+    "only", "the", "there", "these", "this", "two",
+})  # fmt: skip
+"""Words with which a sentence begins and that are no name of a design."""
+
+
+def format_design_name(design: Mapping[str, Any]) -> str:
+    """Return a design's name, after its letter if there are several designs.
+
+    >>> format_design_name({"label": "A", "name": "logs"})
+    'A logs'
+    >>> format_design_name({"label": "", "name": "logs"})
+    'logs'
+    """
+    return " ".join(filter(None, (design["label"], design["name"])))
+
+
+def format_verdict(design: Mapping[str, Any], translator: Translator) -> str:
+    """Return how much of its fair share the fullest server takes."""
+    if design["servers"] == 1:
+        return translator("verdict.said_single")
+    return translator(
+        "verdict.said", servers=design["servers"], skew=format_load(design["verdict"]["skew"])
+    )
+
+
+def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Translator) -> str:
+    """Return which windows a verdict is from, and what was replayed.
+
+    Args:
+        design: the design, as `build_glance_document` describes it.
+        shows_source: whether the events that were replayed are named.
+        translator: the page's language.
+    """
+    verdict = design["verdict"]
+    even, width = format_load(verdict["even"]), verdict["width_s"]
+    basis = (
+        translator("verdict.basis_equal", even=even)
+        if width is None
+        else translator("verdict.basis_s", even=even, width=f"{width} s")
+    )
+    return f"{basis} {_format_source(design, translator)}" if shows_source else basis
+
+
+def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
+    """Return a sentence about the origin of the replayed events."""
+    source = design["source"]
+    done, events = f"{design['operations']:,}", f"{source['events']:,}"
+    if source["kind"] != "sample":
+        return translator("verdict.judged_by_made", operations=done)
+    if not source["name"]:
+        return translator("verdict.judged_by_hidden", operations=done, events=events)
+    return translator("verdict.judged_by", operations=done, events=events, name=source["name"])
+
+
+def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
+    """Return the figures of a design that its card lists, and the remarks on its sample."""
+    facts = [
+        translator(
+            "verdict.regions", regions=f"{design['regions']:,}", servers=f"{design['servers']:,}"
+        )
+    ]
+    for name, number in (
+        ("dead", design["dead"]),
+        ("overwritten", design["overwritten"]),
+        ("left_out", design["source"]["left_out"]),
+    ):
+        if number:
+            facts.append(
+                translator(f"verdict.{name}", count=f"{number:,}", regions=design["regions"])
+            )
+    return [*facts, *map(translator.translate_message, design["source"]["said"])]
+
+
+def list_properties(properties: Mapping[str, Any], translator: Translator) -> list[str]:
+    """Return what a key can and cannot do, a sentence each."""
+    facts = [translator("key.decodes" if properties["decodes"] else "key.ambiguous")]
+    if properties["unique"]:
+        facts.append(translator("key.unique"))
+    elif properties["lossy"]:
+        facts.append(translator("key.lossy", fields=", ".join(properties["lossy"])))
+    if properties["kept"]:
+        facts.append(translator("key.kept", fields=", ".join(properties["kept"])))
+    if properties["chance"]:
+        facts.append(translator("key.chance"))
+    if properties["order"]:
+        facts.append(translator("key.rows_come", order=", ".join(properties["order"])))
+    return facts
+
+
+def format_losses(losses: Mapping[str, str], translator: Translator) -> str:
+    """Return what a part of the key loses of its fields."""
+    return translator("key.and").join(
+        translator("key.loses", name=name, what=translator.translate_message(what))
+        for name, what in losses.items()
+    )
+
+
+def compute_box_width(part: Mapping[str, Any]) -> int:
+    """Return how wide the box of a part is, from 1 to 12, by the most bytes it may have."""
+    return min(max(part["bytes"]["most"] or MAX_BOX_BYTES, 1), MAX_BOX_BYTES)
+
+
+def find_no_cause_key(design: Mapping[str, Any]) -> str:
+    """Return the key of the sentence for a design without a cause of hot spots."""
+    if design["verdict"]["word"] == "even":
+        return "causes.none_even"
+    is_thin = design["operations"] < MIN_VALUES_FOR_FACTS
+    return "causes.none_few" if is_thin else "causes.none_hot"
+
+
+def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[str, str, str]:
+    """Return a cause in the page's language: its title, what was seen, what would help.
+
+    An English page shows the sentences of the cause itself, which hold more figures, unless they
+    are hidden. Another page, or a redacted one, shows the sentences that the language has for the
+    cause, and the cause's own if the language has none.
+    """
+    prefix = f"causes.{cause['code']}"
+    is_known = f"{prefix}.title" in translator
+    title = translator(f"{prefix}.title") if is_known else str(cause["code"])
+    if translator.language == "en" and cause["message"]:
+        return title, cause["message"], cause["remedy"]
+    if not is_known:
+        message = cause["message"] or translator("causes.said", code=title)
+        return title, message, cause["remedy"] or translator("causes.remedy")
+    try:
+        message = translator(f"{prefix}.said", **cause["figures"])
+    except (KeyError, ValueError, TypeError):  # the evidence lacks a figure of the sentence
+        message = translator(f"{prefix}.general")
+    if cause.get("listed"):
+        return title, message, translator(f"{prefix}.listed", **cause["listed"])
+    if cause["notation"]:
+        return title, message, translator(f"{prefix}.remedy", notation=cause["notation"])
+    return title, message, translator(f"{prefix}.bare")
+
+
+def format_place(finding: Mapping[str, Any], translator: Translator) -> str:
+    """Return where a finding is in the design file."""
+    line = finding["line"]
+    places = finding["path"], translator("findings.line", line=line) if line else ""
+    return ", ".join(filter(None, places))
+
+
+def format_sentence(text: str) -> str:
+    """Return a finding's text as a sentence; it begins in upper case unless with a field's name.
+
+    >>> format_sentence("the key begins with ts"), format_sentence("ts moves with the clock.")
+    ('The key begins with ts.', 'ts moves with the clock.')
+    """
+    if text.split(" ", 1)[0] in _SENTENCE_STARTS:
+        text = f"{text[0].upper()}{text[1:]}"
+    return text if text.endswith((".", "…")) else f"{text}."
+
+
+def format_read(read: Mapping[str, Any], translator: Translator) -> str:
+    """Return a read as it was declared: its conditions, order and limit."""
+    phrases = [" and ".join(read["where"]) or translator("reads.all_rows")]
+    if read["order"]:
+        phrases.append(translator("reads.ordered", order=", ".join(read["order"])))
+    if read["limit"] is not None:
+        phrases.append(translator("reads.limit", limit=f"{read['limit']:,}"))
+    return ", ".join(phrases)
+
+
+def format_ranges(read: Mapping[str, Any], translator: Translator) -> str:
+    """Return how many ranges of keys a read opens."""
+    if read["runs"] == "full scan":
+        return translator("reads.whole_table")
+    if read["runs"] == "nothing":
+        return translator("reads.nothing")
+    number = read["cost"]["fan_out"] if read["cost"] else read["fan_out"]
+    if number == 1:
+        return translator("reads.range")
+    return translator(
+        "reads.keys" if read["runs"] == "get" else "reads.ranges", count=format_count(number)
+    )
+
+
+_Table = tuple["Sequence[str]", "Sequence[Sequence[object]]", str]
+"""The heads of a table, its rows, and its name."""
+
+
+def build_families_table(families: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
+    """Return the families of a design with their attributes."""
+    heads = ["family", "versions", "ttl", "compression", "bloom", "block"]
+    rows: list[list[object]] = [
+        [
+            family["name"],
+            family["versions"],
+            _format_ttl(family["ttl_s"], translator),
+            family["compression"],
+            family["bloom"],
+            _format_block_size(family["block_size"]),
+        ]
+        for family in families
+    ]
+    if any(family["more"] for family in families):
+        heads.append("more")
+        for row, family in zip(rows, families, strict=True):
+            row.append(", ".join(f"{name} = {value}" for name, value in family["more"].items()))
+    return (
+        [translator(f"storage.{head}") for head in heads],
+        rows,
+        translator("storage.family"),
+    )
+
+
+def _format_ttl(seconds: int | None, translator: Translator) -> str:
+    """Return a time to live, or that cells are kept forever."""
+    if seconds is None:
+        return translator("storage.forever")
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds % length == 0:
+            return f"{seconds // length:,} {unit}"
+    return f"{seconds:,} s"
+
+
+def _format_block_size(size: int) -> str:
+    """Return a block size with its unit."""
+    return f"{size // 1024:,} KiB" if size % 1024 == 0 else f"{size:,} B"
+
+
+def build_cells_table(cells: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
+    """Return the cells that an event writes."""
+    rows = [
+        (
+            f"{cell['family']}:{cell['qualifier'] or translator('storage.marker')}",
+            ", ".join(cell["fields"]),
+            format_count(cell["value_bytes"]),
+            format_share(cell["share"]),
+        )
+        for cell in cells
+    ]
+    heads = [translator(f"storage.{head}") for head in ("cell", "fields", "value", "written")]
+    return heads, rows, translator("storage.cell")
+
+
+def build_skew_table(skews: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
+    """Return the skew at each width of window that was measured."""
+    rows = [
+        (
+            f"{skew['width_s']} s",
+            f"{format_load(skew['servers'])}×",
+            f"{format_load(skew['even'])}×",
+            f"{format_load(skew['regions'])}×",
+            f"{format_load(skew['low'])}–{format_load(skew['high'])}×",
+        )
+        for skew in skews
+    ]
+    names = ("width", "skew", "even", "regions", "others")
+    return [translator(f"figures.{name}") for name in names], rows, translator("section.figures")
+
+
+def join_widths(skews: Sequence[Mapping[str, Any]]) -> str:
+    """Return the widths of windows, joined by commas."""
+    return ", ".join(f"{skew['width_s']} s" for skew in skews)
+
+
+def format_shares(design: Mapping[str, Any], translator: Translator) -> str:
+    """Return the shares of the busiest region next to a fair share."""
+    shares = design["shares"]
+    return translator(
+        "figures.shares",
+        regions=f"{design['regions']:,}",
+        total=format_share(shares["total"]),
+        median=format_share(shares["median"]),
+        worst=format_share(shares["worst"]),
+        windows=shares["windows"],
+        fair=format_share(1 / design["regions"]),
+    )

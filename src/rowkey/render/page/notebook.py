@@ -1,0 +1,251 @@
+"""Results in notebooks: HTML without scripts, and the same as text.
+
+The packages that compute results do not know how they are shown, so their results have no
+`_repr_html_`: `show` wraps a result in an object that has one.
+"""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument
+from rowkey.render.languages import LANGUAGES, Translator
+from rowkey.render.page.figure_format import format_count, format_load
+from rowkey.render.page.heat_png import draw_heat_png, to_data_uri
+from rowkey.render.page.markup import escape_html, read_asset, render_macro
+from rowkey.render.report import (
+    Redaction,
+    build_allowed_document,
+    build_cause_document,
+    build_finding_document,
+    build_glance_document,
+    build_key_boxes,
+    build_measures_document,
+    sort_by_severity,
+    sum_by_server,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.advise import Comparison
+    from rowkey.design import Design
+    from rowkey.lint import LintResult
+    from rowkey.simulate import ReadCost, Simulation
+
+NO_REDACTION = Redaction()
+"""A notebook belongs to the owner of the data, so nothing is hidden in it."""
+TEXT_WIDTH = 100
+MAX_FINDINGS = 20
+
+
+class NotebookResult:
+    """A result of rowkey that notebooks and terminals display.
+
+    Args:
+        html: the result as HTML that runs nothing, and whose style applies to nothing else.
+        text: returns the result as text.
+    """
+
+    def __init__(self, html: str, text: Callable[[], str]) -> None:
+        self._html = html
+        self._text = text
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return self._text()
+
+
+def show(
+    result: Simulation | Comparison | Design | LintResult, language: str = "en"
+) -> NotebookResult:
+    """Return a result for the last line of a notebook's cell; elsewhere it is shown as text.
+
+    IPython shows results by itself once rowkey is imported; `show` is for other notebooks, and for
+    another language.
+
+    Args:
+        result: a simulation, a comparison, a design, or what the rules found.
+        language: one of `LANGUAGES`.
+
+    Raises:
+        InvalidArgument: the result is none of these, or the language does not exist.
+    """
+    from rowkey.advise import Comparison
+    from rowkey.design import Design
+    from rowkey.lint import LintResult
+    from rowkey.simulate import Simulation
+
+    if language not in LANGUAGES:
+        raise InvalidArgument("language", repr(language), ", ".join(LANGUAGES))
+    if isinstance(result, Simulation):
+        piece = _render_simulation(result, language)
+        return _wrap_piece(piece, language, lambda: _format_simulation(result))
+    if isinstance(result, Comparison):
+        piece = _render_comparison(result, language)
+        return _wrap_piece(piece, language, lambda: _format_comparison(result))
+    if isinstance(result, LintResult):
+        piece = _render_findings(result, language)
+        return _wrap_piece(piece, language, lambda: _format_findings(result))
+    if isinstance(result, Design):
+        piece = _render_design(result, language)
+        return _wrap_piece(piece, language, lambda: _format_design(result))
+    raise InvalidArgument(
+        "show", f"{type(result).__name__}", "a Simulation, a Comparison, a Design or a LintResult"
+    )
+
+
+def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookResult:
+    """Return a piece of HTML with its style, in an element of its own."""
+    style, tag = read_asset("browser/fragment.css"), Translator(language).language_tag
+    return NotebookResult(
+        f'<div class="rowkey-shown" lang="{escape_html(tag)}"><style>{style}</style>{piece}</div>',
+        text,
+    )
+
+
+def _render_simulation(simulation: Simulation, language: str) -> str:
+    """Return the verdict, a map of the servers, the causes, and what the reads cost."""
+    translator = Translator(language)
+    glance = build_glance_document(simulation.design.table, simulation, NO_REDACTION)
+    reads = None
+    if simulation.reads:
+        names = ("name", "opens", "regions", "per_row")
+        reads = (
+            [translator(f"reads.{name}") for name in names],
+            [_build_read_row(read, translator) for read in simulation.reads],
+            translator("shown.reads"),
+        )
+    return render_macro(
+        language,
+        "notebook.html",
+        "simulation",
+        {"label": "", **glance},
+        _draw_picture(simulation, translator),
+        [build_cause_document(cause, NO_REDACTION) for cause in simulation.causes],
+        reads,
+    )
+
+
+def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, str] | None:
+    """Return a small map of the servers; None if events have no time, or there is one server."""
+    servers = simulation.design.cluster.servers
+    if simulation.load_map is None or servers == 1 or not len(simulation.load_map[2]):
+        return None
+    loads = sum_by_server(
+        simulation.load_map[2], [region.server for region in simulation.regions], servers
+    )
+    caption = translator("shown.map", skew=format_load(simulation.verdict.skew))
+    return {"address": to_data_uri(draw_heat_png(loads, servers)), "caption": caption}
+
+
+def _build_read_row(read: ReadCost, translator: Translator) -> tuple[str, ...]:
+    """Return the cells of one read in the table of reads."""
+    return (
+        read.name,
+        _format_ranges(read, translator),
+        format_count(read.regions[0]),
+        format_count(read.amplification),
+    )
+
+
+def _format_ranges(read: ReadCost, translator: Translator) -> str:
+    """Return how many ranges and regions a read needs."""
+    if read.error:
+        return translator.translate_message(read.error)
+    if read.is_full_scan:
+        return translator("reads.whole_table")
+    ranges = format_count(read.fan_out[0])
+    return translator("reads.range") if ranges == "1" else translator("reads.ranges", count=ranges)
+
+
+def _render_comparison(comparison: Comparison, language: str) -> str:
+    """Return a map of each design on one scale, and the table of measures."""
+    translator = Translator(language)
+    designs = [
+        {
+            "label": design.label,
+            **build_glance_document(design.name, design.simulation, NO_REDACTION),
+        }
+        for design in comparison.designs
+    ]
+    return render_macro(
+        language,
+        "notebook.html",
+        "comparison",
+        build_measures_document(comparison, NO_REDACTION),
+        designs,
+        [_draw_picture(design.simulation, translator) for design in comparison.designs],
+    )
+
+
+def _render_design(design: Design, language: str) -> str:
+    """Return the key part by part with an example, then fields, families and reads."""
+    from rowkey.design import derive_properties
+
+    fields = ", ".join(f"{name}: {one.declaration.type}" for name, one in design.fields.items())
+    facts = [("fields", fields), ("families", ", ".join(design.families))]
+    if design.reads:
+        facts.append(("reads", ", ".join(one.name for one in design.reads)))
+    boxes = build_key_boxes(design, derive_properties(design), None, NO_REDACTION)
+    values: tuple[Any, ...] = design.table, str(design.key), boxes, facts
+    return render_macro(language, "notebook.html", "design", *values)
+
+
+def _render_findings(lint_result: LintResult, language: str) -> str:
+    """Return the findings, the gravest first."""
+    findings = sort_by_severity(lint_result)
+    shown = {
+        "findings": [build_finding_document(one, NO_REDACTION) for one in findings[:MAX_FINDINGS]],
+        "allowed": [
+            build_allowed_document(one, NO_REDACTION) for one in lint_result.allowed_findings
+        ],
+    }
+    return render_macro(language, "notebook.html", "findings", shown, len(findings) - MAX_FINDINGS)
+
+
+def _format_simulation(simulation: Simulation) -> str:
+    """Return a simulation as text."""
+    from rich.console import Console
+
+    from rowkey.render.text import print_simulation
+
+    output = StringIO()
+    # Within a notebook a console shows its lines by itself, and in colours meant for a terminal.
+    console = Console(
+        file=output,
+        width=TEXT_WIDTH,
+        highlight=False,
+        force_jupyter=False,
+        force_terminal=False,
+        color_system=None,
+    )
+    print_simulation(simulation, console)
+    return output.getvalue().rstrip("\n")
+
+
+def _format_comparison(comparison: Comparison) -> str:
+    """Return a comparison as text."""
+    from rowkey.render.comparison import format_comparison
+
+    return "\n".join(format_comparison(comparison, TEXT_WIDTH))
+
+
+def _format_findings(lint_result: LintResult) -> str:
+    """Return findings as text."""
+    from rowkey.render.findings import format_findings
+
+    return "\n".join(format_findings("design", lint_result))
+
+
+def _format_design(design: Design) -> str:
+    """Return a design as text."""
+    from rowkey.design import derive_properties
+    from rowkey.lint import LintResult
+    from rowkey.render.text import format_check
+
+    lines = format_check(design.table, design, derive_properties(design), LintResult(()))
+    return "\n".join(lines)

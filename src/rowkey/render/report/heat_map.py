@@ -1,0 +1,214 @@
+"""The heat map of a report: packed counts, labels, and marks for each cause of a hot spot."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hotspots import CAUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from rowkey.advise import JudgedDesign
+    from rowkey.render.report.redaction import Redaction
+
+    Counts = np.ndarray[Any, Any]
+
+MAX_ROWS = 1_536
+"""Rows of a map; neighbouring regions are put together above. Source: TiDB's key visualizer."""
+MAX_EMPTY_RUNS = 64
+"""Stretches of empty regions that are marked."""
+
+
+def build_heat_map_document(
+    judged_design: JudgedDesign, redaction: Redaction
+) -> dict[str, Any] | None:
+    """Return the heat map of a design by region and server, or None if events have no time."""
+    simulation = judged_design.simulation
+    if simulation.load_map is None:
+        return None
+    start_s, width_s, counts = simulation.load_map
+    placed = [region.server for region in simulation.regions]
+    servers = simulation.design.cluster.servers
+    loads = sum_by_server(counts, placed, servers)
+    step = -(-counts.shape[1] // MAX_ROWS)
+    firsts = range(0, counts.shape[1], step)
+    grouped = _group_regions(counts, step)
+    rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
+    return {
+        "start_s": int(start_s),
+        "width_s": int(width_s),
+        "columns": len(counts),
+        "servers": servers,
+        "views": {
+            "region": {
+                "rows": rows,
+                "counts": pack_counts(grouped),
+                "marks": _build_marks(
+                    judged_design, grouped, [placed[first] for first in firsts], step
+                ),
+            },
+            "server": {
+                "rows": [{"first": n, "last": n, "server": n} for n in range(servers)],
+                "counts": pack_counts(loads),
+                "marks": _build_marks(judged_design, loads, placed, 0),
+            },
+        },
+    }
+
+
+def sum_by_server(counts: Counts, region_servers: Sequence[int], servers: int) -> Counts:
+    """Return the operations by column and server from those by column and region."""
+    import numpy as np
+
+    loads = np.zeros((len(counts), servers), np.int64)
+    for region, server in enumerate(region_servers):
+        loads[:, server] += counts[:, region]
+    return loads
+
+
+def _group_regions(counts: Counts, step: int) -> Counts:
+    """Return the counts with each `step` regions added up to one row."""
+    import numpy as np
+
+    if step == 1:
+        return counts
+    return np.add.reduceat(counts, range(0, counts.shape[1], step), axis=1)
+
+
+def _build_region_row(
+    judged_design: JudgedDesign, redaction: Redaction, first: int, step: int
+) -> dict[str, Any]:
+    """Return the regions of one row of the map, their server and their first key."""
+    regions = judged_design.simulation.regions
+    start, last = regions[first].start, min(first + step, len(regions)) - 1
+    row: dict[str, Any] = {"first": first, "last": last}
+    if first == last:
+        row["server"] = regions[first].server
+    if start:
+        row["start"] = redaction.format_start(judged_design.design, start)
+        row["hex"] = redaction.format_start_hex(judged_design.design, start)
+    return row
+
+
+def pack_counts(counts: Counts) -> str:
+    """Return counts column by column as LEB128 numbers, deflated, in base 64.
+
+    A zero is followed by how many more zeros come behind it, so that a sparse map is small.
+
+    >>> import numpy as np
+    >>> zlib.decompress(base64.b64decode(pack_counts(np.array([[3, 0, 0], [0, 300, 0]])))).hex()
+    '030002ac020000'
+    """
+    import numpy as np
+
+    flat = counts.reshape(-1)
+    out, at = bytearray(), 0
+    for place in np.flatnonzero(flat).tolist():
+        _append_zeros(out, place - at)
+        _append_number(out, int(flat[place]))
+        at = place + 1
+    _append_zeros(out, flat.size - at)
+    return base64.b64encode(zlib.compress(bytes(out), 9)).decode()
+
+
+def _append_zeros(out: bytearray, count: int) -> None:
+    """Append a run of zeros as a zero and the number of further zeros."""
+    if count:
+        out.append(0)
+        _append_number(out, count - 1)
+
+
+def _append_number(out: bytearray, number: int) -> None:
+    """Append one number as LEB128."""
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _build_marks(
+    judged_design: JudgedDesign, counts: Counts, row_servers: list[int], step: int
+) -> list[dict[str, Any]]:
+    """Return the marks of each cause: half-open boxes and lines in columns and rows.
+
+    Args:
+        judged_design: the design.
+        counts: operations by column and row.
+        row_servers: the server of each row of regions.
+        step: regions of a row; 0 where rows are servers.
+    """
+    marks = []
+    for number, cause in enumerate(judged_design.simulation.causes):
+        cause_type = CAUSES.get(cause.code)
+        shape = cause_type.map_shape if cause_type is not None else "moment"
+        mark = _build_mark(shape, cause.evidence, counts, row_servers, step)
+        if mark["line"] or mark["boxes"]:
+            marks.append({"cause": number, **mark})
+    return marks
+
+
+def _build_mark(
+    mark_type: str, evidence: Mapping[str, Any], counts: Counts, row_servers: list[int], step: int
+) -> dict[str, Any]:
+    """Return the line and the boxes that mark one cause on the map."""
+    if mark_type == "front":
+        return {"line": _trace_front(counts), "boxes": []}
+    if mark_type == "empty":
+        boxes = _find_empty_rows(counts)
+    elif mark_type == "server":
+        boxes = _find_fuller_servers(counts, row_servers) if not step else []
+    elif mark_type == "region" and isinstance(evidence.get("region"), int):
+        region = evidence["region"]
+        row = region // step if step else row_servers[region]
+        boxes = [[0, len(counts), row, row + 1]]
+    else:
+        boxes = _find_hottest_cell(counts)
+    return {"line": [], "boxes": boxes}
+
+
+def _trace_front(counts: Counts) -> list[list[int]]:
+    """Return the busiest row of each column, where it changes."""
+    busiest: list[int] = counts.argmax(axis=1).tolist()
+    greatest_counts: list[int] = counts.max(axis=1).tolist()
+    line: list[list[int]] = []
+    for column, row in enumerate(busiest):
+        if greatest_counts[column] and (not line or line[-1][1] != row):
+            line.append([column, row])
+    return [*line, [len(busiest), line[-1][1]]] if line else []
+
+
+def _find_empty_rows(counts: Counts) -> list[list[int]]:
+    """Return the half-open runs of rows without any count."""
+    runs: list[list[int]] = []
+    most: list[int] = counts.max(axis=0).tolist()
+    for row, count in enumerate(most):
+        if count:
+            continue
+        if runs and runs[-1][3] == row:
+            runs[-1][3] = row + 1
+        elif len(runs) < MAX_EMPTY_RUNS:
+            runs.append([0, len(counts), row, row + 1])
+    return runs
+
+
+def _find_fuller_servers(counts: Counts, region_servers: list[int]) -> list[list[int]]:
+    """Return boxes for the servers that have a region more than others."""
+    region_counts = [region_servers.count(server) for server in range(counts.shape[1])]
+    full = [server for server, count in enumerate(region_counts) if count > min(region_counts)]
+    return [[0, len(counts), server, server + 1] for server in full]
+
+
+def _find_hottest_cell(counts: Counts) -> list[list[int]]:
+    """Return a box for the cell that exceeds its fair share by most operations."""
+    import numpy as np
+
+    excess = counts - counts.sum(axis=1, keepdims=True) / counts.shape[1]
+    if not excess.size or excess.max() <= 0:
+        return []
+    column, row = (int(place) for place in np.unravel_index(excess.argmax(), counts.shape))
+    return [[column, column + 1, row, row + 1]]

@@ -1,0 +1,129 @@
+"""The parts of a key as boxes: offset, width and an example of each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys import Key
+from rowkey.messages import shorten_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.design import Design, DesignProperties
+    from rowkey.render.report.redaction import Redaction
+    from rowkey.workload import SampleSummary
+
+MAX_ROWS_TRIED = 64
+"""Rows of a sample that are tried for one that can be shown."""
+MAX_PART_BYTES = 48
+"""Bytes of a part that are shown."""
+
+
+def build_key_boxes(
+    design: Design, properties: DesignProperties, sample: SampleSummary | None, redaction: Redaction
+) -> dict[str, Any]:
+    """Return the parts of a key with offsets, widths and an example.
+
+    Args:
+        design: the design.
+        properties: what it can and cannot do.
+        sample: the sample from which the example is; made up from the types if None.
+        redaction: what is hidden.
+    """
+    row, is_seen = _choose_example(design, sample, redaction)
+    pieces = _split_key(design.key, row)
+    parts: list[dict[str, Any]] = []
+    least = 0
+    most: int | None = 0
+    for number, (found, part, term) in enumerate(
+        zip(properties.parts, design.key.parts, design.key.terms, strict=True)
+    ):
+        piece = pieces[number] if number < len(pieces) else None
+        parts.append(
+            {
+                "notation": shorten_text(f"[{term}]"),
+                "fields": [shorten_text(name) for name in part.fields],
+                "offset": {"least": least, "most": most},
+                "bytes": {"least": found.min_bytes, "most": found.max_bytes},
+                "order": found.order,
+                "loses": {shorten_text(n): shorten_text(what) for n, what in found.losses.items()},
+                "words": shorten_text(found.description)
+                if redaction.is_shown(design, part)
+                else "",
+                **_format_piece(design, redaction, number, piece),
+            }
+        )
+        least += found.min_bytes
+        most = None if most is None or found.max_bytes is None else most + found.max_bytes
+    return {
+        "parts": parts,
+        "bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
+        "seen": is_seen,
+    }
+
+
+def _format_piece(
+    design: Design, redaction: Redaction, number: int, piece: bytes | None
+) -> dict[str, str]:
+    """Return one part of the example in hexadecimal and as readable text."""
+    if piece is None:
+        return {"hex": "", "decoded": ""}
+    part = design.key.parts[number]
+    more = " …" if len(piece) > MAX_PART_BYTES else ""
+    shown = f"{redaction.format_hex(design, part, piece[:MAX_PART_BYTES])}{more}"
+    try:
+        return {"hex": shown, "decoded": redaction.format_piece(design, part, piece)}
+    except InvalidArgument:
+        return {"hex": shown, "decoded": ""}
+
+
+def _choose_example(
+    design: Design, sample: SampleSummary | None, redaction: Redaction
+) -> tuple[Mapping[str, Any], bool]:
+    """Return an example row for the key, and whether it comes from the sample."""
+    key = design.key
+    if sample is not None and not redaction.is_hiding:
+        for row in _read_rows(key, sample.rows.slice(0, MAX_ROWS_TRIED)):
+            if _split_key(key, row):
+                return row, True
+    generated_rows = [row for row in key.generate_rows(MAX_ROWS_TRIED) if None not in row.values()]
+    return next((row for row in generated_rows[1:] if _split_key(key, row)), {}), False
+
+
+def _read_rows(key: Key, batch: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield sampled rows as normal values, if the sample has every field of the key."""
+    from rowkey.keys import ColumnBatch
+
+    names = [name for name in key.fields if name in batch.schema.names]
+    if len(names) < len(key.fields) or not batch.num_rows:
+        return
+    yield from map(
+        dict, ColumnBatch.from_batch(batch, list(key.fields.values())).iterate_rows(names)
+    )
+
+
+def _split_key(key: Key, row: Mapping[str, Any]) -> list[bytes]:
+    """Return the bytes of each part of a row's key; none if the row has no key."""
+    ends = [0]
+    try:
+        row_key = key.encode(row, salt=0)
+        for count in range(1, len(key.parts)):
+            front = Key(key.terms[:count], key.declared_fields, key.parts[:count], key.dictionary)
+            ends.append(_measure_front(front, row))
+    except RowError:
+        return []
+    ends.append(len(row_key))
+    return [row_key[start:stop] for start, stop in pairwise(ends)]
+
+
+def _measure_front(front: Key, row: Mapping[str, Any]) -> int:
+    """Return the bytes of the first parts of a key."""
+    if front.part_sequence.framing.max_bytes == 0:
+        return 0
+    try:
+        return len(front.encode(row, salt=0))
+    except RowError:
+        return 0

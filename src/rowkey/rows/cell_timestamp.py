@@ -1,0 +1,119 @@
+"""Time fields that are stored in the timestamps of an event's cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import LATEST
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.schema import NANOSECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.schema import Value
+
+MILLISECOND_NS = NANOSECONDS["ms"]
+
+
+class CellTimestamp:
+    """Converts between a time field and the timestamp of an event's cells.
+
+    Args:
+        field: a field of times.
+    """
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        tick = field.type.unit_ns or MILLISECOND_NS
+        # Either a unit of the field is whole milliseconds, or a millisecond whole units.
+        self.ms_per_unit, self.units_per_ms = (
+            max(tick // MILLISECOND_NS, 1),
+            max(MILLISECOND_NS // tick, 1),
+        )
+
+    def compute_timestamp(self, row: Mapping[str, Any]) -> int:
+        """Return the timestamp of a row's cells, in milliseconds since 1970.
+
+        Raises:
+            RowError: the row has no such time, or no cell can have it for a timestamp.
+        """
+        value = row.get(self.field.name)
+        if value is None:
+            what = "the timestamp of the row's cells is missing"
+            raise RowError(self.field.name, what, self.field.type.name)
+        return self._to_milliseconds(int(self.field.to_internal(value)))
+
+    def _to_milliseconds(self, number: int) -> int:
+        """Return milliseconds since 1970 from a time in the field's unit."""
+        milliseconds, rest = divmod(number * self.ms_per_unit, self.units_per_ms)
+        if rest:
+            raise self._build_precision_error(number)
+        if not 0 <= milliseconds < LATEST:
+            raise self._build_range_error(milliseconds)
+        return milliseconds
+
+    def _build_precision_error(self, number: int) -> RowError:
+        """Return the error of a time that is not a whole number of milliseconds."""
+        shown = self.field.type.format_value(self.field.type.from_internal(number))
+        what = f"{shown} is finer than the timestamp of a cell"
+        return RowError(self.field.name, what, "whole milliseconds")
+
+    def _build_range_error(self, milliseconds: int) -> RowError:
+        """Return the error of a time that no cell timestamp can hold."""
+        what = f"{milliseconds} ms is no timestamp of a cell"
+        return RowError(self.field.name, what, f"0..{LATEST - 1}, in milliseconds since 1970")
+
+    def decode_timestamp(self, milliseconds: int) -> Value:
+        """Return the field's value from a timestamp.
+
+        Raises:
+            InvalidArgument: the field has no such value.
+        """
+        number, rest = divmod(milliseconds * self.units_per_ms, self.ms_per_unit)
+        low, high = self.field.type.number_range
+        if rest or not low <= number <= high:
+            raise InvalidArgument("", f"{milliseconds} ms is no {self.field.type.name}")
+        return self.field.type.from_internal(number)
+
+    def compute_timestamps(self, array: pa.Array) -> np.ndarray[Any, Any]:
+        """Return the timestamps of many rows.
+
+        Raises:
+            RowError: a row has no such time, or no cell can have it for a timestamp.
+        """
+        import numpy as np
+
+        from rowkey.keys import build_field_column
+        from rowkey.rows.batches.arrays import refuse_nulls
+
+        column = build_field_column(self.field, array)
+        numbers = np.asarray(column.values, np.int64)
+        if column.codes is not None:
+            refuse_nulls(self.field.name, column.codes >= 0)
+            numbers = numbers.take(column.codes)
+        if (odd := numbers % self.units_per_ms != 0).any():
+            raise self._build_precision_error(int(numbers[odd.argmax()]))
+        for extreme in (int(numbers.min()), int(numbers.max())) if len(numbers) else ():
+            self._to_milliseconds(extreme)
+        return numbers * self.ms_per_unit // self.units_per_ms
+
+    def decode_timestamps(self, milliseconds: np.ndarray[Any, Any]) -> pa.Array:
+        """Return the field's values from many timestamps, as an Arrow column.
+
+        Raises:
+            InvalidArgument: one stands for none.
+        """
+        low, high = self.field.type.number_range
+        if (milliseconds % self.ms_per_unit != 0).any():
+            raise InvalidArgument("", f"a timestamp is no {self.field.type.name}")
+        for extreme in (milliseconds.min(), milliseconds.max()) if len(milliseconds) else ():
+            if not low <= int(extreme) * self.units_per_ms // self.ms_per_unit <= high:
+                raise InvalidArgument("", f"{extreme} ms is no {self.field.type.name}")
+        return self.field.type.build_number_column(
+            milliseconds // self.ms_per_unit * self.units_per_ms
+        )

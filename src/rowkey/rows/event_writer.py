@@ -1,0 +1,139 @@
+"""Encoding of events as cells, and the deletes that remove them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Cell, CellType, RowCells
+from rowkey.errors import RowError
+from rowkey.messages import suggest_name
+from rowkey.rows.placement_interface import CellAction
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from rowkey.rows.layout import Layout
+    from rowkey.rows.placement_interface import CellSlot
+
+_new_tuple = tuple.__new__  # half the time of calling Cell
+_KEEP, _PUT, _DELETE = CellAction.KEEP, CellType.PUT, CellType.DELETE_COLUMN
+
+
+class EventWriter:
+    """Encodes events of one layout, with functions compiled once.
+
+    Args:
+        layout: where the fields live.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.key = layout.key
+        self.field_names = frozenset(layout.fields)
+        self.qualifier_prefix = layout.qualifier_prefix
+        self.cell_timestamp = layout.cell_timestamp
+        self.key_sharing_slots = _find_key_sharing_slots(layout)
+        self.families = tuple(dict.fromkeys(slot.family for slot in layout.slots))
+        self.compiled_slots = [
+            (slot.family, slot.qualifier, slot.compile_writer()) for slot in layout.slots
+        ]
+
+    def encode_event(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:
+        """Return the row key and cells of one event; see `Layout.encode_event`."""
+        if not row.keys() <= self.field_names:
+            raise self._build_unknown_field_error(row)
+        if self.key_sharing_slots:
+            self.check_packed_cells(row.keys())
+        key = self.key.encode(row, salt=salt)
+        before = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+        if self.cell_timestamp is not None:
+            timestamp = self.cell_timestamp.compute_timestamp(row)
+        cells = []
+        for family, qualifier, write in self.compiled_slots:
+            value = write(row)
+            if value is None:
+                deleted = (family, before + qualifier, timestamp, b"", _DELETE, None)
+                cells.append(_new_tuple(Cell, deleted))
+            elif value is not _KEEP:
+                put = (family, before + qualifier, timestamp, value, _PUT, None)
+                cells.append(_new_tuple(Cell, put))
+        if not cells:
+            raise self._build_empty_row_error()
+        return _new_tuple(RowCells, (key, cells))
+
+    def check_packed_cells(self, names: Collection[str]) -> None:
+        """Raise if a write would drop fields of a packed cell that also holds a key field.
+
+        Every write contains the key's fields and thus replaces such a cell.
+
+        Args:
+            names: the fields of the write.
+
+        Raises:
+            RowError: the write has no field of such a cell except those of the key.
+        """
+        for slot, others in self.key_sharing_slots:
+            if others.isdisjoint(names):
+                key_names = ", ".join(name for name in slot.field_names if name not in others)
+                lost = ", ".join(name for name in slot.field_names if name in others)
+                problem = f"it holds {key_names} of the key, so the write would remove {lost}"
+                raise RowError(slot.title, problem, remedy=f"Pass {lost} too, or null for none.")
+
+    def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
+        """Return the error of fields that the design does not have."""
+        names = [str(name) for name in row if name not in self.field_names]
+        known = ", ".join(list(self.layout.fields)[:12])
+        remedy = suggest_name(names[0], self.layout.fields)
+        problem = "the design has no such field"
+        if len(names) > 1:
+            problem = f"the design has no such fields: {', '.join(names[:12])}"
+        return RowError(names[0], problem, known, remedy)
+
+    def _build_empty_row_error(self) -> RowError:
+        """Return the error of an event that would write no cell."""
+        stored = [name for slot in self.layout.slots for name in slot.field_names]
+        problem = "no field with a cell is given, so nothing would be written"
+        return RowError("row", problem, f"at least one of {', '.join(stored[:12])}")
+
+    def encode_delete(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:
+        """Return the deletes of one event; see `Layout.encode_delete`."""
+        if not row.keys() <= self.field_names:
+            raise self._build_unknown_field_error(row)
+        key = self.key.encode(row, salt=salt)
+        is_one_version = (
+            self.cell_timestamp is not None and row.get(self.cell_timestamp.field.name) is not None
+        )
+        if self.cell_timestamp is not None and is_one_version:
+            timestamp = self.cell_timestamp.compute_timestamp(row)
+        if self.qualifier_prefix is None:
+            kind = CellType.DELETE_FAMILY_VERSION if is_one_version else CellType.DELETE_FAMILY
+            return RowCells(
+                key, [Cell(one, b"", timestamp, cell_type=kind) for one in self.families]
+            )
+        kind = CellType.DELETE if is_one_version else CellType.DELETE_COLUMN
+        before = self.qualifier_prefix.encode(row)
+        slots = self.layout.slots
+        cells = [Cell(s.family, before + s.qualifier, timestamp, cell_type=kind) for s in slots]
+        return RowCells(key, cells)
+
+    def encode_clearing_deletes(self, row: Mapping[str, Any], timestamp: int) -> list[Cell]:
+        """Return deletes of the absent fields' cells; see `Layout.encode_clearing_deletes`."""
+        if not row.keys() <= self.field_names:
+            raise self._build_unknown_field_error(row)
+        before = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+        if self.cell_timestamp is not None:
+            timestamp = self.cell_timestamp.compute_timestamp(row)
+        return [
+            Cell(family, before + qualifier, timestamp, cell_type=CellType.DELETE_COLUMN)
+            for family, qualifier, write in self.compiled_slots
+            if write(row) is CellAction.KEEP
+        ]
+
+
+def _find_key_sharing_slots(layout: Layout) -> list[tuple[CellSlot, frozenset[str]]]:
+    """Return the cells that identifying fields share with other fields, with those others."""
+    shared = (
+        (slot, frozenset(slot.field_names).difference(layout.identity_fields))
+        for slot in layout.slots
+    )
+    return [(slot, others) for slot, others in shared if 0 < len(others) < len(slot.field_names)]

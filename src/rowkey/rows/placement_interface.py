@@ -1,0 +1,223 @@
+"""The interface of placements: where a row stores a field's value, as which bytes, at what size."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.keys import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.rows.cell_timestamp import CellTimestamp
+    from rowkey.schema import FieldDeclaration
+
+
+class CellAction(Enum):
+    """The action of a write on a cell if the event has none of its fields."""
+
+    KEEP = "left alone"
+
+
+CellValue = bytes | None | CellAction
+"""A cell's value; None where the cell is deleted."""
+
+SlotWriter = Callable[[Row], CellValue]
+SlotReader = Callable[[bytes, dict[str, Any]], None]
+"""Adds the values of a cell's bytes to an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellEstimate:
+    """One expected cell of an event.
+
+    Args:
+        family: its column family.
+        qualifier: the constant part of its qualifier.
+        fields: the fields whose values it holds.
+        mean_value_bytes: mean bytes of its value, where it is written.
+        optional: whether an event may lack it.
+        event_share: share of the events that write it, 0..1.
+    """
+
+    family: str
+    qualifier: bytes
+    fields: tuple[str, ...]
+    mean_value_bytes: float
+    optional: bool
+    event_share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSize:
+    """The mean size of a field's values, and how many events have one.
+
+    Args:
+        mean_bytes: mean bytes of a value that is there.
+        present_share: share of the events that have one, 0..1.
+    """
+
+    mean_bytes: float
+    present_share: float = 1.0
+
+
+class CellSlot(ABC):
+    """One cell that an event may have, with the codec of its fields.
+
+    Args:
+        family: its column family.
+        qualifier: the constant part of its qualifier.
+        fields: the fields whose values it holds.
+        optional: whether an event may lack it.
+    """
+
+    def __init__(
+        self, family: str, qualifier: bytes, fields: tuple[Field, ...], *, optional: bool
+    ) -> None:
+        self.family = family
+        self.qualifier = qualifier
+        self.fields = fields
+        self.optional = optional
+
+    @property
+    def title(self) -> str:
+        """The name of the cell in a message, such as `d:note`."""
+        return f"{self.family}:{self.qualifier.decode(errors='backslashreplace')}"
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of the cell's fields."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def encoding_name(self) -> str:
+        """The encoding apart from the field types; cells with different names share no bytes."""
+        return type(self).__name__
+
+    @abstractmethod
+    def compile_writer(self) -> SlotWriter:
+        """Return a function from a row to the cell's value.
+
+        It raises `RowError` where the row has no value that can be stored.
+        """
+
+    @abstractmethod
+    def compile_reader(self) -> SlotReader:
+        """Return a function that adds the values in a cell to an event.
+
+        It raises `InvalidArgument` where the bytes are no value.
+        """
+
+    @abstractmethod
+    def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Return the cell's values of many rows as Arrow bytes, null if a row has no such cell.
+
+        Returns:
+            None where the batch says nothing of the cell.
+
+        Raises:
+            RowError: a row has no value that can be stored.
+        """
+
+    @abstractmethod
+    def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
+        """Return the wanted fields of many cells as Arrow columns.
+
+        Args:
+            values: the cells' bytes, none of them null.
+            field_names: names of fields.
+
+        Raises:
+            InvalidArgument: the bytes of some are no value.
+        """
+
+
+class PackFormat(ABC):
+    """A format that stores the values of several fields in one cell.
+
+    Args:
+        fields: the fields, in the order of their numbers.
+    """
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.fields = tuple(fields)
+
+    @classmethod
+    @abstractmethod
+    def estimate_label_bytes(cls, number: int, field: Field) -> int:
+        """Return the bytes that the format adds to a short value: its number, type and length.
+
+        Args:
+            number: the place of the field among those of the cell, from 0 on.
+            field: the field.
+        """
+
+    @classmethod
+    def estimate_header_bytes(cls, values: float) -> int:
+        """Return the bytes that the format adds to a cell with this many values."""
+        return 0
+
+    @abstractmethod
+    def pack(self, internal_values: Mapping[int, Any]) -> bytes:
+        """Return the bytes of a cell from internal values by field number."""
+
+    @abstractmethod
+    def unpack(self, data: bytes) -> dict[int, Any]:
+        """Return the stored values by field number; `find_value` converts each to its field.
+
+        Raises:
+            InvalidArgument: the bytes are none of this format.
+        """
+
+
+class Placement(ABC):
+    """One way to store fields in a row."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return whether this placement stores a field with such a declaration."""
+
+    @classmethod
+    @abstractmethod
+    def estimate_cells(
+        cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
+    ) -> Iterator[CellEstimate]:
+        """Return the expected cells of these fields.
+
+        Args:
+            fields: the fields that live in a place of this kind.
+            family: the family of fields that name none.
+            value_sizes: how wide each field's value is, and how often there is one.
+        """
+
+    @classmethod
+    def estimate_qualifier_bytes(
+        cls, fields: Sequence[Field], value_sizes: Mapping[str, ValueSize]
+    ) -> float:
+        """Return the mean bytes that these fields add to the start of each qualifier."""
+        return 0.0
+
+    @classmethod
+    def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
+        """Return the cells of these fields, with their codecs."""
+        return iter(())
+
+    @classmethod
+    def select_qualifier_fields(cls, fields: Sequence[Field]) -> tuple[Field, ...]:
+        """Return the fields that are encoded at the start of each qualifier, in order."""
+        return ()
+
+    @classmethod
+    def build_timestamps(cls, fields: Sequence[Field]) -> Iterator[CellTimestamp]:
+        """Return the codec of the field that is stored in the timestamps."""
+        return iter(())

@@ -1,0 +1,6 @@
+"""The ways to store a field's value in a row: one file each."""
+
+from rowkey.plugins import find_plugins
+from rowkey.rows.placement_interface import Placement
+
+PLACEMENTS = find_plugins(Placement, __name__, __path__)

@@ -1,0 +1,65 @@
+"""The placement `marker`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field, Row
+    from rowkey.rows.placement_interface import SlotReader, SlotWriter, ValueSize
+    from rowkey.schema import FieldDeclaration
+
+
+class MarkerPlacement(Placement):
+    """An empty cell with an empty qualifier, so that a row exists if all its columns are absent.
+
+    Source: Phoenix's empty key value does the same.
+    """
+
+    name = "marker"
+
+    @classmethod
+    def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        return False
+
+    @classmethod
+    def estimate_cells(
+        cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
+    ) -> Iterator[CellEstimate]:
+        yield CellEstimate(family, b"", (), 0.0, optional=False)
+
+    @classmethod
+    def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
+        yield _MarkerSlot(family, b"", (), optional=False)
+
+
+class _MarkerSlot(CellSlot):
+    """The empty cell that shows that an event exists."""
+
+    def compile_writer(self) -> SlotWriter:
+        return _write_marker
+
+    def compile_reader(self) -> SlotReader:
+        return _read_marker
+
+    def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
+        import pyarrow as pa
+
+        return pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
+
+    def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
+        return {}
+
+
+def _write_marker(_row: Row) -> bytes:
+    return b""
+
+
+def _read_marker(_value: bytes, _event: dict[str, Any]) -> None:
+    """Add nothing to an event: a marker has no value."""

@@ -1,0 +1,45 @@
+"""The placement `qualifier`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.rows.placement_interface import CellEstimate, Placement
+from rowkey.rows.qualifier_prefix import QualifierPrefix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.rows.placement_interface import ValueSize
+    from rowkey.schema import FieldDeclaration
+
+
+class QualifierPlacement(Placement):
+    """At the start of each qualifier of the event: many events share one wide row.
+
+    A value stands there in the default encoding it would have in a key, text with its end, so that
+    no two events have the same bytes.
+    """
+
+    name = "qualifier"
+
+    @classmethod
+    def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        return declaration.at == "qualifier"
+
+    @classmethod
+    def estimate_cells(
+        cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
+    ) -> Iterator[CellEstimate]:
+        return iter(())
+
+    @classmethod
+    def estimate_qualifier_bytes(
+        cls, fields: Sequence[Field], value_sizes: Mapping[str, ValueSize]
+    ) -> float:
+        return QualifierPrefix((), fields).estimate_mean_bytes(value_sizes)
+
+    @classmethod
+    def select_qualifier_fields(cls, fields: Sequence[Field]) -> tuple[Field, ...]:
+        return tuple(fields)

@@ -1,0 +1,35 @@
+"""The placement `timestamp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.rows.cell_timestamp import CellTimestamp
+from rowkey.rows.placement_interface import CellEstimate, Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.rows.placement_interface import ValueSize
+    from rowkey.schema import FieldDeclaration
+
+
+class TimestampPlacement(Placement):
+    """In the timestamp of every cell of the event: TTL counts from it, versions are history."""
+
+    name = "timestamp"
+
+    @classmethod
+    def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        return declaration.at == "timestamp"
+
+    @classmethod
+    def estimate_cells(
+        cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
+    ) -> Iterator[CellEstimate]:
+        return iter(())
+
+    @classmethod
+    def build_timestamps(cls, fields: Sequence[Field]) -> Iterator[CellTimestamp]:
+        return map(CellTimestamp, fields)

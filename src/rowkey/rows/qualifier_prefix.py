@@ -1,0 +1,381 @@
+"""Fields at the start of each qualifier, which tell apart the events of one row.
+
+First what time slices leave of their times, then the fields placed in the qualifier, each encoded
+as a part of a key would be; the column's own qualifier follows. It is bound as a key of its own,
+whose last part is the column's name, so that keys' encoders and decoders serve it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, Mistakes, RowError
+from rowkey.keys import Images, NullablePart, NumberPart, bind_fields, build_key, complement_bytes
+from rowkey.schema import Equal, FieldDeclaration, FieldRef, FunctionCall, OneOf, Range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field, Key, Part, Row, TimeRemainder
+    from rowkey.rows.placement_interface import ValueSize
+    from rowkey.schema import Bound, Bounds, Term, Value
+
+COLUMN_NAME_FIELD = "\0name"
+"""The column's own qualifier, as a field; no declared field can have this name."""
+
+NULL_MARKER = b"\0"
+"""The marker of a null in a key, which is also left out at its end."""
+
+
+@dataclass(frozen=True)
+class KeyTimeSlice:
+    """A part of the row key with the start of a time slice; the remainder is in the qualifier.
+
+    Args:
+        part_index: its place among the parts.
+        part: the slice itself.
+        remainder: what it leaves to the qualifier.
+        field: the field of its time.
+        nullable: whether a null has bytes there.
+    """
+
+    part_index: int
+    part: NumberPart
+    remainder: TimeRemainder
+    field: Field
+    nullable: bool
+
+    @property
+    def remainder_name(self) -> str:
+        """The remainder's name as a field."""
+        return f"\0{self.part_index}"
+
+    @property
+    def source_part(self) -> NumberPart:
+        """The part whose number is sliced."""
+        (source,) = self.part.children
+        assert isinstance(source, NumberPart)
+        return source
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether slice and remainder together give the exact time.
+
+        They do not where the time was cut before it was sliced, or where the encoding loses a part
+        of the start of a slice.
+        """
+        source = self.source_part
+        lost = (source.resolution_ns or 1) // (source.unit_ns or 1)
+        return not source.children and self.remainder.length_units % max(lost, 1) == 0
+
+    def compute_remainder(self, row: Row) -> int:
+        """Return the remainder of a row's time; 0 for null."""
+        if self.nullable and row.get(self.remainder.field) is None:
+            return 0
+        return self.source_part.compute_number(row) % self.remainder.length_units
+
+    def compute_remainders(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return the remainders of many rows' times; 0 for null."""
+        import numpy as np
+        import pyarrow as pa
+
+        from rowkey.keys import ColumnBatch
+
+        columns = ColumnBatch.from_batch(batch, [self.field])
+        missing = columns.find_nulls(self.field.name) if self.nullable else None
+        if missing is None:
+            missing = np.zeros(len(columns), np.bool_)
+        rests = np.zeros(len(columns), np.int64)
+        there = np.flatnonzero(~missing)
+        if len(there):
+            numbers = self.source_part.compute_numbers(columns.take(there))
+            rests[there] = numbers % numbers.dtype.type(self.remainder.length_units)
+        return pa.array(rests)
+
+    def compile_encoder(self) -> Callable[[Row], bytes]:
+        """Return a function from a row to the bytes of its remainder."""
+        rest_of, width = self.compute_remainder, self.remainder.width
+        if self.remainder.descending:
+            return lambda row: complement_bytes(rest_of(row).to_bytes(width, "big"))
+        return lambda row: rest_of(row).to_bytes(width, "big")
+
+    def decode_start(self, pieces: Sequence[bytes]) -> int | None:
+        """Return the start of the slice from the parts of a row key; None for null.
+
+        Raises:
+            InvalidArgument: the bytes are no slice.
+        """
+        piece = pieces[self.part_index]
+        if self.nullable:
+            if piece in (b"", NULL_MARKER):
+                return None
+            piece = piece[1:]
+        return self.part.unpack(piece)
+
+    def compute_time(self, start: int | None, remainder: int) -> Value:
+        """Return the time of an event from its slice and its remainder.
+
+        Raises:
+            InvalidArgument: the rest lies outside the slice.
+        """
+        if not 0 <= remainder < self.remainder.length_units or (start is None and remainder):
+            raise InvalidArgument(
+                "", f"{remainder} is no rest of a slice", f"0..{self.remainder.length_units - 1}"
+            )
+        if start is None:
+            return None
+        if not self.source_part.low <= start + remainder <= self.source_part.high:
+            raise InvalidArgument("", f"{start + remainder} is no {self.field.type.name}")
+        return self.source_part.to_field_value(start + remainder)
+
+    def convert_bound(self, bound: Bound) -> Bound | None:
+        """Return the remainder's bound for a bound of the time; None if it is not one range."""
+        match bound:
+            case Equal(value):
+                rest = self._find_remainder(value)
+                return None if rest is None else Equal(rest)
+            case OneOf(values):
+                rests = [self._find_remainder(value) for value in values]
+                known = tuple(dict.fromkeys(rest for rest in rests if rest is not None))
+                return OneOf(known) if known and None not in rests else None
+            case Range(low, high):
+                return self._convert_range(low, high)
+        return None
+
+    def _find_remainder(self, value: Value) -> int | None:
+        """Return the remainder of a time."""
+        try:
+            return self.compute_remainder({self.remainder.field: value})
+        except RowError:
+            return None
+
+    def _convert_range(self, low: Value, high: Value) -> Bound | None:
+        """Return the remainders, ends included, of a range that lies within one slice."""
+        if low is None or high is None:
+            return None
+        try:
+            first, last = (
+                self.source_part.compute_number({self.remainder.field: end}) for end in (low, high)
+            )
+        except RowError:
+            return None
+        units = self.remainder.length_units
+        return Range(first % units, last % units) if first // units == last // units else None
+
+
+class QualifierPrefix:
+    """Encodes and decodes the fields at the start of an event's qualifiers.
+
+    Args:
+        slices: the time slices of the row key.
+        fields: the fields placed in the qualifier, in their order.
+    """
+
+    def __init__(self, slices: Sequence[KeyTimeSlice], fields: Sequence[Field]) -> None:
+        self.slices = tuple(slices)
+        self.fields = tuple(fields)
+        self.key = self._build_key()
+        self.parts = self.key.parts[:-1]
+        self._encoders = [slice_.compile_encoder() for slice_ in self.slices]
+        self._encoders += [part.compile_encoder() for part in self.parts[len(self.slices) :]]
+        widths = [part.framing.width for part in self.parts]
+        self.width_bytes = None if None in widths else sum(width or 0 for width in widths)
+        """Its bytes, where they are always as many."""
+
+    def _build_key(self) -> Key:
+        """Return the prefix and the column's name as the parts of one key."""
+        words = {
+            one.remainder_name: FieldDeclaration(type=f"u{8 * one.remainder.width}")
+            for one in self.slices
+        }
+        mistakes = Mistakes()
+        declared = bind_fields(
+            {**words, COLUMN_NAME_FIELD: FieldDeclaration(type="bytes")}, mistakes
+        )
+        terms: list[Term] = []
+        for one in self.slices:
+            rest = FieldRef(one.remainder_name)
+            terms.append(FunctionCall("desc", (rest,)) if one.remainder.descending else rest)
+        terms += [FieldRef(field.name) for field in self.fields]
+        terms.append(FieldRef(COLUMN_NAME_FIELD, "tail"))
+        declared |= {field.name: field for field in self.fields}
+        key = build_key(tuple(terms), declared, mistakes)
+        assert key is not None, mistakes.mistakes
+        return key
+
+    def estimate_mean_bytes(self, value_sizes: Mapping[str, ValueSize]) -> float:
+        """Return the mean bytes of the fields, without remainders of time slices.
+
+        Args:
+            value_sizes: how wide the values by themselves are, and how often there is one.
+        """
+        parts = zip(self.fields, self.parts[len(self.slices) :], strict=True)
+        return sum(
+            _estimate_mean_bytes(field, part, value_sizes[field.name]) for field, part in parts
+        )
+
+    def encode(self, row: Row) -> bytes:
+        """Return the prefix of the qualifiers of a row's cells.
+
+        Raises:
+            RowError: a field is missing, or a value is none of its type.
+        """
+        try:
+            return b"".join([write(row) for write in self._encoders])
+        except KeyError as problem:
+            raise RowError(str(problem.args[0]), "the row has no such value") from None
+
+    def find_end(self, qualifier: bytes) -> int:
+        """Return the position in a qualifier at which the column's name begins.
+
+        Raises:
+            InvalidArgument: the qualifier ends before.
+        """
+        if self.width_bytes is not None:
+            if len(qualifier) < self.width_bytes:
+                raise InvalidArgument(
+                    "", f"{qualifier.hex()} is no qualifier", f"{self.width_bytes} bytes"
+                )
+            return self.width_bytes
+        at = 0
+        for part in self.parts:
+            at = part.find_end(qualifier, at)
+        return at
+
+    def decode(self, prefix: bytes, starts: Sequence[int | None]) -> dict[str, Value]:
+        """Return the fields in a qualifier, including the times of slices.
+
+        Args:
+            prefix: what stands before the column's name.
+            starts: of the slices, from the row key.
+
+        Raises:
+            RowError: the bytes are none of any event.
+            InvalidArgument: a rest lies outside its slice.
+        """
+        found = self.key.decode(prefix)
+        del found[COLUMN_NAME_FIELD]
+        for one, start in zip(self.slices, starts, strict=True):
+            time = one.compute_time(start, found.pop(one.remainder_name))
+            if one.is_lossless:
+                found[one.remainder.field] = time
+        return found
+
+    def find_slice_starts(self, row_key: Key, data: bytes) -> list[int | None]:
+        """Return the starts of the time slices of a row.
+
+        Raises:
+            InvalidArgument: the bytes are no row key.
+        """
+        if not self.slices:
+            return []
+        pieces = row_key.split_pieces(data)
+        return [one.decode_start(pieces) for one in self.slices]
+
+    def encode_batch(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return the prefixes of many events as Arrow bytes.
+
+        Raises:
+            RowError: as `encode`, for the first row found.
+        """
+        import pyarrow as pa
+
+        from rowkey.rows.batches.arrays import find_column
+
+        no_name = pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
+        columns: dict[str, Any] = {COLUMN_NAME_FIELD: no_name}
+        for field in (*(one.field for one in self.slices), *self.fields):
+            columns[field.name] = array = find_column(batch, field.name)
+            if array is None:
+                raise RowError(field.name, "the batch has no such column", str(batch.schema.names))
+        given = pa.RecordBatch.from_pydict(columns)
+        for one in self.slices:
+            columns[one.remainder_name] = one.compute_remainders(given)
+        return self.key.encode_valid_batch(pa.RecordBatch.from_pydict(columns))
+
+    def decode_batch(self, qualifiers: pa.Array) -> pa.RecordBatch:
+        """Return the fields of many qualifiers, their remainders and `COLUMN_NAME_FIELD`.
+
+        Raises:
+            RowError: one is none of any event.
+        """
+        return self.key.decode_batch(qualifiers)
+
+    def find_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
+        """Return the range of qualifiers that holds all events within the bounds.
+
+        Returns:
+            The first qualifier, and the first behind the last; b"" where nothing bounds a side.
+        """
+        asked: dict[str, Bound] = {}
+        for one in self.slices:
+            bound = bounds.get(one.remainder.field)
+            rest = None if bound is None else one.convert_bound(bound)
+            if rest is not None:
+                asked[one.remainder_name] = rest
+        asked |= {f.name: bounds[f.name] for f in self.fields if f.name in bounds}
+        start = b""
+        for part in self.parts:
+            images = _find_images(part, asked)
+            if not images.is_bounded or images.points == ():
+                break
+            if images.points is not None and len(images.points) == 1:
+                start += images.points[0]
+                continue
+            if images.points is not None:
+                return start + images.points[0], _find_next_prefix(start + images.points[-1])
+            low = min(interval.low for interval in images.intervals)
+            highs = [interval.high for interval in images.intervals]
+            high = max(highs) if all(highs) else b""
+            return start + low, _find_next_prefix(start + high)
+        return start, _find_next_prefix(start)
+
+
+def find_time_slices(key: Key) -> list[KeyTimeSlice]:
+    """Return the time slices of a row key."""
+    found = []
+    for at, part in enumerate(key.parts):
+        if part.time_remainder is None:
+            continue
+        inner = part.inner if isinstance(part, NullablePart) else part
+        if not isinstance(inner, NumberPart):  # the slice lies within a desc
+            (turned,) = inner.children
+            inner = turned.to_descending()
+        assert isinstance(inner, NumberPart)
+        field = key.fields[part.time_remainder.field]
+        found.append(
+            KeyTimeSlice(at, inner, part.time_remainder, field, isinstance(part, NullablePart))
+        )
+    return found
+
+
+def _find_images(part: Part, bounds: Bounds) -> Images:
+    """Return the bytes that a part can take; the qualifier writes nulls that a key may omit."""
+    if isinstance(part, NullablePart) and bounds.get(part.field_name) in (
+        Equal(None),
+        OneOf((None,)),
+    ):
+        return Images.from_points([NULL_MARKER], exact=True)
+    return part.images(bounds)
+
+
+def _estimate_mean_bytes(field: Field, part: Part, value_size: ValueSize) -> float:
+    """Return the mean bytes of a field's encoding, with its null marker and terminator."""
+    inner = part.inner if isinstance(part, NullablePart) else part
+    fixed = inner.framing.width
+    longer = inner.framing.min_bytes - field.type.build_plain_codec().framing.min_bytes
+    each = value_size.mean_bytes + longer if fixed is None else fixed
+    return isinstance(part, NullablePart) + each * value_size.present_share
+
+
+def _find_next_prefix(prefix: bytes) -> bytes:
+    """Return the first byte string after all with a prefix; b"" if there is none.
+
+    >>> _find_next_prefix(b"a"), _find_next_prefix(b"a\\xff"), _find_next_prefix(b"\\xff")
+    (b'b', b'b', b'')
+    """
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""

@@ -1,0 +1,304 @@
+"""The events that a design is judged by: a recorded sample, or events generated from its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import RowError, SampleError
+from rowkey.hotspots import build_declared_facts
+from rowkey.keys import ColumnBatch, Determinant, FirstSeenDictionary
+from rowkey.schema import FieldFacts, RowCounts
+from rowkey.workload import (
+    EventBatch,
+    EventStore,
+    RecordedSample,
+    SampleSummary,
+    SkippedRows,
+    WorkloadGenerator,
+    open_sample,
+    record_sample,
+    split_events,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.keys import Field, Key
+    from rowkey.regions import TableDemand
+    from rowkey.workload import SampleFile
+
+
+@dataclass(slots=True)
+class EventSource:
+    """The events to judge a design by.
+
+    Args:
+        origin: `sample` or `generated`.
+        name: the sample's file, or an empty string.
+        total_count: how many events there are.
+        first_replayed: the number of the first event that is replayed.
+        facts: what is known of the fields.
+        skipped_rows: rows of a sample that were no events.
+        assumptions: what was assumed for lack of a declaration, as sentences.
+        stream: returns all events, again at each call.
+        row_counts: how many rows they are; None where that was not counted.
+        summary: what the sample shows; None of generated events.
+    """
+
+    origin: str
+    name: str
+    total_count: int
+    first_replayed: int
+    facts: Mapping[str, FieldFacts]
+    stream: Any
+    skipped_rows: SkippedRows = field(default_factory=SkippedRows)
+    assumptions: list[str] = field(default_factory=list)
+    row_counts: RowCounts | None = None
+    summary: SampleSummary | None = None
+
+    @property
+    def replayed_count(self) -> int:
+        """Return how many events are replayed."""
+        return self.total_count - self.first_replayed
+
+    def estimate_demand(self, design: Design) -> TableDemand:
+        """Return how much a table of the design will hold, as far as the events tell."""
+        return design.estimate_demand(self.facts, counts=self.row_counts)
+
+    def assign_codes(self, design: Design) -> Design:
+        """Return a design in whose key `code` numbers values in the order of these events.
+
+        A key without `code` stays as it is. The numbers follow from these events alone, not from
+        what the design encoded before.
+        """
+        if not design.key.has_coded_fields:
+            return design
+        coded = (part for part in design.key.parts if part.determined_by is Determinant.DICTIONARY)
+        names = dict.fromkeys(name for part in coded for name in part.fields)
+        dictionary = FirstSeenDictionary()
+        for events in self.stream():
+            for name in names:
+                dictionary.assign_ids({name: _list_values(design.fields[name], events.rows)})
+        return design.copy_with_dictionary(dictionary)
+
+    def read_earlier_events(self) -> Iterator[EventBatch]:
+        """Return the events before those that are replayed."""
+        yield from _slice_stream(self.stream(), 0, self.first_replayed)
+
+    def read_replayed_events(self) -> Iterator[EventBatch]:
+        """Return the events that are replayed."""
+        yield from _slice_stream(self.stream(), self.first_replayed, self.total_count)
+
+
+def _list_values(field: Field, rows: pa.RecordBatch) -> list[Any]:
+    """Return the different values of a field in some rows, in the order of their first rows."""
+    import pyarrow as pa
+
+    array = rows.column(field.name).unique().drop_null()
+    batch = pa.RecordBatch.from_arrays([array], names=[field.name])
+    values = ColumnBatch.from_batch(batch, [field]).iterate_rows([field.name])
+    return [field.normalize(row[field.name]) for row in values]
+
+
+def _slice_stream(stream: Iterator[EventBatch], start: int, stop: int) -> Iterator[EventBatch]:
+    """Return the events from one number up to another."""
+    at = 0
+    for events in stream:
+        low, high = max(start - at, 0), min(stop - at, len(events))
+        if low < high:
+            yield events.slice(low, high)
+        at += len(events)
+        if at >= stop:
+            return
+
+
+def build_generated_source(design: Design, seed: int) -> EventSource:
+    """Return events that are generated from the design file alone.
+
+    Args:
+        design: the design.
+        seed: the same seed makes the same events.
+    """
+    workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), seed, design.key)
+    facts = {}
+    for name, declared in design.collect_needed_fields().items():
+        if declared is not design.writes.time:
+            distinct = workload.count_distinct(declared)
+            draw = design.writes.distributions.get(name)
+            heaviest: tuple[tuple[object, float], ...] = ()
+            if draw is not None:
+                share = draw.compute_heaviest_share(distinct, workload.event_count)
+                heaviest = ((draw.find_heaviest_value(workload.find_domain(declared)), share),)
+            mean = declared.declaration.mean_bytes
+            facts[name] = FieldFacts(
+                distinct_count=distinct, heaviest_values=heaviest, mean_bytes=mean
+            )
+    facts = _add_declared_facts(design, facts)
+    return EventSource(
+        "generated",
+        "",
+        workload.event_count,
+        0,
+        facts,
+        workload.generate_events,
+        assumptions=workload.assumptions,
+    )
+
+
+def open_recorded_source(
+    design: Design,
+    sample: Path | RecordedSample,
+    format_options: Mapping[str, Any] | None,
+    *,
+    second_half: bool,
+    seed: int,
+    fields: Mapping[str, Field] | None = None,
+) -> EventSource:
+    """Return the events of a sample, read in one pass that summarizes and keeps them.
+
+    Args:
+        design: the design.
+        sample: the sample's file, or its recording.
+        format_options: how a file is read; guessed from its name if None.
+        second_half: whether only the second half is replayed.
+        seed: where randomness begins.
+        fields: what is read of each event, as far as the file has it; if None, what judging needs.
+
+    Raises:
+        SampleError: the sample cannot be read, or does not have the design's fields.
+    """
+    wanted = design.collect_needed_fields() if fields is None else fields
+    others = _find_other_fields(design) if fields is None else {}
+    if others and not isinstance(sample, RecordedSample):
+        sample = record_sample(sample, format_options)
+    if isinstance(sample, RecordedSample):
+        sample.request_columns(one.declaration.source or one.name for one in others.values())
+    file = open_sample(sample, wanted, design.writes.time, format_options)
+    if fields is not None:
+        file = file.match_columns()
+    is_counted = fields is not None or design.writes.rate is not None
+    summary = SampleSummary(
+        file.fields,
+        design.key if is_counted else None,
+        design.layout,
+        build_declared_facts(design),
+        seed=seed,
+        path=str(file.path),
+    )
+    events = _read_summarized(_read_keyed_events(design.key, file), summary)
+    store = EventStore.from_unsorted(events) if design.writes.is_sorted else EventStore(events)
+    summary.skipped_rows, summary.assumptions = file.skipped_rows, file.assumptions
+    if not len(store):
+        raise SampleError(
+            str(file.path),
+            "no row has a key",
+            "a key of 1..32,767 bytes",
+            file.skipped_rows.first_problem,
+        )
+    facts = {**_measure_other_fields(sample, others, seed), **summary.measured_facts}
+    return EventSource(
+        "sample",
+        str(file.path),
+        len(store),
+        len(store) // 2 if second_half else 0,
+        _add_declared_facts(design, facts),
+        store.read_events,
+        skipped_rows=file.skipped_rows,
+        assumptions=file.assumptions,
+        row_counts=summary.row_counts if design.writes.rate is not None else None,
+        summary=summary,
+    )
+
+
+def _read_summarized(events: Iterator[EventBatch], summary: SampleSummary) -> Iterator[EventBatch]:
+    """Return events, each added to a summary first."""
+    for batch in events:
+        summary.add(batch)
+        yield batch
+
+
+def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:
+    """Return the events that have a row key; the others are noted as skipped.
+
+    Batches are small enough for the length of the keys.
+    """
+    first = 0
+    for batch in sample.read_events():
+        for events in split_events(batch, key.min_bytes):
+            if key.has_coded_fields or _can_encode(key, events.rows):
+                yield events
+            else:
+                yield from _drop_refused_rows(key, events, first, sample.skipped_rows)
+            first += len(events)
+
+
+def _can_encode(key: Key, rows: pa.RecordBatch) -> bool:
+    """Return whether every row has a key."""
+    import numpy as np
+
+    try:
+        key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    except RowError:
+        return False
+    return True
+
+
+def _drop_refused_rows(
+    key: Key, events: EventBatch, first: int, skipped_rows: SkippedRows
+) -> Iterator[EventBatch]:
+    """Return the rows of a batch that have a key; the others are noted as skipped."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns = ColumnBatch.from_batch(events.rows, list(key.fields.values()))
+    has_key = np.ones(len(events), np.bool_)
+    for index, row in enumerate(columns.iterate_rows(list(key.fields))):
+        try:
+            key.encode(row, salt=0)
+        except RowError as problem:
+            has_key[index] = False
+            reason = problem.mistake.problem
+            skipped_rows.note(1, f"event {first + index + 1} has no key: {reason}")
+    if has_key.any():
+        clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
+        yield EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
+
+
+def _find_other_fields(design: Design) -> dict[str, Field]:
+    """Return the fields that are measured only because their bytes decide the number of regions."""
+    if not design.splits.needs_count:
+        return {}
+    needed = design.collect_needed_fields()
+    return {name: field for name, field in design.fields.items() if name not in needed}
+
+
+def _measure_other_fields(
+    sample: Path | RecordedSample, fields: Mapping[str, Field], seed: int
+) -> Mapping[str, FieldFacts]:
+    """Return what a recorded sample shows of some fields, as far as it has them."""
+    if not fields:
+        return {}
+    try:
+        file = open_sample(sample, fields, None).match_columns()
+        summary = SampleSummary(file.fields, seed=seed)
+        summary.add_sample(file)
+    except SampleError:
+        return {}
+    return summary.measured_facts
+
+
+def _add_declared_facts(
+    design: Design, sampled_facts: Mapping[str, FieldFacts]
+) -> dict[str, FieldFacts]:
+    """Return the facts that a sample shows, and the declared ones of other fields."""
+    facts = dict(sampled_facts)
+    for name, declared in design.fields.items():
+        options = declared.declaration
+        if name not in facts and (options.distinct or options.mean_bytes):
+            facts[name] = FieldFacts(distinct_count=options.distinct, mean_bytes=options.mean_bytes)
+    return facts

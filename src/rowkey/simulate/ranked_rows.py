@@ -1,0 +1,227 @@
+"""Rows indexed by the distinct values of each field, to test many conditions on them fast.
+
+A residual filter tests each row once. A simulation tests the same rows hundreds of times, so a
+condition is evaluated on the distinct values, and rows look up the result by number.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
+
+from rowkey.schema import Equal, OneOf, Range, StartsWith
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from rowkey.keys import ColumnBatch
+    from rowkey.plan import Plan, ResidualFilter
+    from rowkey.schema import Bound
+
+    Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class RankedRows:
+    """Rows whose fields are indexed to test many residual filters on them.
+
+    Args:
+        columns: the fields of the rows.
+    """
+
+    def __init__(self, columns: ColumnBatch) -> None:
+        self._columns = columns
+        self._ranked_columns: dict[str, _RankedColumn] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def build_mask(self, residual: ResidualFilter, rows: Any = None) -> Mask:
+        """Return which rows meet all conditions of a residual.
+
+        Args:
+            residual: the conditions.
+            rows: the places of the rows to test; all of them if None.
+
+        Cost: 1 ns a row and condition, once the values of the field are sorted, which takes 1 µs a
+        row; 60 ns a different value for `starts with`.
+        """
+        import numpy as np
+
+        is_fitting = np.ones(len(self) if rows is None else len(rows), np.bool_)
+        for name, bound in residual.bounds.items():
+            is_fitting &= self._get_ranked_column(name).build_mask(bound, rows)
+        return is_fitting
+
+    def find_extremes(self, name: str) -> tuple[Any, Any]:
+        """Return the least and the greatest internal value of a field."""
+        held = self._get_ranked_column(name).internal_values
+        return held[0], held[-1]
+
+    def find_value_beyond(self, name: str, internal_value: Any, share: float) -> Any:
+        """Return the value a share of all distinct values after another, or the greatest.
+
+        Args:
+            name: the field.
+            internal_value: one of its values.
+            share: of all different values, at least one.
+        """
+        values = self._get_ranked_column(name).internal_values
+        place = bisect_right(values, internal_value) - 1 + max(int(len(values) * share), 1)
+        return values[min(place, len(values) - 1)]
+
+    def _get_ranked_column(self, name: str) -> _RankedColumn:
+        """Return the index of a field, which is built at the first use."""
+        if name not in self._ranked_columns:
+            self._ranked_columns[name] = _RankedColumn(self._columns, name)
+        return self._ranked_columns[name]
+
+
+class _RankedColumn:
+    """The distinct values of one field, ascending, and which of them each row has.
+
+    Args:
+        columns: the fields of the rows.
+        name: the field.
+    """
+
+    def __init__(self, columns: ColumnBatch, name: str) -> None:
+        import numpy as np
+
+        column, kind = columns.columns[name], columns.columns[name].declared_field.type
+        codes, held = column.codes, column.values
+        if codes is None and kind.has_integer_form:
+            held, codes = np.unique(held, return_inverse=True)
+        elif codes is not None:  # of its values some may be of no row
+            used = np.unique(codes)
+            codes, held = np.searchsorted(used, codes), kind.take_rows(held, used[used >= 0])
+            codes = codes - int(len(used) > 0 and used[0] < 0)
+        self._to_internal = kind.to_internal
+        listed = kind.from_internal_batch(held)
+        self.values = sorted(set(listed), key=self._to_internal)
+        self.internal_values = list(map(self._to_internal, self.values))
+        self.positions = {value: place for place, value in enumerate(self.values)}
+        places = np.fromiter(map(self.positions.__getitem__, listed), np.intp, len(listed))
+        if codes is not None:
+            places = np.append(places, len(self.values))[codes]  # the code of a null is -1
+        self.row_positions = places
+
+    def build_mask(self, bound: Bound, rows: Any = None) -> Mask:
+        """Return which rows have a value that satisfies a bound; of all rows if none are named."""
+        import numpy as np
+
+        table = np.zeros(len(self.values) + 1, np.bool_)  # a null stands behind the last value
+        table[self._find_positions(bound)] = True
+        positions = self.row_positions if rows is None else self.row_positions[rows]
+        mask: Mask = table[positions]
+        return mask
+
+    def _find_positions(self, bound: Bound) -> Any:
+        """Return the positions of the values that satisfy a bound: a slice, or a list."""
+        match bound:
+            case Equal(value):
+                return self._find_listed((value,))
+            case OneOf(values):
+                return self._find_listed(values)
+            case StartsWith(prefix):
+                begins = (place for place, v in enumerate(self.values) if v.startswith(prefix))
+                return list(begins)
+        assert isinstance(bound, Range)
+        return self._find_range(bound)
+
+    def _find_listed(self, values: Any) -> list[int]:
+        """Return the positions of those listed values that any row has."""
+        known = [self.positions.get(value) for value in values if value is not None]
+        found = [place for place in known if place is not None]
+        return [*found, len(self.values)] if None in values else found
+
+    def _find_range(self, bound: Range) -> slice:
+        """Return the slice of the values between the two ends of a range."""
+        first, last = 0, len(self.values)
+        if bound.low is not None:
+            from_low = bisect_left if bound.includes_low else bisect_right
+            first = from_low(self.internal_values, self._to_internal(bound.low))
+        if bound.high is not None:
+            to_high = bisect_right if bound.includes_high else bisect_left
+            last = to_high(self.internal_values, self._to_internal(bound.high))
+        return slice(first, max(first, last))
+
+
+def count_scanned_rows(
+    spans: Sequence[tuple[int, int]], last_rows: Sequence[int | None], *, is_backwards: bool
+) -> int:
+    """Return how many rows of some ranges a read scans, up to the last row of each."""
+    ends = zip(spans, last_rows, strict=True)
+    if is_backwards:
+        return sum(stop - at for (_, stop), at in ends if at is not None)
+    return sum(at + 1 - start for (start, _), at in ends if at is not None)
+
+
+def find_last_rows(
+    plan: Plan,
+    keys: Sequence[bytes],
+    spans: Sequence[tuple[int, int]],
+    is_matching: Mask,
+    row_limit: int,
+) -> list[int | None]:
+    """Return the last row that a read with a limit scans in each range.
+
+    Ranges are merged by the bytes after their prefixes: the first row of each range is read, and
+    its next row whenever the merge has passed one.
+
+    Args:
+        plan: how the rows are read.
+        keys: the rows, ascending.
+        spans: where each range begins and stops among them.
+        is_matching: which rows count; the others are skipped.
+        row_limit: rows to take; those of the ranges that are taken are as many or more.
+
+    Returns:
+        A place among the keys for each range; None of a range without a row.
+    """
+    import numpy as np
+
+    taken = []
+    for number, (start, stop) in enumerate(spans):
+        mine = start + np.flatnonzero(is_matching[start:stop])
+        first = mine[-row_limit:] if plan.is_backwards else mine[:row_limit]
+        skipped = len(plan.ranges[number].prefix)
+        taken += [(keys[at][skipped:], number) for at in first.tolist()]
+    taken.sort(reverse=plan.is_backwards)
+    last, of = taken[row_limit - 1]
+    return [
+        _find_last_row(
+            keys, stretch, one.prefix + last, number - of, is_backwards=plan.is_backwards
+        )
+        for number, (one, stretch) in enumerate(zip(plan.ranges, spans, strict=True))
+    ]
+
+
+def _find_last_row(
+    keys: Sequence[bytes],
+    span: tuple[int, int],
+    key: bytes,
+    range_offset: int,
+    *,
+    is_backwards: bool,
+) -> int | None:
+    """Return the last row of one range that is scanned when a merge stops.
+
+    Args:
+        keys: the rows, ascending.
+        span: where the range begins and stops among them.
+        key: the last row that was taken, with the prefix of this range.
+        range_offset: of equal rows those of lower ranges come first, or last if it goes backwards:
+            the number of this range less that of the range whose row was taken.
+        is_backwards: whether the ranges are read from their ends.
+    """
+    start, stop = span
+    if start == stop:
+        return None
+    if range_offset == 0:
+        return bisect_left(keys, key, start, stop)
+    # All rows of the range that come before the one that was taken are passed; then one is seen.
+    passed = bisect_right if range_offset < 0 else bisect_left
+    at = passed(keys, key, start, stop)
+    return max(at - 1, start) if is_backwards else min(at, stop - 1)

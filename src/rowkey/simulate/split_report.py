@@ -1,0 +1,182 @@
+"""Region boundaries of a design, chosen from its file or a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import compute_regions, list_key_prefixes
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistake, SampleError
+from rowkey.messages import suggest_name
+from rowkey.regions import SPLIT_ALGORITHMS, Boundaries, Sizing, SplitRequest
+from rowkey.simulate.event_source import EventSource, build_generated_source, open_recorded_source
+from rowkey.simulate.replay import sample_keys
+from rowkey.workload import RecordedSample, choose_format, record_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.keys import Field
+
+MAX_SPLIT_KEYS = 1 << 20
+"""Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitReport:
+    """Region boundaries, and remarks on them.
+
+    Args:
+        algorithm: the split algorithm.
+        boundaries: where regions begin.
+        remarks: what should be known of them, as sentences.
+        sizing: how many regions there should be and why; None for a bare algorithm.
+    """
+
+    algorithm: str
+    boundaries: Boundaries
+    remarks: tuple[str, ...]
+    sizing: Sizing | None
+
+
+def record_design_sample(
+    design: Design,
+    sample: str | Path | None,
+    format_options: Mapping[str, Any] | None,
+    fields: Iterable[Field] = (),
+) -> RecordedSample | None:
+    """Return the sample of a design, which is read once however often its rows are looked at.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events; the design's own if None.
+        format_options: how it is read, whatever was declared; if None, as `[sample] format` says
+            unless the file's name tells another format.
+        fields: what is read in the first pass because a later one needs it.
+
+    Returns:
+        None where no sample is given and none is declared.
+
+    Raises:
+        SampleError: the format is unknown, or its options are wrong.
+    """
+    path = Path(sample) if sample is not None else design.sample_path
+    if path is None:
+        return None
+    if format_options is None:
+        format_options = choose_format(path, design.sample_format, design.sample_path)
+    recording = record_sample(path, format_options)
+    recording.request_columns(field.declaration.source or field.name for field in fields)
+    return recording
+
+
+def open_source(
+    design: Design,
+    sample: str | Path | RecordedSample | None,
+    format_options: Mapping[str, Any] | None,
+    *,
+    second_half: bool,
+    seed: int,
+    fields: Mapping[str, Field] | None = None,
+) -> EventSource:
+    """Open the events that a design is judged by.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events, or its recording; the design's own if None, or events
+            made from the file.
+        format_options: how it is read, whatever was declared; if None, as `[sample] format` says
+            unless the file's name tells another format.
+        second_half: whether only the second half is replayed.
+        seed: where randomness begins.
+        fields: what is read of each event of a sample, as far as it has them; if None, those of the
+            key, of reads, and the time.
+
+    Raises:
+        SampleError: the sample cannot be read, or is needed and missing.
+    """
+    path = Path(sample) if isinstance(sample, str) else sample or design.sample_path
+    if path is None:
+        if design.splits.needs_sample:
+            raise SampleError(
+                "splits",
+                "the boundaries follow from a sample and there is none",
+                "a file of recorded events",
+                "Give --sample FILE, or declare [sample] path.",
+            )
+        return build_generated_source(design, seed)
+    if format_options is None and isinstance(path, Path):
+        format_options = choose_format(path, design.sample_format, design.sample_path)
+    half = second_half or design.splits.needs_sample
+    return open_recorded_source(
+        design, path, format_options, second_half=half, seed=seed, fields=fields
+    )
+
+
+def choose_source_splits(design: Design, source: EventSource, seed: int) -> SplitReport:
+    """Return the region boundaries of a design; quantiles of the earlier events if declared so.
+
+    Raises:
+        InvalidDesign: they cannot be cut.
+    """
+    keys: Sequence[bytes] | None = None
+    if design.splits.needs_sample:
+        keys = sample_keys(design, source.read_earlier_events(), MAX_SPLIT_KEYS, seed)
+    made = compute_regions(design, source.facts, keys, source.row_counts)
+    request = SplitRequest(
+        regions=made.requested_count, prefixes=list_key_prefixes(design.key), keys=keys
+    )
+    remarks = tuple(
+        SPLIT_ALGORITHMS[design.splits.algorithm]().describe_regions(request, made.boundaries)
+    )
+    return SplitReport(design.splits.algorithm, made.boundaries, remarks, made.sizing)
+
+
+def choose_design_splits(
+    design: Design,
+    sample: str | Path | None = None,
+    *,
+    format_options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> SplitReport:
+    """Return the region boundaries that `create` would use, from the whole sample.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events, where boundaries follow from one.
+        format_options: how it is read, as in `run`.
+        seed: where randomness begins.
+
+    Raises:
+        SampleError: a sample is needed and missing, or cannot be read.
+        InvalidDesign: they cannot be cut.
+    """
+    source = open_source(design, sample, format_options, second_half=False, seed=seed)
+    source.first_replayed = source.total_count
+    return choose_source_splits(design, source, seed)
+
+
+def choose_algorithm_splits(name: str, regions: int | None) -> SplitReport:
+    """Return the region boundaries that a split algorithm gives without a design.
+
+    Raises:
+        InvalidDesign: there is no such algorithm, or it needs more than a number of regions.
+    """
+    known = name.replace("-", "_")
+    if known not in SPLIT_ALGORITHMS:
+        mistake = Mistake(
+            "--algorithm",
+            f"{name!r} is no split algorithm",
+            ", ".join(SPLIT_ALGORITHMS),
+            suggest_name(known, SPLIT_ALGORITHMS),
+        )
+        raise InvalidDesign([mistake])
+    algorithm, request = SPLIT_ALGORITHMS[known](), SplitRequest(regions=regions)
+    try:
+        boundaries = algorithm.build_boundaries(request)
+    except InvalidArgument as refusal:
+        raise InvalidDesign([refusal.mistake]) from None
+    remarks = tuple(algorithm.describe_regions(request, boundaries))
+    return SplitReport(known, boundaries, remarks, None)

@@ -1,0 +1,376 @@
+"""Write many rows at once: Arrow columns as blocks of cells, and whole files, resumably."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.catalog import TABLE_ID_ATTRIBUTE
+from rowkey.errors import InvalidArgument, RowError, SampleError
+from rowkey.keys import validate_batch
+from rowkey.messages import format_value
+from rowkey.open_file_limit import explain_shortage
+from rowkey.table.generations.activation import reconcile_attributes
+from rowkey.table.row_writer import to_row_error
+from rowkey.workload import SkippedRows, choose_format, open_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.table import Table
+    from rowkey.workload import SampleFile
+
+BLOCK_ROWS = 16_384
+"""Rows that are encoded together: their columns stay in the processor's cache."""
+SHUFFLE_ROWS = 1_000_000
+"""Rows that are shuffled together; a file sorted by key is spread over as many."""
+CHECKPOINT_INTERVAL_S = 2.0
+"""Seconds after which it is written down how far a load has come."""
+_NOTE_PREFIX = "rowkey.load."
+
+
+@explain_shortage
+def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch | pa.Table) -> int:
+    """Put many rows, each after every earlier change of it; return how many.
+
+    Args:
+        get_state: returns the state of the table; called for each block.
+        rows: columns named as the fields.
+
+    Raises:
+        RowError: a value does not fit its field; the message has the number of the row, from 0.
+            Rows before it may be written.
+    """
+    import pyarrow as pa
+
+    if not isinstance(rows, pa.RecordBatch | pa.Table):
+        raise RowError(
+            "rows", f"{format_value(rows)} holds no columns", "a pyarrow RecordBatch or Table"
+        )
+    validate_batch(rows)
+    first = 0
+    for some in _split_blocks(rows):
+        for index, problem in _write_block(get_state(), some):
+            raise _add_row_number(first + index, problem)
+        first += some.num_rows
+    return first
+
+
+def _write_block(state: GenerationState, rows: pa.RecordBatch) -> list[tuple[int, RowError]]:
+    """Put rows while no other change of a row can come between.
+
+    Returns:
+        The index of each row that cannot be put, and why.
+    """
+    clock = state.writer.clock
+    with clock.lock_all_rows():
+        at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
+        refused = list(_put_block(state, rows, at))
+    clock.throttle_writer(at)
+    return refused
+
+
+def _split_blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
+    """Yield the rows, at most `BLOCK_ROWS` at a time."""
+    import pyarrow as pa
+
+    for batch in [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches():
+        for start in range(0, batch.num_rows, BLOCK_ROWS):
+            yield batch.slice(start, BLOCK_ROWS)
+
+
+def _put_block(
+    state: GenerationState, rows: pa.RecordBatch, timestamp: int
+) -> Iterator[tuple[int, RowError]]:
+    """Put rows, and yield the index of each that cannot be put, with its error.
+
+    When all is taken, the others are written.
+
+    Cost: twice the logarithm of their number for each such row, in smaller puts.
+    """
+    design = state.active_design
+    try:
+        salts = compute_load_salts(design, rows) if design.key.is_salted else None
+        state.writer.store.load_blocks(
+            design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
+        )
+    except (InvalidArgument, RowError) as refusal:
+        if rows.num_rows == 1:
+            yield 0, to_row_error(refusal) if isinstance(refusal, InvalidArgument) else refusal
+            return
+    else:
+        return
+    half = rows.num_rows // 2
+    for start, some in ((0, rows.slice(0, half)), (half, rows.slice(half))):
+        for index, problem in _put_block(state, some, timestamp):
+            yield start + index, problem
+
+
+def _add_row_number(number: int, problem: RowError) -> RowError:
+    """Return the error of a row with the number of the row in its path."""
+    one = problem.mistake
+    path = ": ".join(filter(None, (f"row {number}", one.path)))
+    return RowError(path, _SINGLE_ROW_PATTERN.sub("", one.problem), one.expected, one.remedy)
+
+
+def _format_row_problem(number: int, problem: RowError) -> str:
+    """Return what is wrong with one row, to stand after the row's number."""
+    return str(_add_row_number(number, problem)).removeprefix(f"row {number}")
+
+
+_SINGLE_ROW_PATTERN = re.compile(r"^row 0 | of row 0\b")
+"""How what is wrong with a row names it that stands alone in its batch."""
+
+
+def compute_load_salts(design: Design, rows: pa.RecordBatch) -> Any:
+    """Return the salts of rows; rows of one key get the same one, so that the last counts.
+
+    Python hashes bytes by a number drawn for each process, so they are as good as drawn, and the
+    same whenever this process asks for those of a row.
+
+    Args:
+        design: one with a random salt.
+        rows: columns named as its fields.
+    """
+    import numpy as np
+
+    keys = design.key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    hashed = np.fromiter(map(hash, keys.to_pylist()), np.int64, rows.num_rows)
+    return hashed % design.key.salt_count
+
+
+@dataclass(frozen=True, slots=True)
+class FileLoadResult:
+    """The result of loading a file.
+
+    Args:
+        row_count: rows written now.
+        rows_before: rows that an interrupted load had dealt with.
+        left_out: rows of the file that could be no rows of the table, of those read now.
+        absent_fields: nullable fields that the file has no column for.
+        assumptions: what the file leaves open and was guessed, as sentences.
+        problems: the first ten rows left out, each with its line in the file and the reason.
+    """
+
+    row_count: int
+    rows_before: int
+    left_out: SkippedRows
+    absent_fields: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@explain_shortage
+def load_file(
+    table: Table,
+    path: str | Path,
+    *,
+    format_options: Mapping[str, Any] | None = None,
+    shuffle: bool = False,
+    restart: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    on_resume: Callable[[int], None] | None = None,
+) -> FileLoadResult:
+    """Put all rows of a file; after an interruption the same call goes on where it stopped.
+
+    How far it has come is kept with the table. Rows that were written just before an interruption
+    are written again, which changes nothing. A row with a value that its field cannot hold is left
+    out; a nullable field whose column is missing stays null.
+
+    Args:
+        table: the table.
+        path: CSV, JSON lines, Parquet or Arrow, gzip of each, a log.
+        format_options: how the file is read, as `[sample] format`; from its name if None.
+        shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
+            to one region after another. Of rows with one key any may then be the last.
+        restart: whether an interrupted load is forgotten.
+        progress: called with how many rows of the file are done, and of how many; the latter is
+            estimated from the bytes read if the file does not say it, and 0 if it is not known.
+        on_resume: called once, before the first row is written, with how many rows are skipped
+            because an interrupted load has written them.
+
+    Raises:
+        SampleError: the file cannot be read, or most of its rows are none.
+
+    Cost: 1 to 3 µs a row on an embedded engine.
+    """
+    design = table.design
+    options = format_options or choose_format(Path(path), design.sample_format, design.sample_path)
+    sample = open_sample(path, design.fields, None, options).match_columns()
+    sample.can_be_empty = True
+    read_options = (str(design.key), _describe_fields(design), repr(options), shuffle)
+    checkpoint = _LoadCheckpoint(table, Path(path), read_options)
+    rows_before = 0 if restart else checkpoint.read_row_count()
+    if rows_before and on_resume is not None:
+        on_resume(rows_before)
+    done, refused = rows_before, SkippedRows()
+    rows: Iterable[_NumberedRows] = ((one.rows, one.row_numbers) for one in sample.read_events())
+    if shuffle:
+        rows = _shuffle_rows(rows)
+    try:
+        for batch, numbers in _skip_rows(rows, rows_before):
+            for number, problem in _put_batch(table, batch, numbers):
+                refused.note(1, _format_row_problem(number, problem), number)
+                _check_refused_share(sample, refused, done - rows_before + batch.num_rows)
+            done += batch.num_rows
+            checkpoint.save_row_count(done)
+            if progress is not None:
+                at, total = done + sample.skipped_rows.count, sample.estimate_total()
+                progress(at, max(total, at) if total else 0)
+    except BaseException:
+        checkpoint.save_row_count(done, force=True)
+        raise
+    checkpoint.delete_row_count()
+    left_out = sample.skipped_rows.merge(refused)
+    absent = tuple(name for name in design.fields if name not in sample.fields)
+    return FileLoadResult(
+        done - rows_before - refused.count,
+        rows_before,
+        left_out,
+        absent,
+        tuple(sample.assumptions),
+        tuple(left_out.format_problems(_find_lines(sample, left_out))),
+    )
+
+
+def _find_lines(sample: SampleFile, skipped_rows: SkippedRows) -> dict[int, int]:
+    """Return the lines of the rows left out; none where the file cannot be read again."""
+    rows = {row for row, _ in skipped_rows.problems if row is not None}
+    return sample.format.find_lines(sample.path, rows) if rows and sample.path.is_file() else {}
+
+
+def _describe_fields(design: Design) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return what decides the values of a file's rows; if it changes, the load begins again."""
+    return {name: (f.type.name, f.declaration.model_dump()) for name, f in design.fields.items()}
+
+
+_NumberedRows = tuple["pa.RecordBatch", Any]
+"""Rows, and the number of each in the file."""
+
+
+def _put_batch(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
+    """Put rows, and yield the number in the file of each refused row, with its error."""
+    first = 0
+    for some in _split_blocks(batch):
+        for index, problem in _write_block(table.get_state(), some):
+            yield int(numbers[first + index]), problem
+        first += some.num_rows
+
+
+MIN_REFUSED_TO_STOP = 1_000
+"""Rows that are refused one by one before it is asked whether the file is the right one."""
+
+
+def _check_refused_share(sample: SampleFile, left_out: SkippedRows, rows_read: int) -> None:
+    """Stop the load if most rows of the file are refused.
+
+    Raises:
+        SampleError: so they are.
+    """
+    if left_out.count >= MIN_REFUSED_TO_STOP and 2 * left_out.count > rows_read:
+        problem = f"{left_out.count:,} of {rows_read:,} rows are refused; {left_out.first_problem}"
+        remedy = "The load has stopped. Rows that were not refused may be in the table."
+        raise SampleError(str(sample.path), problem, remedy=remedy)
+
+
+class _LoadCheckpoint:
+    """The number of rows of one file that a load has written, kept for the next try.
+
+    It is an attribute of the table. On a cluster, where a change of an attribute closes all regions
+    for a moment, it is a note in the table's catalog.
+    """
+
+    def __init__(self, table: Table, path: Path, read_options: object) -> None:
+        self.store, self.catalog, self.table_name = table.store, table.catalog, table.design.table
+        self.is_shared = table.engine.is_shared
+        self.table_id = (
+            table.store.families_and_attributes[1].get(TABLE_ID_ATTRIBUTE, "")
+            if self.is_shared
+            else ""
+        )
+        stat = path.stat() if path.exists() else None
+        identity = (str(path.resolve()), stat and stat.st_size, stat and stat.st_mtime_ns)
+        digest = sha256(repr((*identity, read_options)).encode()).hexdigest()
+        self.note_key = _NOTE_PREFIX + digest[:16]
+        self.saved_at_s = time.monotonic()
+
+    def read_row_count(self) -> int:
+        """Return how many rows an interrupted load of this very file has written."""
+        if self.is_shared:
+            notes = self.catalog.read_notes(self.table_name)
+            table_id, _, row_count = notes.get(self.note_key, "").rpartition(" ")
+            return int(row_count) if row_count and table_id == self.table_id else 0
+        return int(self.store.spec.attributes.get(self.note_key, 0))
+
+    def save_row_count(self, row_count: int, *, force: bool = False) -> None:
+        """Save how many rows are written, unless that was done just now."""
+        at = time.monotonic()
+        if force or at - self.saved_at_s > CHECKPOINT_INTERVAL_S:
+            self.saved_at_s = at
+            if self.is_shared:
+                self.catalog.write_note(
+                    self.table_name, self.note_key, f"{self.table_id} {row_count}"
+                )
+            else:
+                self._write_attributes(
+                    {**self.store.spec.attributes, self.note_key: str(row_count)}
+                )
+
+    def delete_row_count(self) -> None:
+        """Delete the saved number once the load is complete."""
+        if self.is_shared:
+            self.catalog.write_note(self.table_name, self.note_key, None)
+            return
+        left = {k: v for k, v in self.store.spec.attributes.items() if k != self.note_key}
+        if len(left) < len(self.store.spec.attributes):
+            self._write_attributes(left)
+
+    def _write_attributes(self, attributes: Mapping[str, str]) -> None:
+        """Write all attributes of the table; others may have written some since they were read.
+
+        Then the catalog entry is repeated again: a change of buckets may have come between.
+        """
+        self.store.replace_attributes(attributes)
+        reconcile_attributes(self.catalog, self.table_name, self.store)
+
+
+def _skip_rows(rows: Iterable[_NumberedRows], count: int) -> Iterator[_NumberedRows]:
+    """Yield the rows without the first `count` of them."""
+    for batch, numbers in rows:
+        if count >= batch.num_rows:
+            count -= batch.num_rows
+            continue
+        yield batch.slice(count), numbers[count:]
+        count = 0
+
+
+def _shuffle_rows(rows: Iterable[_NumberedRows]) -> Iterator[_NumberedRows]:
+    """Yield the rows in random order, `SHUFFLE_ROWS` at a time, the same way each time."""
+    import numpy as np
+    import pyarrow as pa
+
+    held: list[_NumberedRows] = []
+    chance = np.random.default_rng(0)
+    for one in chain(rows, [None]):
+        # A batch with a value that is left out may have other types than those that are sound.
+        is_other = bool(held) and one is not None and one[0].schema != held[0][0].schema
+        if held and (one is None or is_other or sum(len(some) for _, some in held) >= SHUFFLE_ROWS):
+            whole = pa.Table.from_batches([batch for batch, _ in held]).combine_chunks()
+            order = chance.permutation(whole.num_rows)
+            numbers = np.concatenate([some for _, some in held])[order]
+            mixed, first = whole.take(pa.array(order)).combine_chunks(), 0
+            for batch in mixed.to_batches(max_chunksize=BLOCK_ROWS):
+                yield batch, numbers[first : first + batch.num_rows]
+                first += batch.num_rows
+            held = []
+        if one is not None:
+            held.append(one)

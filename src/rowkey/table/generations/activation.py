@@ -1,0 +1,154 @@
+"""How an announced generation becomes the active one, and how long everyone waits for that.
+
+A client goes by an entry for some seconds after it has read it. So once the longest such time has
+passed, every client has read of the announced generation, or has stopped until it does. Then the
+generation may become active: all clients read and delete in it before any client writes there.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import (
+    find_mismatch,
+    has_synced_attributes,
+    read_generation_number,
+    sync_attributes,
+)
+from rowkey.errors import Conflict, InvalidArgument, Unavailable
+
+if TYPE_CHECKING:
+    from rowkey.catalog import Catalog, CatalogEntry, Generation
+    from rowkey.engines import Engine, Store
+
+WAIT_MARGIN = 1.1
+"""Factor on the longest time of a client: for clocks of different speed and calls under way."""
+EXCLUSIVE_WAIT_S = 1.0
+"""Seconds of waiting if no other process can have the table open: for calls of other threads."""
+MAX_CATALOG_RETRIES = 1_000
+"""Times that an entry is written again because another client wrote it meanwhile."""
+MAX_ATTRIBUTE_WRITES = 5
+"""Times that the attributes of one entry are written: each write alters a table of HBase. Other
+clients may have written older ones in between, but each of them once."""
+
+
+def build_overtaken_error(table: str) -> Conflict:
+    """Return the error of a change that other clients overtook `MAX_CATALOG_RETRIES` times."""
+    problem = f"{MAX_CATALOG_RETRIES:,} changes were overtaken"
+    return Conflict(f"table {table}", problem, remedy="Try again.")
+
+
+def compute_wait_s(entry: CatalogEntry, engine: Engine) -> float:
+    """Return the seconds until every client of a table goes by an entry, or by none."""
+    longest_s = entry.longest_stale_s * WAIT_MARGIN
+    return min(EXCLUSIVE_WAIT_S, longest_s) if engine.is_exclusive else longest_s
+
+
+def write_attributes(store: Store, entry: CatalogEntry) -> bool:
+    """Make a table's attributes repeat an entry, so that a lost catalog can be rebuilt from them.
+
+    Attributes with a generation that the entry lacks stay: this client is out of date, or its
+    catalog has lost some generations. The attributes have a generation before it becomes active in
+    the catalog; what they say of it stays as well.
+
+    Args:
+        store: the engine's table.
+        entry: what the catalog has of the table, or is about to have.
+
+    Returns:
+        Whether the attributes had to be changed.
+    """
+    attributes = store.families_and_attributes[1]
+    if find_mismatch("", entry, attributes):
+        return False
+    announced = entry.announced_generation
+    if announced is not None and read_generation_number(attributes) == announced.number:
+        entry = entry.activate_generation()
+    if has_synced_attributes(attributes, entry):
+        return False
+    store.replace_attributes(sync_attributes(attributes, entry))
+    return True
+
+
+def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
+    """Make a table's attributes repeat its catalog entry, whoever else writes either of them.
+
+    Attributes are replaced without a comparison, so that a slow client may put back older ones.
+    Therefore each client reads the catalog again after it wrote, until both agree.
+
+    Raises:
+        Unavailable: the catalog does not answer, the attributes may not be written, or the engine
+            does not return them as they were written.
+        Conflict: the entry changes faster than it can be read.
+    """
+    version, write_count = 0, 0
+    for _ in range(MAX_CATALOG_RETRIES):
+        entry = catalog.read(table)
+        if entry is None or not write_attributes(store, entry):
+            return
+        write_count = write_count + 1 if entry.version == version else 1
+        version = entry.version
+        if write_count == MAX_ATTRIBUTE_WRITES:
+            problem = (
+                f"its attributes were written {MAX_ATTRIBUTE_WRITES} times, and the engine does "
+                "not return them as they were written"
+            )
+            raise Unavailable(f"table {table}", problem, remedy="Look at rowkey describe.")
+    raise build_overtaken_error(table)
+
+
+def activate_announced(
+    catalog: Catalog,
+    table: str,
+    announced: Generation,
+    store: Store,
+    *,
+    must_sync: bool = True,
+) -> CatalogEntry:
+    """Activate an announced generation; the caller has waited until every client knows it.
+
+    The table's attributes get it first: should the catalog be lost, no client takes the generation
+    before it for the only one.
+
+    Args:
+        catalog: the catalog of the table.
+        table: its name.
+        announced: the generation, as it was when the wait began. Another one of its number, from a
+            catalog that was restored, is not activated: no client has waited for it.
+        store: the engine's table.
+        must_sync: whether the attributes must get it. A client that has only waited for the
+            generation may lack the right to alter the table; the client that announced it, or one
+            that opens the table, writes them later.
+
+    Raises:
+        Unavailable: the catalog does not answer, or has no such generation; the table's attributes
+            have another one, or must be written and cannot.
+        Conflict: the entry changes faster than it can be read.
+    """
+    ignoring_failures = nullcontext() if must_sync else suppress(InvalidArgument, Unavailable)
+    for _ in range(MAX_CATALOG_RETRIES):
+        entry = catalog.read(table)
+        if entry is None or not any(map(announced.is_same, entry.generations)):
+            what = f"the catalog does not know its generation {announced.number} any more"
+            allowed, remedy = "that one, as it was announced", "Look at rowkey buckets history."
+            raise Unavailable(f"table {table}", what, allowed, remedy)
+        if entry.announced_generation is None or not announced.is_same(entry.announced_generation):
+            with ignoring_failures:
+                reconcile_attributes(catalog, table, store)
+            return entry
+        activated = entry.activate_generation()
+        if what := find_mismatch(table, activated, store.families_and_attributes[1]):
+            allowed, remedy = "what the table itself tells", "Open it again: that tells more."
+            raise Unavailable(f"table {table}", what, allowed, remedy)
+        with ignoring_failures:
+            write_attributes(store, activated)
+        try:
+            activated = replace(activated, version=catalog.write(table, activated, entry.version))
+        except Conflict:
+            continue  # another client has allocated an id, or has activated the generation
+        with ignoring_failures:
+            reconcile_attributes(catalog, table, store)
+        return activated
+    raise build_overtaken_error(table)

@@ -1,0 +1,173 @@
+"""The bucket counts of a table: which parts of its key have one, and which can get another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.catalog import find_part_counts
+from rowkey.plan import bind_example, plan_read
+from rowkey.schema import Equal
+from rowkey.table.generations.activation import compute_wait_s
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.catalog import Generation
+    from rowkey.design import Design
+    from rowkey.engines import Engine
+    from rowkey.plan import DeclaredRead
+    from rowkey.schema import Bounds
+    from rowkey.table.generations.generation_tracker import GenerationState
+
+FAN_OUT_SAMPLE_ROWS = 32
+"""Values of which the ranges of a read are counted: whether two numbers put a row in one place is
+even odds at best, so that one of so many stands in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPart:
+    """A part of a key that takes one of a number of values: a bucket, a salt or a mod.
+
+    Args:
+        part_index: its place among the parts, from 0.
+        notation: the part as it is written, with the number that rows are written under.
+        count: that number.
+        live_counts: the numbers that rows may stand under, that one first.
+        notations: the part as it is under each of them.
+        distinguishing_fields: the fields by which it distinguishes rows that are otherwise equal;
+            it cannot get another number if there are any.
+    """
+
+    part_index: int
+    notation: str
+    count: int
+    live_counts: tuple[int, ...]
+    notations: Mapping[int, str]
+    distinguishing_fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketCounts:
+    """The numbers of buckets of a table, and what reads cost under them.
+
+    Args:
+        table: its name.
+        parts: the parts of its key that count.
+        generations: those that rows may stand under, oldest first.
+        active_generation: the number of the one that is written.
+        max_stale_s: seconds that a client goes on without the catalog.
+        longest_stale_s: seconds that some may still go on: more while a shorter time is announced.
+        wait_s: seconds that a change waits, one that is announced among them.
+        keys_per_get: row keys that a get tries.
+        ranges_per_scan: ranges that a scan of all rows reads.
+    """
+
+    table: str
+    parts: tuple[CountedPart, ...]
+    generations: tuple[Generation, ...]
+    active_generation: int
+    max_stale_s: float
+    longest_stale_s: float
+    wait_s: float
+    keys_per_get: int
+    ranges_per_scan: int
+
+    @classmethod
+    def from_state(cls, state: GenerationState, engine: Engine) -> BucketCounts:
+        """Return the bucket counts of a table on an engine."""
+        entry, design = state.entry, state.active_design
+        return cls(
+            table=design.table,
+            parts=tuple(_build_counted_part(state, place) for place in list_counted_parts(design)),
+            generations=entry.generations,
+            active_generation=entry.active_generation.number,
+            max_stale_s=entry.max_stale_s,
+            longest_stale_s=entry.longest_stale_s,
+            wait_s=compute_wait_s(entry, engine),
+            keys_per_get=state.place_count,
+            ranges_per_scan=compute_fan_out(state.combined_design),
+        )
+
+
+def _build_counted_part(state: GenerationState, part_index: int) -> CountedPart:
+    """Return the description of a part of the key that has a count."""
+    design, entry = state.active_design, state.entry
+    counts = tuple(dict.fromkeys(one.counts[part_index] for one in entry.live_generations))
+    texts = {
+        count: str(design.replace_term_counts({part_index: count})[part_index]) for count in counts
+    }
+    active_count = entry.active_generation.counts[part_index]
+    return CountedPart(
+        part_index,
+        texts[active_count],
+        active_count,
+        counts,
+        texts,
+        find_distinguishing_fields(design, part_index),
+    )
+
+
+def compute_fan_out(design: Design, read: DeclaredRead | None = None) -> int:
+    """Return the ranges of a scan of all rows, or the most that a declared read needs."""
+    if read is None:
+        return plan_read(design.key, {}).fan_out
+    asked = bind_example(read)
+    return max(
+        plan_read(design.key, _substitute_values(row, asked.bounds), asked.order).fan_out
+        for row in design.key.generate_rows(FAN_OUT_SAMPLE_ROWS)
+    )
+
+
+def _substitute_values(row: Mapping[str, Any], bounds: Bounds) -> Bounds:
+    """Return bounds in which each field with one value has the value of a row."""
+    return {
+        name: Equal(row[name]) if isinstance(bound, Equal) and row.get(name) is not None else bound
+        for name, bound in bounds.items()
+    }
+
+
+def find_countable_parts(design: Design) -> dict[int, int]:
+    """Return the counts of the parts that can get another count, by their index.
+
+    >>> from rowkey.design import Design
+    >>> fields = {"host": "text", "ts": "timestamp_ms"}
+    >>> find_countable_parts(Design("t", "[bucket(host, 16)][host][ts]", fields=fields))
+    {0: 16}
+    >>> find_countable_parts(Design("t", "[bucket(host, 16)][ts]", fields=fields))
+    {}
+    """
+    counts = find_part_counts(design)
+    return {
+        place: count
+        for place, count in counts.items()
+        if not find_distinguishing_fields(design, place)
+    }
+
+
+def list_counted_parts(design: Design) -> dict[int, str]:
+    """Return the parts of a key that have a count, as they are written, by their index."""
+    return {place: str(design.key.terms[place]) for place in find_part_counts(design)}
+
+
+def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ...]:
+    """Return the fields by which a part tells apart rows that are otherwise equal.
+
+    Under another count it would distinguish other rows: two would become one, or one two.
+
+    Args:
+        design: the design.
+        part_index: of a part that counts, from 0.
+    """
+    part = design.key.parts[part_index]
+    others = {
+        repr(other) for other in design.key.parts[:part_index] + design.key.parts[part_index + 1 :]
+    }
+    inputs = part.children
+    is_of_bytes = getattr(part, "arguments", {}).get("over") == "rest"
+    if is_of_bytes or (inputs and all(repr(one) in others for one in inputs)):
+        return ()
+    opening = design.layout.qualifier_prefix
+    opened = {field.name for field in opening.fields} if opening is not None else set()
+    lost = set(design.layout.lossy_key_fields) - opened
+    return tuple(name for name in part.fields if name in lost)

@@ -1,0 +1,375 @@
+"""The state of a table under its live generations: its designs, and how it is read and written."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from rowkey import fork_safety
+from rowkey.catalog import find_part_counts
+from rowkey.cells import RowCells
+from rowkey.errors import Conflict, InvalidArgument, RowError
+from rowkey.plan import ReadPlanner
+from rowkey.schema import format_key
+from rowkey.table.generations.activation import activate_announced, compute_wait_s
+from rowkey.table.generations.bucket_counts import find_countable_parts
+from rowkey.table.row_classes import to_mapping
+from rowkey.table.row_getter import RowGetter
+from rowkey.table.row_writer import RowChange, RowWriter, select_deletes
+from rowkey.table.scans.merge import CopyMatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from rowkey.catalog import CatalogEntry, Lease
+    from rowkey.cells import Cell
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+    from rowkey.keys import Dictionary, Key
+    from rowkey.plan import Explanation
+    from rowkey.table.scans.merge import ScanItem
+
+POLLS_PER_WAIT = 30
+"""About how many times a waiting change reads the catalog, with pauses between the two below."""
+MIN_PAUSE_S, MAX_PAUSE_S = 0.02, 1.0
+
+
+class GenerationState:
+    """A table under the generations of an entry; built again when they change.
+
+    Args:
+        design: the table's design with the counts that it was created with.
+        entry: its catalog entry.
+        dictionary: allocates the ids of `code` values.
+        store: the engine's table.
+    """
+
+    def __init__(
+        self, design: Design, entry: CatalogEntry, dictionary: Dictionary, store: Store
+    ) -> None:
+        self.entry = entry
+        self.designs = tuple(
+            _apply_counts(design, counts).copy_with_dictionary(dictionary)
+            for counts in list_distinct_counts(entry)
+        )
+        """The design under each count that rows may stand under: that of the active generation
+        first, then the others, the newest first."""
+        self.active_design = self.designs[0]
+        self.combined_design = (
+            self.active_design.copy_for_reading(self.designs[1:])
+            if self.has_several_counts
+            else self.active_design
+        )
+        """The design that reads: it finds and decodes what any of them has written."""
+        self.declared_reads = {read.name: read for read in self.active_design.reads}
+        """The reads that the design declares, by name."""
+        self.countable_parts = frozenset(find_countable_parts(self.active_design))
+        """The places of the parts of the key that may get another count."""
+        self.planner = ReadPlanner(self.combined_design.key)
+        """Plans the reads of the table."""
+        self._copy_matchers: dict[int, CopyMatcher] = {}
+        naming_key = design.copy_with_dictionary(dictionary).key
+        is_active_key = str(naming_key) == str(self.active_design.key)
+        self.writer = RowWriter(self.designs, store, None if is_active_key else naming_key)
+        self.getter = RowGetter(self.combined_design, store, self.writer)
+
+    @property
+    def has_several_counts(self) -> bool:
+        """Whether rows stand under more than one bucket count."""
+        return len(self.designs) > 1
+
+    def find_copy_matcher(self, merge_prefix_count: int) -> CopyMatcher:
+        """Return what matches the copies of rows, for reads merged without some leading parts."""
+        if merge_prefix_count not in self._copy_matchers:
+            self._copy_matchers[merge_prefix_count] = CopyMatcher(
+                self.combined_design.key, merge_prefix_count, self.countable_parts
+            )
+        return self._copy_matchers[merge_prefix_count]
+
+    @property
+    def place_count(self) -> int:
+        """The number of row keys under which a row may stand."""
+        if not self.active_design.key.is_salted:
+            return len(self.designs)
+        others = {repr([p for p in one.key.parts if p.fields]) for one in self.designs}
+        return self.combined_design.key.salt_count * len(others)
+
+    def format_key_without_counts(self, leading_count: int) -> str:
+        """Return the key as text without the counts of its leading parts that can change."""
+        places = (place for place in self.countable_parts if place < leading_count)
+        return format_key(self.active_design.replace_term_counts(dict.fromkeys(places, 0)))
+
+    def locate_row(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
+        """Return a row's key without its salt, its qualifier prefix, and its cell timestamp."""
+        layout = self.active_design.layout
+        opening = b"" if layout.qualifier_prefix is None else layout.qualifier_prefix.encode(values)
+        at = 0 if layout.cell_timestamp is None else layout.cell_timestamp.compute_timestamp(values)
+        return layout.key.encode(values, salt=0), opening, at
+
+    def add_generation_note(self, explanation: Explanation) -> Explanation:
+        """Return the explanation of a read with a note on the counts that rows stand under."""
+        if not self.has_several_counts:
+            return explanation
+        terms = zip(*(one.key.terms for one in self.designs), strict=True)
+        variants = [tuple(dict.fromkeys(map(str, one))) for one in terms]
+        counted = [" and ".join(texts) for texts in variants if len(texts) > 1]
+        note = f"rows stand under {', '.join(counted)}: the ranges of each are read"
+        return replace(explanation, warnings=(*explanation.warnings, note))
+
+    def rank_item(self, item: ScanItem) -> int:
+        """Return the rank of the generation that wrote a row: 0 the active one, then newest first.
+
+        Cells of one time may differ where a field is the timestamp; the later generation has them
+        from the later write.
+        """
+        try:
+            (values,) = self.combined_design.layout.decode_events(item.row, item.cells)
+            for number, one in enumerate(self.designs):
+                if item.row in _encode_keys(one.key, values):
+                    return number
+        except (RowError, ValueError):  # a row of another program
+            pass
+        return len(self.designs)
+
+    def decode_identity(self, row: bytes, cells: Sequence[Cell]) -> dict[str, Any]:
+        """Return the fields that a row key, and the qualifiers of an event's cells, hold whole.
+
+        Raises:
+            RowError: the bytes are none of the design.
+        """
+        layout = self.combined_design.layout
+        values = layout.key.decode(row)
+        if layout.qualifier_prefix is not None:
+            before = cells[0].qualifier[: layout.qualifier_prefix.find_end(cells[0].qualifier)]
+            values |= layout.qualifier_prefix.decode(
+                before, layout.qualifier_prefix.find_slice_starts(layout.key, row)
+            )
+        return values
+
+    def rebuild_change(self, change: RowChange) -> RowChange:
+        """Return a change that was built under older counts as it is under the current ones.
+
+        Raises:
+            RowError: its key does not hold the values that its new place follows from.
+        """
+        *_, mutation = change.mutations
+        try:
+            values = self.decode_identity(*mutation)
+            places = self.writer.encode_row_keys(values)
+            written = [key for key in places if self._is_active_key(key, values)]
+        except (InvalidArgument, RowError):
+            what = "the buckets of the table were changed while it waited, and its key is a digest"
+            raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
+        here = mutation.row if mutation.row in written else written[0]
+        deletes = {one.row: select_deletes(one.cells) for one in change.mutations}
+        taken = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
+        others = [RowCells(key, deletes.get(key) or taken) for key in places if key != here]
+        mutations = [*(others if taken else ()), RowCells(here, mutation.cells)]
+        if here != mutation.row and change.salt is not None:
+            return RowChange(change.row_name, mutations, stamp_count=1)
+        return change._replace(mutations=mutations)
+
+    def build_missed_deletes(
+        self, mutations: Sequence[RowCells], values: Mapping[str, Any] | None = None
+    ) -> list[RowCells]:
+        """Return the deletes of a row's mutations for the current places that they missed.
+
+        They keep their timestamps: taken away once more, nothing is lost.
+
+        Args:
+            mutations: made under other generations, and written.
+            values: the fields of the row's key; None to decode them from the key.
+
+        Raises:
+            RowError: the key does not hold them.
+        """
+        taken = [cell for one in mutations for cell in select_deletes(one.cells)]
+        if not taken:
+            return []
+        try:
+            named = self.decode_identity(*mutations[0]) if values is None else values
+            places = self.writer.encode_row_keys(named)
+        except (InvalidArgument, RowError):
+            what = "the buckets of the table were changed while it was written, its key is a digest"
+            where = f"row {mutations[0].row.hex()}"
+            raise RowError(where, what, remedy="Take away again what it took away.") from None
+        written = {one.row for one in mutations}
+        deletes = list(dict.fromkeys(taken))
+        return [RowCells(key, deletes) for key in places if key not in written]
+
+    def _is_active_key(self, key: bytes, values: Mapping[str, Any]) -> bool:
+        """Whether the active generation may write a row of these values under a row key."""
+        return key in _encode_keys(self.active_design.key, values)
+
+
+def _encode_keys(key: Key, values: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the row keys of values, one for each number of a random salt."""
+    salts = range(key.salt_count) if key.is_salted else (None,)
+    return (key.encode(values, salt=salt) for salt in salts)
+
+
+def _apply_counts(design: Design, counts: Mapping[int, int]) -> Design:
+    """Return a design with some bucket counts; the same design if it has them already."""
+    return design if find_part_counts(design) == counts else design.copy_with_counts(counts)
+
+
+def list_distinct_counts(entry: CatalogEntry) -> list[Mapping[int, int]]:
+    """Return the counts that rows may stand under, each once, the active ones first."""
+    found: list[Mapping[int, int]] = []
+    for one in entry.live_generations:
+        if one.counts not in found:
+            found.append(one.counts)
+    return found
+
+
+class GenerationTracker:
+    """Keeps the state of a table in step with its catalog entry, for all threads that use it.
+
+    Args:
+        design: the table's design with the counts that it was created with.
+        lease: the table's catalog entry, for as long as it may be used.
+        dictionary: allocates the ids of `code` values.
+        engine: the engine.
+        store: its table.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        lease: Lease,
+        dictionary: Dictionary,
+        engine: Engine,
+        store: Store,
+    ) -> None:
+        self.lease = lease
+        self.declared_design = design
+        self.pause: Callable[[float], None] = time.sleep
+        self._engine = engine
+        self._dictionary_and_store = (dictionary, store)
+        self._lock = Lock()
+        self._entry = lease.get_entry()
+        self.last_state = self.build_state(self._entry)
+        """The state when it was last read."""
+        self.is_inherited = False
+        fork_safety.register_resource(self)
+
+    def require_own_process(self) -> None:
+        """Raise if the table was opened before this process was forked.
+
+        Raises:
+            Closed: it was.
+        """
+        if self.is_inherited:
+            raise fork_safety.build_inherited_error(self.declared_design.table)
+
+    def reset_in_child(self) -> None:
+        """Refuse everything in a forked child; the table belongs to the parent."""
+        self.is_inherited = True
+
+    def get_state(self) -> GenerationState:
+        """Return the current state of the table.
+
+        Raises:
+            Closed: it was opened before this process was forked.
+            Unavailable: the catalog was not reached for too long.
+
+        Cost: 0.2 µs; some milliseconds where the generations have changed.
+        """
+        if self.is_inherited:
+            self.require_own_process()
+        entry = self.lease.get_entry()
+        if entry is not self._entry:
+            self._update_state(entry)
+        return self.last_state
+
+    def write_row(
+        self, build_change: Callable[[RowWriter, Any], RowChange], row: Any, *, sync: bool | None
+    ) -> None:
+        """Write the change of one row; what it deletes is deleted in every place.
+
+        Between the computation of a row's places and the write, another client may have announced
+        a generation and copied a cell to its place. So the state is read again after the write, and
+        the row is deleted in the new place too. If the state has not changed, no client wrote in
+        another place before.
+
+        Raises:
+            RowError: the row cannot be written.
+            Closed: the table was opened before this process was forked.
+            Unavailable: the catalog was not reached for too long. If that was so only after the
+                write, deleted cells may be left where other clients write by now.
+        """
+        state = self.get_state()
+        change = build_change(state.writer, row)
+        (mutations,) = state.writer.apply_changes([change], sync=sync)
+        while change.stamp_count and (current_state := self.get_state()) is not state:
+            state = current_state
+            if missed := state.build_missed_deletes(mutations, to_mapping(row)):
+                state.writer.send_mutations(missed, sync=sync)
+                mutations = [*mutations, *missed]
+
+    @contextmanager
+    def pin_generation(self) -> Iterator[RowWriter]:
+        """Yield the writer for one change that depends on what the row holds.
+
+        All clients must make such a change in one place. So while a generation is announced none
+        does: some clients still write under the old one, others could already write under the new
+        one. A client that waits for longer than all clients need to read of the generation
+        activates it, in case the client that announced it has died.
+
+        Raises:
+            Conflict: the change took so long that other clients may have written the row in
+                another place meanwhile.
+            Unavailable: the catalog does not answer.
+        """
+        state = self._wait_until_settled()
+        yield state.writer
+        known = self.lease.last_entry
+        # One that was announced since may be active by now, however recently the entry was read.
+        if self.lease.is_expired or known.generations != state.entry.generations:
+            known = self.lease.renew_entry()
+        if known.active_generation != state.entry.active_generation:
+            what = "its buckets were changed during this change of a row, which may be lost"
+            allowed = f"a change that takes less than {self.lease.max_stale_s:g} s"
+            remedy = "Read the row, and repeat the change if the row lacks it."
+            raise Conflict(f"table {state.combined_design.table}", what, allowed, remedy)
+
+    def _wait_until_settled(self) -> GenerationState:
+        """Wait until no generation is announced, and return the state of the table.
+
+        The wait for each generation begins when it is first read: the next one may be announced
+        between two reads of the entry.
+        """
+        state, clock = self.get_state(), self.lease.clock
+        waited_for, since = state.entry.announced_generation, clock()
+        while (announced := state.entry.announced_generation) is not None:
+            if waited_for is None or not announced.is_same(waited_for):
+                waited_for, since = announced, clock()
+            patience = compute_wait_s(state.entry, self._engine)
+            if clock() - since >= patience:
+                name, store = state.combined_design.table, self._dictionary_and_store[1]
+                catalog = self.lease.catalog
+                self.lease.adopt_entry(
+                    activate_announced(catalog, name, announced, store, must_sync=False)
+                )
+            else:
+                self.pause(min(max(patience / POLLS_PER_WAIT, MIN_PAUSE_S), MAX_PAUSE_S))
+                self.lease.renew_entry()
+            state = self.get_state()
+        return state
+
+    def build_state(self, entry: CatalogEntry) -> GenerationState:
+        """Return the state of the table under an entry."""
+        return GenerationState(self.declared_design, entry, *self._dictionary_and_store)
+
+    def _update_state(self, entry: CatalogEntry) -> None:
+        """Take an entry that is newer than the known one."""
+        with self._lock:
+            if entry.version < self._entry.version:
+                return
+            if entry.generations != self._entry.generations:
+                self.last_state = self.build_state(entry)
+            self._entry = entry

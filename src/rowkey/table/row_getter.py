@@ -1,0 +1,171 @@
+"""Read rows by their keys, from every place where each may stand."""
+
+from __future__ import annotations
+
+from itertools import chain, compress, islice
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import RowCells
+from rowkey.engines import NEWEST_CELLS, CellSelection
+from rowkey.errors import Conflict
+from rowkey.table.scans.merge import select_newest_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.table.row_writer import RowWriter
+
+MAX_READ_ATTEMPTS = 1_000
+"""Times that a row is read again because its other places change meanwhile. Only deletes write
+there, and clients that have not yet read of a new number of buckets."""
+
+
+class RowGetter:
+    """Reads rows of a design by the fields of their keys.
+
+    Args:
+        design: the table's design, as it reads.
+        store: the engine's table.
+        writer: knows where a row may stand.
+    """
+
+    def __init__(self, design: Design, store: Store, writer: RowWriter) -> None:
+        self.layout = design.layout
+        self.key = design.key
+        self.store = store
+        self.writer = writer
+        self.lossy_key_fields = [
+            (name, design.fields[name]) for name in design.layout.lossy_key_fields
+        ]
+
+    def get_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """Return the rows with these keys, None for a missing one."""
+        key = self.key
+        if not key.has_coded_fields:
+            return self._get_all_rows(rows)
+        for values in rows:
+            self.writer.require_known_fields(values)
+        known = [key.has_known_ids(values) for values in rows]
+        found = iter(self._get_all_rows(list(compress(rows, known))))
+        return [next(found) if is_known else None for is_known in known]
+
+    def _get_all_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """Return the rows with these keys, whose coded values all have ids."""
+        if self.layout.has_shared_rows:
+            return [self._get_event(values) for values in rows]
+        for values in rows:
+            self.writer.require_known_fields(values)
+        if len(self.writer.key_variants) == 1 and not self.key.is_salted:
+            encode = self.key.encode
+            found = self.store.get([encode(values) for values in rows], NEWEST_CELLS)
+            return list(map(self._decode_event, rows, found))
+        places = [self.writer.encode_row_keys(values) for values in rows]
+        found = [_merge_copies(copies) for copies in self._read_places(places, NEWEST_CELLS)]
+        return list(map(self._decode_event, rows, found))
+
+    def _read_places(
+        self, places: Sequence[Sequence[bytes]], selection: CellSelection
+    ) -> Sequence[Sequence[RowCells]]:
+        """Return the cells in all places of each row, those of the active place first.
+
+        All cells are of one moment, except under a random salt on a cluster: there any place may
+        change at any time.
+        """
+        if max(map(len, places), default=0) < 2:
+            return self._read_in_one_get(places, selection)
+        if not self.store.is_shared:
+            return [self._read_exclusively(keys, selection) for keys in places]
+        if self.key.is_salted:
+            return self._read_in_one_get(places, selection)
+        return self._read_consistently(places, selection)
+
+    def _read_exclusively(
+        self, keys: Sequence[bytes], selection: CellSelection
+    ) -> Sequence[RowCells]:
+        """Return the cells in the places of a row, read while no client can change a row."""
+        with self.writer.clock.lock_rows([]):
+            return self.store.get(keys, selection)
+
+    def _read_consistently(
+        self, places: Sequence[Sequence[bytes]], selection: CellSelection
+    ) -> Sequence[Sequence[RowCells]]:
+        """Return the cells in all places of each row as of the read of the active one.
+
+        The other places are read before it and after it, until both times they hold the same.
+
+        Raises:
+            Conflict: they change faster than they can be read.
+
+        Cost: three gets, each of all rows.
+        """
+        found: list[Sequence[RowCells]] = [()] * len(places)
+        pending = list(range(len(places)))
+        others = self._read_in_one_get([keys[1:] for keys in places], selection)
+        for _ in range(MAX_READ_ATTEMPTS):
+            active = self.store.get([places[row][0] for row in pending], selection)
+            again = self._read_in_one_get([places[row][1:] for row in pending], selection)
+            changed = []
+            for number, row in enumerate(pending):
+                found[row] = [active[number], *others[number]]
+                if again[number] != others[number]:
+                    changed.append(number)
+            if not changed:
+                return found
+            pending = [pending[number] for number in changed]
+            others = [again[number] for number in changed]
+        what = f"it was changed {MAX_READ_ATTEMPTS:,} times meanwhile"
+        raise Conflict(f"row {places[pending[0]][0].hex()}", what)
+
+    def _read_in_one_get(
+        self, places: Sequence[Sequence[bytes]], selection: CellSelection
+    ) -> list[list[RowCells]]:
+        """Return the cells in some places of each row, all read by one get."""
+        cells = iter(self.store.get(list(chain.from_iterable(places)), selection))
+        return [list(islice(cells, len(keys))) for keys in places]
+
+    def _decode_event(
+        self, values: Mapping[str, Any], row_cells: RowCells
+    ) -> dict[str, Any] | None:
+        """Return the event of these values, if the cells under its key are one."""
+        row, cells = row_cells
+        event = self.layout.decode_event(values, row, cells) if cells else None
+        if event is None or (self.lossy_key_fields and not self._is_same_row(event, values)):
+            return None
+        return event
+
+    def _is_same_row(self, event: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Whether an event has the requested values, where keys hold a field only in part."""
+        return all(
+            event[name] == (None if values.get(name) is None else field.normalize(values[name]))
+            for name, field in self.lossy_key_fields
+        )
+
+    def _get_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the event with these values from the row that it shares with others."""
+        erased = self.writer.encode_deletes(values)
+        (copies,) = self._read_places(
+            [[one.row for one in erased]], self._build_selection(erased[0])
+        )
+        held = [one for one in copies if one.cells]
+        if not held:
+            return None
+        events = self.layout.decode_events(
+            held[0].row, select_newest_cells([one.cells for one in held])
+        )
+        return events[0] if events and self._is_same_row(events[0], values) else None
+
+    def _build_selection(self, deletes: RowCells) -> CellSelection:
+        """Return the cells to read of a row so that one event is complete."""
+        columns: dict[str, list[bytes]] = {}
+        for cell in deletes.cells:
+            columns.setdefault(cell.family, []).append(cell.qualifier)
+        return CellSelection(columns={family: tuple(listed) for family, listed in columns.items()})
+
+
+def _merge_copies(copies: Iterable[RowCells]) -> RowCells:
+    """Return the copies of one row as one, under the key of the first that holds a cell."""
+    held = [copy for copy in copies if copy.cells]
+    first = held[0].row if held else b""
+    return RowCells(first, select_newest_cells([copy.cells for copy in held]))

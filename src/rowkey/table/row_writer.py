@@ -1,0 +1,280 @@
+"""How rows are changed: put, replaced and deleted.
+
+A change is made in two steps. First the row is encoded, which needs no lock. Then, with no other
+change of the row in between, it is given its timestamp and written: `RowClock` says why.
+"""
+
+from __future__ import annotations
+
+import secrets
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rowkey.cells import LATEST, Cell, CellType, RowCells, check_mutation
+from rowkey.errors import InvalidArgument, RowError
+from rowkey.messages import suggest_name
+from rowkey.table.generations.column_copies import copy_before_delete
+from rowkey.table.row_classes import to_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.keys import Key
+
+PRECEDING_TIMESTAMP = -1
+"""The timestamp of cells that get the timestamp just before that of their change."""
+
+_PUT = CellType.PUT
+_new_tuple = tuple.__new__  # half the time of calling Cell
+
+
+class RowChange(NamedTuple):
+    """A change of one row that is encoded, and waits for its timestamp.
+
+    Args:
+        row_name: the bytes that name the row for the row clock, the same in all its places.
+        mutations: the mutation of each place of the row, that of the place which is written last.
+            Cells that wait for the timestamp of the change have `LATEST`; those that wait for the
+            timestamp before it have `PRECEDING_TIMESTAMP`.
+        stamp_count: how many timestamps the change takes for itself; 0 for a put that deletes
+            nothing, which may share one with other puts.
+        salt: the number of the copy that is written, if the key has a random salt and the change
+            takes no timestamps for itself; else None.
+    """
+
+    row_name: bytes
+    mutations: list[RowCells]
+    stamp_count: int = 0
+    salt: int | None = None
+
+
+class RowWriter:
+    """Turns rows into changes, and hands them to the engine in their order.
+
+    A row may stand in several places: one for each number of a random salt, and one for each live
+    generation of the table's bucket counts. It is written in one of them, that of the active
+    generation; it is deleted from all.
+
+    Args:
+        designs: the table's design under each count that rows may stand under; the first one is
+            written.
+        store: the engine's table.
+        naming_key: the key that names a row for the row clock, whatever the counts are now; the
+            first design's if None.
+    """
+
+    def __init__(
+        self, designs: Sequence[Design], store: Store, naming_key: Key | None = None
+    ) -> None:
+        design = designs[0]
+        self.layout = design.layout
+        self.key = design.key
+        self.fields = design.fields
+        self.families = design.families
+        self.identity_fields = design.layout.identity_fields
+        self.store = store
+        self.clock = store.row_clock
+        self.naming_key = self.key if naming_key is None and self.key.is_salted else naming_key
+        """The key that names a row; None if its own row key does."""
+        self.key_variants = tuple(
+            (one.layout, salt)
+            for one in designs
+            for salt in (range(one.key.salt_count) if one.key.is_salted else (None,))
+        )
+        """The layouts and salts that give every place of a row, the one that is written first."""
+        self._encode_event = design.layout.event_writer.encode_event
+
+    def encode_row_keys(self, values: Mapping[str, Any]) -> list[bytes]:
+        """Return the row keys under which a row may stand, each once, the active one first.
+
+        With a random salt the first is that of number 0.
+        """
+        if len(self.key_variants) == 1 and not self.key.is_salted:
+            return [self.key.encode(values)]
+        row_keys = (layout.key.encode(values, salt=salt) for layout, salt in self.key_variants)
+        return list(dict.fromkeys(row_keys))
+
+    def encode_deletes(self, values: Mapping[str, Any]) -> list[RowCells]:
+        """Return the deletes of a row in every place where it may stand, the active one first."""
+        deletes = [layout.encode_delete(values, salt=salt) for layout, salt in self.key_variants]
+        return deletes if len(deletes) == 1 else list({one.row: one for one in deletes}.values())
+
+    def build_put(self, row: Any) -> RowChange:
+        """Return the change that writes the fields given; None deletes a field."""
+        values = row if type(row) is dict else to_mapping(row)
+        if self.key.is_salted:
+            return self._build_salted_put(values)
+        mutation = self._encode_event(values, LATEST, None)
+        row_name = mutation.row if self.naming_key is None else self.name_row(values, mutation.row)
+        deletes = select_deletes(mutation.cells)
+        if not deletes:
+            return RowChange(row_name, [mutation])
+        mutations = [*self._build_other_deletes(values, mutation.row, deletes), mutation]
+        return RowChange(row_name, mutations, stamp_count=1)
+
+    def _build_salted_put(self, values: Mapping[str, Any]) -> RowChange:
+        """Return a put into one copy; what it deletes may stand in any of them."""
+        salt = secrets.randbelow(self.key.salt_count)
+        mutation = self._encode_event(values, LATEST, salt)
+        row_name = self.name_row(values, mutation.row)
+        deletes = select_deletes(mutation.cells)
+        if deletes:
+            mutations = [*self._build_other_deletes(values, mutation.row, deletes), mutation]
+            return RowChange(row_name, mutations, stamp_count=1)
+        last = self.clock.find_last_salt(row_name)
+        if last is not None and last != salt:  # in one copy, puts of one moment need no other
+            salt, mutation = last, self._encode_event(values, LATEST, last)
+        return RowChange(row_name, [mutation], salt=salt)
+
+    def _build_other_deletes(
+        self, values: Mapping[str, Any], row: bytes, deletes: Sequence[Cell]
+    ) -> list[RowCells]:
+        """Return the same deletes in every other place where a row may stand."""
+        if len(self.key_variants) == 1:
+            return []
+        return [RowCells(key, list(deletes)) for key in self.encode_row_keys(values) if key != row]
+
+    def build_replace(self, row: Any) -> RowChange:
+        """Return the change that writes the fields given and deletes all others.
+
+        In the other places the fields given need no delete: what stands there is older, and
+        hidden. Copies under a random salt may be of the same time, so that all of them go.
+        """
+        values = to_mapping(row)
+        salt = secrets.randbelow(self.key.salt_count) if self.key.is_salted else None
+        written = self._encode_event(values, LATEST, salt)
+        clears = self.layout.encode_clearing_deletes(values)
+        mutation = RowCells(written.row, [*_mark_preceding(clears), *written.cells])
+        deletes = [*clears, *select_deletes(written.cells)]
+        if self.key.is_salted:
+            deletes += self.layout.encode_delete(values, salt=0).cells
+        others = self._build_other_deletes(values, written.row, deletes) if deletes else []
+        preceding = [RowCells(one.row, _mark_preceding(one.cells)) for one in others]
+        return RowChange(self.name_row(values, written.row), [*preceding, mutation], stamp_count=2)
+
+    def build_delete(self, row: Any) -> RowChange:
+        """Return the change that deletes a row in every place where it may stand."""
+        values = to_mapping(row)
+        if self.key.has_coded_fields and not self.key.has_known_ids(values):
+            self.require_known_fields(values)
+            return RowChange(b"", [])
+        mutation, *others = self.encode_deletes(values)
+        return RowChange(self.name_row(values, mutation.row), [*others, mutation], stamp_count=1)
+
+    def apply_changes(
+        self, changes: Sequence[RowChange], *, sync: bool | None = None
+    ) -> list[list[RowCells]]:
+        """Stamp changes and hand them to the engine, with no other change of their rows between.
+
+        Returns:
+            The mutations of each change, as they were written.
+
+        Raises:
+            RowError: the engine refuses one; nothing is written.
+        """
+        last_timestamp, written = 0, []
+        with self.clock.lock_rows([change.row_name for change in changes]):
+            for change in changes:
+                timestamp = self._assign_timestamp(change)
+                last_timestamp = max(last_timestamp, timestamp)
+                written.append([stamp_mutation(one, timestamp) for one in change.mutations])
+            self._send_changes(written, sync=sync)
+        self.clock.throttle_writer(last_timestamp)
+        return written
+
+    def _assign_timestamp(self, change: RowChange) -> int:
+        """Return the timestamp of a change, the last one if it takes several."""
+        row_name, _, stamp_count, salt = change
+        if salt is not None:
+            return self.clock.stamp_copy(row_name, salt)
+        return self.clock.stamp_row(row_name, stamp_count) + max(stamp_count - 1, 0)
+
+    def _send_changes(
+        self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+    ) -> None:
+        """Hand stamped changes to the engine: on a cluster the other places of a row first."""
+        if self.store.is_shared and max(map(len, changes), default=0) > 1:
+            self.check_mutations(changes)
+            self.write_other_places(changes, sync=sync)
+            changes = [change[-1:] for change in changes]
+        self.send_mutations(list(chain.from_iterable(changes)), sync=sync)
+
+    def check_mutations(self, changes: Iterable[Iterable[RowCells]]) -> None:
+        """Raise unless all changes can be made, before a part of one is.
+
+        Raises:
+            RowError: naming the first that cannot.
+        """
+        try:
+            for mutation in chain.from_iterable(changes):
+                check_mutation(mutation, self.families)
+        except InvalidArgument as error:
+            raise to_row_error(error) from None
+
+    def write_other_places(
+        self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+    ) -> None:
+        """Make stamped changes in all places but the one that is written, which gets their values.
+
+        So nothing older is seen once a row is deleted there, and the row changes for readers when
+        that place does. Readers of a key with a random salt know no such place: values stay.
+        """
+        if not self.key.is_salted:
+            copy_before_delete(self.store, changes, sync=sync)
+        self.send_mutations([one for change in changes for one in change[:-1]], sync=sync)
+
+    def send_mutations(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Hand stamped mutations to the engine.
+
+        Raises:
+            RowError: the engine refuses one; nothing is written.
+        """
+        try:
+            self.store.mutate(mutations, sync=sync)
+        except InvalidArgument as error:
+            raise to_row_error(error) from None
+
+    def require_known_fields(self, values: Mapping[str, Any]) -> None:
+        """Raise if the design lacks one of the fields.
+
+        Raises:
+            RowError: naming the first.
+        """
+        for name in values:
+            if name not in self.fields:
+                remedy = suggest_name(str(name), self.fields)
+                raise RowError(str(name), "there is no such field", ", ".join(self.fields), remedy)
+
+    def name_row(self, values: Mapping[str, Any], row: bytes) -> bytes:
+        """Return the bytes that name a row in all its places: its key, if it has only one."""
+        return row if self.naming_key is None else self.naming_key.encode(values, salt=0)
+
+
+def select_deletes(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of a mutation that delete something."""
+    return [cell for cell in cells if cell.cell_type is not _PUT]
+
+
+def _mark_preceding(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells that get the timestamp before that of their change."""
+    return [
+        c._replace(timestamp=PRECEDING_TIMESTAMP) if c.timestamp == LATEST else c for c in cells
+    ]
+
+
+def stamp_mutation(mutation: RowCells, timestamp: int) -> RowCells:
+    """Return a mutation in which the cells that waited for a timestamp have it."""
+    stamps = {LATEST: timestamp, PRECEDING_TIMESTAMP: timestamp - 1}
+    cells = [
+        _new_tuple(Cell, (family, qualifier, stamps.get(stamp, stamp), value, cell_type, ttl_ms))
+        for family, qualifier, stamp, value, cell_type, ttl_ms in mutation.cells
+    ]
+    return _new_tuple(RowCells, (mutation.row, cells))
+
+
+def to_row_error(error: InvalidArgument) -> RowError:
+    """Return the refusal of an engine as an error of the row."""
+    mistake = error.mistake
+    return RowError(mistake.path, mistake.problem, mistake.expected, mistake.remedy)

@@ -1,0 +1,179 @@
+"""Items of one range: its rows or events, and what is left of a range after a token."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from rowkey.errors import InvalidArgument
+from rowkey.table.scans.merge import ScanItem, build_item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from rowkey.cells import Cell
+    from rowkey.engines import Cursor
+    from rowkey.plan import KeyRange
+    from rowkey.rows import QualifierPrefix
+    from rowkey.table.scans.merge import CopyMatcher
+    from rowkey.table.scans.scan_token import ScanToken
+
+    EventInRow = tuple[bytes, bytes, list[Cell]]
+    """A row, what opens the qualifiers of an event in it, and the event's cells."""
+
+
+def close_cursors(cursors: Iterable[Cursor]) -> None:
+    """Close cursors, all of them even if one fails."""
+    left = iter(cursors)
+    for cursor in left:
+        try:
+            cursor.close()
+        except BaseException:
+            close_cursors(left)
+            raise
+
+
+def build_row_items(
+    key_range: KeyRange, cursor: Cursor, matcher: CopyMatcher
+) -> Iterator[ScanItem]:
+    """Return the rows of a range as items; each row holds one event."""
+    size = len(key_range.prefix)
+    prefix, copy = matcher.split_prefix(key_range.prefix)
+    return (build_item((row[size:], b"", prefix, copy, row, cells)) for row, cells in cursor)
+
+
+def build_event_items(
+    key_range: KeyRange, events: Iterable[EventInRow], matcher: CopyMatcher
+) -> Iterator[ScanItem]:
+    """Return the events of a range as items; several may share a row."""
+    size = len(key_range.prefix)
+    prefix, copy = matcher.split_prefix(key_range.prefix)
+    return (build_item((row[size:], at, prefix, copy, row, cells)) for row, at, cells in events)
+
+
+def read_paged_events(cursor: Cursor, qualifier_prefix: QualifierPrefix) -> Iterator[EventInRow]:
+    """Yield events whose cells are neighbours, one at a time, however wide a row is."""
+    for (row, at), same in groupby(
+        _read_event_cells(cursor, qualifier_prefix), key=itemgetter(0, 1)
+    ):
+        yield row, at, [cell for _, _, cell in same]
+
+
+def read_buffered_events(
+    cursor: Cursor, qualifier_prefix: QualifierPrefix, *, is_descending: bool
+) -> Iterator[EventInRow]:
+    """Yield events in the order of the read, with each row held in memory."""
+    for row, same in groupby(_read_event_cells(cursor, qualifier_prefix), key=itemgetter(0)):
+        events: dict[bytes, list[Cell]] = {}
+        for _, at, cell in same:
+            events.setdefault(at, []).append(cell)
+        for at in sorted(events, reverse=is_descending):
+            yield row, at, events[at]
+
+
+def _read_event_cells(
+    cursor: Cursor, qualifier_prefix: QualifierPrefix
+) -> Iterator[tuple[bytes, bytes, Cell]]:
+    """Yield the cells of events, with their row and qualifier prefix."""
+    measure = qualifier_prefix.find_end
+    for row, cells in cursor:
+        for cell in cells:
+            qualifier = cell.qualifier
+            try:
+                end = measure(qualifier)
+            except InvalidArgument:
+                continue  # a cell of another program
+            yield row, qualifier[:end], cell
+
+
+def align_to_events(
+    blocks: Iterator[pa.RecordBatch], qualifier_prefix: QualifierPrefix
+) -> Iterator[pa.RecordBatch]:
+    """Yield the same cells in blocks that end at the end of an event."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    for block in blocks:
+        whole = pa.concat_batches([*held, block])
+        cut = _find_last_event(whole, qualifier_prefix)
+        held = [whole.slice(cut)]
+        if cut:
+            yield whole.slice(0, cut)
+    yield from held
+
+
+def _find_last_event(block: pa.RecordBatch, qualifier_prefix: QualifierPrefix) -> int:
+    """Return the index of the cell with which the last event begins."""
+    rows, qualifiers = block.column("row"), block.column("qualifier")
+    place = int(block.num_rows) - 1
+    row, last = rows[place], qualifiers[place].as_py()
+    try:
+        start = last[: qualifier_prefix.find_end(last)]
+    except InvalidArgument:
+        return place  # a cell of another program
+    while place and rows[place - 1] == row and qualifiers[place - 1].as_py().startswith(start):
+        place -= 1
+    return place
+
+
+def trim_range(
+    key_range: KeyRange,
+    common_prefix: bytes,
+    token: ScanToken,
+    *,
+    is_descending: bool,
+    rereads_row: bool,
+) -> KeyRange | None:
+    """Return what is left of a range after a token, or None.
+
+    Args:
+        key_range: the range.
+        common_prefix: what of its prefix tells rows apart.
+        token: where the read stood.
+        is_descending: whether the range is read in reverse.
+        rereads_row: whether the row of the token is read again, for what else it may hold.
+    """
+    at = key_range.prefix + token.suffix
+    if is_descending:
+        stop = at + b"\0" if rereads_row or common_prefix < token.common_prefix else at
+        if stop <= key_range.start:
+            return None
+        return (
+            key_range
+            if key_range.stop and key_range.stop <= stop
+            else key_range._replace(stop=stop)
+        )
+    start = at if rereads_row or common_prefix > token.common_prefix else at + b"\0"
+    if key_range.stop and key_range.stop <= start:
+        return None
+    return key_range if start <= key_range.start else key_range._replace(start=start)
+
+
+def split_at_token(
+    ranges: list[KeyRange], token: ScanToken
+) -> tuple[list[KeyRange], list[KeyRange]]:
+    """Return the row of a token in ranges that begin with it, and the rest of all ranges."""
+    rows, rest = [], []
+    for one in ranges:
+        at = one.prefix + token.suffix
+        if one.start != at:
+            rest.append(one)
+            continue
+        next_row = at + b"\0"
+        rows.append(one._replace(stop=next_row))
+        if not one.stop or next_row < one.stop:
+            rest.append(one._replace(start=next_row))
+    return rows, rest
+
+
+def skip_past_token(
+    items: Iterator[ScanItem], token: ScanToken, *, is_descending: bool
+) -> Iterator[ScanItem]:
+    """Return the items after a token; which copy of its row was read does not matter."""
+    last = token[1:]
+    if is_descending:
+        return (piece for piece in items if piece[:3] < last)
+    return (piece for piece in items if piece[:3] > last)

@@ -1,0 +1,375 @@
+"""Where a table lies: an engine, and the catalog that holds the designs of its tables."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import (
+    CATALOG_ATTRIBUTE,
+    DEFAULT_MAX_STALE_S,
+    TABLE_ID_ATTRIBUTE,
+    CatalogDictionary,
+    CatalogEntry,
+    Lease,
+    apply_stored_counts,
+    find_catalog_url,
+    find_mismatch,
+    has_synced_attributes,
+    is_first_generation,
+    open_catalog,
+    read_boottime_s,
+    read_generation_number,
+    register_design,
+    restore_entry,
+)
+from rowkey.cells import find_table_name_mistakes
+from rowkey.errors import (
+    Conflict,
+    CorruptionError,
+    InvalidArgument,
+    RowkeyError,
+    Unavailable,
+)
+from rowkey.table.generations.activation import (
+    MAX_CATALOG_RETRIES,
+    build_overtaken_error,
+    reconcile_attributes,
+)
+from rowkey.table.generations.generation_tracker import GenerationTracker
+from rowkey.table.table import Table
+from rowkey.table.table_spec import (
+    build_table_spec,
+    check_created_table,
+    check_families,
+    compute_split_keys,
+    has_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    from rowkey.catalog import Catalog
+    from rowkey.design import Design
+    from rowkey.engines import Engine
+
+
+def build_missing_error(url: str, name: str, engine: Engine) -> InvalidArgument:
+    """Return the error of a table that is opened by its name and does not exist."""
+    there = ", ".join(engine.list_tables())
+    remedy = "" if there else "It holds none: make one by rowkey create."
+    return InvalidArgument(url, f"there is no table {name}", there, remedy)
+
+
+def build_lost_error(
+    url: str, catalog: str, table: str, entry: CatalogEntry, *, is_own_catalog: bool = True
+) -> CorruptionError:
+    """Return the error of a table that the catalog has an entry for and the engine lacks.
+
+    It is never made again in place of what was lost.
+
+    Args:
+        url: where it should be.
+        catalog: the catalog's URL.
+        table: the table's name.
+        entry: what is remembered of it.
+        is_own_catalog: whether the catalog is that of the place, and not shared with others.
+    """
+    opened, made = entry.generations[0].opened_ms, ""
+    with suppress(ValueError, OverflowError, OSError):
+        if opened is not None:
+            made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+    what = f"the catalog {catalog} remembers the table {table}{made}; it is not there"
+    forget = f"rowkey repair {url} DESIGN --yes"
+    remedy = f"Restore it; or if it was dropped, have the catalog forget it: {forget}."
+    if not is_own_catalog:
+        what += ", though it may lie elsewhere"
+        remedy = f"Take another name or catalog. {remedy}"
+    return CorruptionError(url, what, remedy=remedy)
+
+
+CREATE_PAUSES_S = (0.05, 0.1, 0.2, 0.5)
+SHARED_CREATE_PAUSES_S = (*CREATE_PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""Seconds between looks for a table that another client is creating; a cluster is slower."""
+
+
+class TableLocation:
+    """The engine and the catalog of one table, which may not exist yet."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        design: Design | str,
+        url: str,
+        max_stale_s: float | None = None,
+        catalog: str | None = None,
+    ) -> None:
+        self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
+        self.table_name = design if isinstance(design, str) else design.table
+        self.declared_catalog = None if isinstance(design, str) else design.declaration.catalog
+        self.attributes: Mapping[str, str] = {}
+        self.is_made = engine.has_table(self.table_name)
+        if self.is_made:
+            self.attributes = engine.open_table(self.table_name).families_and_attributes[1]
+        self.catalog_url = find_catalog_url(
+            self.table_name, self.attributes, engine, catalog, self.declared_catalog
+        )
+        self.catalog: Catalog = open_catalog(self.catalog_url, engine, url)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.catalog.close()
+
+    def require_new(self) -> None:
+        """Raise if the table exists."""
+        if self.is_made:
+            raise InvalidArgument(
+                self.url, f"there is a table {self.table_name} already", "another name"
+            )
+
+    def build_lost_table_error(self, entry: CatalogEntry) -> CorruptionError:
+        """Return the error of a table that has an entry and is not there."""
+        is_own = self.declared_catalog is None
+        return build_lost_error(
+            self.url, self.catalog_url, self.table_name, entry, is_own_catalog=is_own
+        )
+
+    def create_table_once(
+        self,
+        design: Design,
+        splits: Sequence[bytes] | None,
+        clock: Callable[[], int],
+        *,
+        may_create: bool,
+    ) -> None:
+        """Create the table, or find that another client has created it at the same time."""
+        try:
+            self.create_table(design, splits, clock, may_create=may_create)
+        except (InvalidArgument, Conflict):
+            if not may_create or not self._wait_for_other_creator():
+                raise
+
+    def _wait_for_other_creator(self) -> bool:
+        """Wait for another client that may be creating the table; return whether it exists then."""
+        for pause in SHARED_CREATE_PAUSES_S if self.engine.is_shared else CREATE_PAUSES_S:
+            if self.engine.has_table(self.table_name):
+                self.is_made = True
+                self.attributes = self.engine.open_table(self.table_name).families_and_attributes[1]
+                return True
+            entry = self.catalog.read(self.table_name)
+            if entry is None:  # no client is
+                return False
+            time.sleep(pause)
+        return False
+
+    def create_table(
+        self,
+        design: Design,
+        splits: Sequence[bytes] | None,
+        clock: Callable[[], int],
+        *,
+        may_create: bool,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Create the engine's table and its catalog entry; compare what was made.
+
+        The catalog is written first: a table without an entry could not be read. An entry that
+        exists already is left until the table exists: another client may be creating it.
+        """
+        before = self.catalog.read(design.table)
+        if before and before.is_created and not self.engine.has_table(self.table_name):
+            raise self.build_lost_table_error(before)
+        if not may_create:
+            remedy = "Create it first: rowkey create."
+            raise InvalidArgument(self.url, f"there is no table {design.table}", remedy=remedy)
+        keys = compute_split_keys(design) if splits is None else tuple(splits)
+        if before is not None and self.declared_catalog is not None:
+            # Of our own place it is what a crash has left; elsewhere it may be another table's.
+            what = f"{self.declared_catalog} remembers a table {design.table} already"
+            remedy = "If it is what an interrupted create has left: rowkey repair URL DESIGN."
+            raise InvalidArgument("catalog", what, "another name, or a catalog of its own", remedy)
+        if self.engine.has_table(self.table_name):
+            self.is_made = True
+            self.require_new()
+        stale_s = DEFAULT_MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
+        table_id = secrets.token_hex(8)
+        entry = replace(
+            CatalogEntry.from_design(design, keys, clock(), stale_s),
+            table_id=table_id,
+            is_created=False,
+        )
+        version = 0 if before is not None else self.catalog.write(design.table, entry, None)
+        spec = build_table_spec(design, keys)
+        self.attributes = {**spec.attributes, TABLE_ID_ATTRIBUTE: table_id}
+        spec = replace(spec, attributes=self.attributes)
+        try:
+            made = self.engine.create_table(spec, progress)
+        except BaseException:
+            if before is None:
+                self._remove_entry(version)
+            raise
+        self._write_created_entry(entry)
+        check_created_table(spec, made)
+
+    def _write_created_entry(self, entry: CatalogEntry) -> None:
+        """Write the entry of the created table, in place of one of another table.
+
+        A client that has opened the table meanwhile has rebuilt the entry from its attributes, but
+        without its time of creation.
+        """
+        for _ in range(MAX_CATALOG_RETRIES):
+            found, new = self.catalog.read(self.table_name), entry
+            if found is not None and found.table_id == entry.table_id:
+                first, *others = found.generations
+                if first.opened_ms is not None and found.is_created:
+                    return
+                new = replace(found, generations=(entry.generations[0], *others), is_created=True)
+            elif found is not None:  # ids that another client may have allocated
+                new = replace(entry, codes=found.codes, is_created=True)
+            else:
+                new = replace(entry, is_created=True)
+            with suppress(Conflict):
+                self.catalog.write(self.table_name, new, None if found is None else found.version)
+
+    def _remove_entry(self, version: int) -> None:
+        """Remove the entry of a table that could not be created, unless it exists after all."""
+        with suppress(Conflict, Unavailable):
+            if not self.engine.has_table(self.table_name):
+                self.catalog.remove(self.table_name, version)
+
+    def open_by_name(self, clock: Callable[[], int]) -> Table:
+        """Open the table by its name, under the design that the catalog has."""
+        if not self.is_made:
+            lost = (
+                None
+                if any(find_table_name_mistakes(self.table_name))
+                else self.catalog.read(self.table_name)
+            )
+            if lost is not None and lost.is_created:
+                raise self.build_lost_table_error(lost)
+            raise build_missing_error(self.url, self.table_name, self.engine)
+        since = read_boottime_s()
+        entry = self._read_entry()
+        if entry.active_generation.number > read_generation_number(self.attributes):
+            # The client that changed it died before this. One that may only read leaves it.
+            with suppress(RowkeyError):
+                reconcile_attributes(
+                    self.catalog, self.table_name, self.engine.open_table(self.table_name)
+                )
+        return self._build_table(entry.design, entry, clock, since)
+
+    def open_by_design(self, design: Design, clock: Callable[[], int]) -> Table:
+        """Open the table by its design, once the catalog has the safe changes of the design.
+
+        Raises:
+            CatalogMismatch: there are others; nothing is changed.
+        """
+        since = read_boottime_s()
+        self._read_entry()
+        entry = register_design(self.catalog, design, opened_ms=clock(), may_be_new=False)
+        # The entry has changed, or the client that changed it died before it wrote the attributes,
+        # which get a generation before it becomes active.
+        if not (
+            has_synced_attributes(self.attributes, entry)
+            or has_synced_attributes(self.attributes, entry.activate_generation())
+        ):
+            # A client that may write rows but not alter the table leaves it to others.
+            with suppress(InvalidArgument, Unavailable):
+                reconcile_attributes(
+                    self.catalog, self.table_name, self.engine.open_table(self.table_name)
+                )
+        return self._build_table(apply_stored_counts(design, entry.design), entry, clock, since)
+
+    def _read_entry(self) -> CatalogEntry:
+        """Return the catalog entry of a table that exists.
+
+        If the catalog lacks it, and the table never had other counts, it is rebuilt from the
+        table's attributes and written.
+
+        Raises:
+            Unavailable: the catalog has lost it, or some of it; nothing is changed.
+        """
+        entry = self._correct_entry(self.catalog.read(self.table_name))
+        what = find_mismatch(self.table_name, entry, self.attributes)
+        if entry is not None and not what:
+            return entry
+        restore = f"restore its catalog, {self.catalog_url}."
+        try:
+            rebuilt = self.rebuild_entry(entry)
+        except Unavailable as problem:
+            if not any(word.startswith("rowkey.") for word in self.attributes):
+                what = f"{self.table_name} was not made by rowkey, so its design is unknown"
+                remedy = f"Run rowkey describe {self.table_name} --on {self.url} to infer one."
+                raise Unavailable(self.url, what, remedy=remedy) from None
+            remedy = f"Drop the table, or {restore} Its attributes are not enough: {problem}"
+            raise Unavailable(self.url, what, remedy=remedy) from None
+        if entry is None and is_first_generation(self.attributes):
+            with suppress(Conflict):
+                self.catalog.write(self.table_name, rebuilt, None)
+            return self.catalog.read(self.table_name) or rebuilt
+        remedy = f"Run rowkey repair {self.url} DESIGN to put it back, or {restore}"
+        raise Unavailable(self.url, what, remedy=remedy)
+
+    def _correct_entry(self, entry: CatalogEntry | None) -> CatalogEntry | None:
+        """Return the entry, rebuilt from the table's attributes if it is of another table.
+
+        Of several clients that create a table at once, one has written the entry first, and another
+        may have created the table. That one writes its entry last, unless it dies; a client that
+        opens the table before must not use the first entry. In a catalog that a design declares the
+        entry may be that of a table elsewhere; there only one client at a time creates a table.
+
+        Raises:
+            Unavailable: the table's attributes are not enough.
+            Conflict: the entry changes faster than it can be read.
+        """
+        table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
+        is_ours = (
+            table_id
+            and CATALOG_ATTRIBUTE not in self.attributes
+            and is_first_generation(self.attributes)
+        )
+        for _ in range(MAX_CATALOG_RETRIES):
+            if entry is None or not is_ours or entry.table_id in ("", table_id):
+                return entry
+            rebuilt = replace(self.rebuild_entry(None), codes=entry.codes)
+            with suppress(Conflict):
+                self.catalog.write(self.table_name, rebuilt, entry.version)
+            entry = self.catalog.read(self.table_name)
+        raise build_overtaken_error(self.table_name)
+
+    def rebuild_entry(self, old_entry: CatalogEntry | None) -> CatalogEntry:
+        """Return the entry that the catalog should have, built from the table's attributes.
+
+        Args:
+            old_entry: the entry that it has.
+
+        Raises:
+            Unavailable: the table's attributes are not enough.
+        """
+        store = self.engine.open_table(self.table_name)
+        starts = [region.start for region in store.list_regions()][1:]
+        entry = restore_entry(self.table_name, self.attributes, starts, old_entry)
+        key = entry.design.key
+        key.check_decodable()
+        if key.has_coded_fields and has_rows(store):
+            what = f"{self.table_name} has rows with codes that only its lost entry knows"
+            raise Unavailable("words", what, "a key without code, or a table without rows")
+        return entry
+
+    def _build_table(
+        self, design: Design, entry: CatalogEntry, clock: Callable[[], int], since: float
+    ) -> Table:
+        """Return the open table of a design and an entry that was read at some time."""
+        dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
+        store = self.engine.open_table(design.table)
+        check_families(design, store)
+        lease = Lease(self.catalog, design.table, entry, self.max_stale_s, read_at_s=since)
+        following = GenerationTracker(design, lease, dictionary, self.engine, store)
+        return Table(following, self.engine, store, self.catalog)

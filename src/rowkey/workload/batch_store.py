@@ -1,0 +1,80 @@
+"""Record batches that are read once and kept in memory or in a temporary file."""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+MAX_MEMORY_BYTES = 1 << 27
+"""Bytes of batches that are kept in memory; further ones go to a temporary file."""
+
+
+class BatchStore:
+    """Keeps record batches in order for any number of passes.
+
+    Batches beyond `max_memory_bytes` are written to a temporary file, uncompressed, and mapped into
+    memory when they are read. The file is deleted with the store.
+
+    Args:
+        max_memory_bytes: bytes of batches that are kept in memory.
+    """
+
+    def __init__(self, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
+        self.max_memory_bytes = max_memory_bytes
+        self.row_count = 0
+        self._memory_bytes = 0
+        self._batches: list[pa.RecordBatch] = []
+        self._file: Any = None
+        self._path: Path | None = None
+        self._spans: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._batches) + len(self._spans)
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        """Keep a batch."""
+        self.row_count += batch.num_rows
+        self._memory_bytes += batch.nbytes
+        if self._memory_bytes <= self.max_memory_bytes:
+            self._batches.append(batch)
+        else:
+            self._write(batch)
+
+    def _write(self, batch: pa.RecordBatch) -> None:
+        """Write a batch to the temporary file, which is created at the first one."""
+        import pyarrow as pa
+
+        if self._file is None:
+            folder = TemporaryDirectory(prefix="rowkey-sample-")
+            self._path = Path(folder.name) / "batches.arrow"
+            self._file = pa.OSFile(str(self._path), "wb")
+            weakref.finalize(self, _delete_spill, self._file, folder)
+        start = self._file.tell()
+        with pa.ipc.new_stream(self._file, batch.schema) as writer:
+            writer.write_batch(batch)
+        self._spans.append((start, self._file.tell() - start))
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        yield from self._batches
+        if self._path is None:
+            return
+        self._file.flush()
+        with pa.memory_map(str(self._path)) as source:
+            for start, size in self._spans:
+                source.seek(start)
+                yield from pa.ipc.open_stream(pa.BufferReader(source.read_buffer(size)))
+
+
+def _delete_spill(file: Any, folder: TemporaryDirectory[str]) -> None:
+    """Close the temporary file and delete its folder."""
+    file.close()
+    folder.cleanup()

@@ -1,0 +1,104 @@
+"""The distribution `latest`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument
+from rowkey.workload.contract import Distribution, PluginOption
+from rowkey.workload.distributions.zipf import (
+    ZipfDistribution,
+    compute_harmonic,
+    draw_ranks_among,
+    draw_zipf_ranks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+
+MAX_SUMMED_TERMS = 1_000_000
+"""Terms that are added one by one; from there on an integral is right to a millionth."""
+
+
+class LatestDistribution(Distribution):
+    """New values appear over time, and the newest are the most frequent.
+
+    Every `every`-th event has a new value, and the k-th newest value occurs in proportion to
+    1 / k^theta. Once `distinct` values have appeared, each new one replaces the oldest, which does
+    not occur again. Sessions and articles behave like this.
+
+    Source: YCSB's distribution `latest`, a zipfian over the age of records that are inserted.
+    """
+
+    name = "latest"
+    options = (
+        PluginOption("theta", (float, int), "the exponent", 0.99, "a number above 0, at most 5"),
+        PluginOption(
+            "every", (int,), "events between two new values", 20, "a whole number from 1 on"
+        ),
+    )
+
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        super().__init__(raw_options)
+        self.age_distribution = ZipfDistribution({"theta": self.option_values["theta"]})
+        if self.option_values["every"] < 1:
+            raise InvalidArgument(
+                "every", f"{self.option_values['every']} is out of range", "1 and above"
+            )
+
+    def draw_indexes(
+        self, rng: np.random.Generator, first: int, count: int, distinct: int
+    ) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        newest = np.arange(first, first + count, dtype=np.int64) // self.option_values["every"]
+        if first // self.option_values["every"] >= distinct - 1:
+            ages = draw_zipf_ranks(rng, count, distinct, self.age_distribution.theta)
+        else:
+            ages = draw_ranks_among(
+                rng, np.minimum(newest + 1, distinct), self.age_distribution.theta
+            )
+        return np.asarray((newest - ages) % distinct)
+
+    def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
+        """Return the share of the first value, the one that exists longest.
+
+        From its appearance to its replacement each value takes `every` events, except those that
+        appeared while there were few.
+        """
+        if events is None:
+            return 1 / distinct
+        every, theta = self.option_values["every"], self.age_distribution.theta
+        newer, more = divmod(events, every)
+        if newer < distinct:
+            share = (newer + 1) ** -theta / compute_harmonic(newer + 1, theta)
+            return float(every * _sum_first_shares(newer, theta) + more * share) / events
+        lives, age = divmod(newer - distinct, distinct)
+        among = compute_harmonic(distinct, theta)
+        taken = _sum_first_shares(distinct, theta) + lives + compute_harmonic(age, theta) / among
+        return float(every * taken + more * (age + 1) ** -theta / among) / events
+
+    def compute_newest_share(self, distinct: int, part_count: int) -> float | None:
+        """Return H(n / parts) / H(n), where H is the harmonic sum."""
+        theta = self.age_distribution.theta
+        return compute_harmonic(max(distinct // part_count, 1), theta) / compute_harmonic(
+            distinct, theta
+        )
+
+
+def _sum_first_shares(count: int, theta: float) -> float:
+    """Return the sum of the first value's shares while `count` values appear.
+
+    The sum of k^-theta / H(k), where H is the harmonic sum; its tail by the integral of H' / H.
+    """
+    import numpy as np
+
+    listed = min(count, MAX_SUMMED_TERMS)
+    shares = np.arange(1, listed + 1, dtype=np.float64) ** -theta
+    total = float((shares / np.cumsum(shares)).sum())
+    if count > listed:
+        total += float(np.log(compute_harmonic(count, theta) / compute_harmonic(listed, theta)))
+    return total

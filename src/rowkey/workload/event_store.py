@@ -1,0 +1,133 @@
+"""Events that are read once and replayed later, in the order of arrival or of their times."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from rowkey.workload.batch_store import BatchStore
+from rowkey.workload.sample_file import EventBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+MAX_RUN_EVENTS = 1 << 20
+"""Events sorted in memory at a time; more are sorted in runs, which are then merged."""
+SORTED_BATCH_EVENTS = 1 << 14
+"""Events of a sorted batch."""
+CLOCK_COLUMN = "\0clock"
+"""The column of kept batches that holds the times of events; no field can have this name."""
+
+
+class EventStore:
+    """Keeps events for any number of passes, in memory up to 128 MiB, then in a temporary file.
+
+    Args:
+        events: the events; the numbers of their rows are not kept.
+    """
+
+    def __init__(self, events: Iterable[EventBatch] = ()) -> None:
+        self._batches = BatchStore()
+        for batch in events:
+            self.append(batch)
+
+    @classmethod
+    def from_unsorted(cls, events: Iterable[EventBatch]) -> EventStore:
+        """Return events in the order of their times; equal times stay in the order they had.
+
+        Args:
+            events: the events, each with a time.
+        """
+        runs: list[BatchStore] = []
+        for table in _sort_runs(events):
+            run = BatchStore(0) if runs else BatchStore()
+            for batch in table.to_batches(max_chunksize=SORTED_BATCH_EVENTS):
+                run.append(batch)
+            runs.append(run)
+        store = cls()
+        if len(runs) == 1:
+            store._batches = runs[0]
+        else:
+            for batch in _merge_runs(runs):
+                store._batches.append(batch)
+        return store
+
+    def __len__(self) -> int:
+        return self._batches.row_count
+
+    def append(self, events: EventBatch) -> None:
+        """Keep the next events."""
+        self._batches.append(_join_clock(events))
+
+    def read_events(self) -> Iterator[EventBatch]:
+        """Return the events in their order."""
+        return map(_split_clock, self._batches)
+
+
+def _join_clock(events: EventBatch) -> pa.RecordBatch:
+    """Return events as one batch with a column of their times, if they have any."""
+    import pyarrow as pa
+
+    if events.clock_ms is None:
+        return events.rows
+    return events.rows.append_column(CLOCK_COLUMN, pa.array(events.clock_ms))
+
+
+def _split_clock(batch: pa.RecordBatch) -> EventBatch:
+    """Return the events of a batch that `_join_clock` made."""
+    if CLOCK_COLUMN not in batch.schema.names:
+        return EventBatch(batch, None)
+    clock_ms = batch.column(CLOCK_COLUMN).to_numpy()
+    return EventBatch(batch.drop_columns([CLOCK_COLUMN]), clock_ms)
+
+
+def _sort_runs(events: Iterable[EventBatch]) -> Iterator[pa.Table]:
+    """Return sorted tables of about a million events."""
+    batches: list[pa.RecordBatch] = []
+    count = 0
+    for batch in events:
+        batches.append(_join_clock(batch))
+        count += len(batch)
+        if count >= MAX_RUN_EVENTS:
+            yield _sort_batches(batches)
+            batches, count = [], 0
+    if batches:
+        yield _sort_batches(batches)
+
+
+def _sort_batches(batches: list[pa.RecordBatch]) -> pa.Table:
+    """Return the rows of some batches in the order of their times."""
+    import numpy as np
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(batches).combine_chunks()
+    clock_ms = table.column(CLOCK_COLUMN).to_numpy()
+    if bool((clock_ms[1:] >= clock_ms[:-1]).all()):
+        return table
+    return table.take(pa.array(np.argsort(clock_ms, kind="stable")))
+
+
+def _merge_runs(runs: Sequence[BatchStore]) -> Iterator[pa.RecordBatch]:
+    """Return sorted runs as one stream: of each run as much as comes before the next run's head."""
+    import numpy as np
+
+    streams = [iter(run) for run in runs]
+    heads: list[tuple[int, int, pa.RecordBatch]] = []
+
+    def push(run: int, batch: pa.RecordBatch | None) -> None:
+        if batch is not None:
+            heapq.heappush(heads, (batch.column(CLOCK_COLUMN)[0].as_py(), run, batch))
+
+    for run, stream in enumerate(streams):
+        push(run, next(stream, None))
+    while heads:
+        _, run, batch = heapq.heappop(heads)
+        count = batch.num_rows
+        if heads:
+            time, next_run, _ = heads[0]
+            clock_ms = batch.column(CLOCK_COLUMN).to_numpy()
+            count = int(np.searchsorted(clock_ms, time, "right" if run < next_run else "left"))
+        yield batch.slice(0, count)
+        push(run, batch.slice(count) if count < batch.num_rows else next(streams[run], None))

@@ -1,0 +1,121 @@
+"""A sample file that is read once for all designs and rules that use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.workload.batch_store import BatchStore
+from rowkey.workload.columnar.batches import read_batches
+from rowkey.workload.records import SkippedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    import pyarrow as pa
+
+    from rowkey.workload.contract import SampleFormat
+
+
+class RecordedSample:
+    """The rows of a sample file, kept from the first pass for all later ones.
+
+    A later pass reads the file again only if it needs a column that was neither requested nor read
+    before. Rows beyond 128 MiB are kept in a temporary file.
+
+    Args:
+        path: the file.
+        sample_format: how it is read.
+        format_options: the options that `sample_format` was made from; None if the file's name
+            told it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        sample_format: SampleFormat,
+        format_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path = path
+        self.format = sample_format
+        self.format_options = format_options
+        self._requested_names: list[str] = []
+        self._column_names: list[str] = []
+        self._names_by_wanted: dict[frozenset[str], list[str] | None] = {}
+        self._has_all_columns = False
+        self._store: BatchStore | None = None
+        self._skipped_rows: list[SkippedRows] = []
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def request_columns(self, names: Iterable[str]) -> None:
+        """Read these columns too in the next pass over the file, if it has them."""
+        self._requested_names += [name for name in names if name not in self._requested_names]
+
+    def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str] | None:
+        """Return the names of the file's columns, as `SampleFormat.read_column_names` does.
+
+        Raises:
+            SampleError: the file cannot be read.
+        """
+        wanted = frozenset(wanted_names)
+        if wanted not in self._names_by_wanted:
+            self._names_by_wanted[wanted] = self.format.read_column_names(self.path, wanted)
+        return self._names_by_wanted[wanted]
+
+    def read_batches(
+        self, columns: Sequence[str] | None, skipped_rows: SkippedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Return the file's rows in order, a bounded number at a time.
+
+        Args:
+            columns: the columns wanted, in any order; None for all.
+            skipped_rows: where lines that are no rows are noted.
+
+        Raises:
+            SampleError: the file cannot be read, or has no such column.
+        """
+        if self._store is None or not self._has_columns(columns):
+            yield from self._read_file(columns, skipped_rows)
+            return
+        for batch, skipped in zip(self._store, self._skipped_rows, strict=False):
+            skipped_rows.extend(skipped)
+            yield batch if columns is None else batch.select(columns)
+        for skipped in self._skipped_rows[len(self._store) :]:
+            skipped_rows.extend(skipped)
+
+    def _has_columns(self, columns: Sequence[str] | None) -> bool:
+        """Return whether the kept rows have some columns, each once."""
+        if columns is None:
+            return self._has_all_columns
+        return all(self._column_names.count(name) == 1 for name in columns)
+
+    def _read_file(
+        self, columns: Sequence[str] | None, skipped_rows: SkippedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Return the rows from the file, and keep them once all are read."""
+        wanted = None if columns is None else self._add_requested_columns(columns)
+        store, notes, noted = BatchStore(), [], SkippedRows()
+        for batch in read_batches(self.format, self.path, wanted, noted):
+            store.append(batch)
+            notes.append(SkippedRows(noted.count, noted.problems))
+            skipped_rows.extend(noted)
+            noted.count, noted.problems = 0, []
+            yield batch if columns is None else batch.select(columns)
+        notes.append(noted)
+        skipped_rows.extend(noted)
+        self._store, self._skipped_rows = store, notes
+        self._has_all_columns = columns is None
+        self._column_names = batch.schema.names if len(store) else list(wanted or ())
+
+    def _add_requested_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return some columns, and those of the requested ones that the file has."""
+        missing = [name for name in self._requested_names if name not in columns]
+        if not missing or self.format.has_named_values:
+            return [*columns, *missing]
+        names = self.read_column_names() or []
+        unreadable = self.format.find_unreadable_columns(self.path)
+        readable = (n for n in missing if names.count(n) == 1 and n not in unreadable)
+        return [*columns, *readable]

@@ -1,0 +1,418 @@
+"""A recorded sample: a file read as batches of a design's fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, SampleError
+from rowkey.messages import Message, suggest_name
+from rowkey.workload.columnar.batches import read_batches
+from rowkey.workload.formats import FORMATS
+from rowkey.workload.recorded_sample import RecordedSample
+from rowkey.workload.records import MAX_SKIPPED_ROWS_NAMED, SkippedRows
+from rowkey.workload.sample_streams import find_format_suffix
+from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
+from rowkey.workload.values.rejection import MISSING_VALUE_REMEDY, explain_rejection
+from rowkey.workload.values.time_range import TimeRangeCheck
+from rowkey.workload.values.typed_columns import convert_column, mark_blanks
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.workload.contract import SampleFormat
+
+
+@dataclass(slots=True)
+class EventBatch:
+    """Events in the order of their arrival.
+
+    Args:
+        rows: a column for each field that was asked for.
+        clock_ms: when each happened or arrived, in milliseconds since 1970; None if nothing tells.
+        row_numbers: the number of each among the rows of its file, from 1; None where it has no
+            file.
+    """
+
+    rows: pa.RecordBatch
+    clock_ms: np.ndarray[Any, Any] | None
+    row_numbers: np.ndarray[Any, Any] | None = None
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def slice(self, start: int, stop: int) -> EventBatch:
+        """Return the events from one place up to another."""
+        rows = self.rows.slice(start, stop - start)
+        clock = None if self.clock_ms is None else self.clock_ms[start:stop]
+        numbers = None if self.row_numbers is None else self.row_numbers[start:stop]
+        return EventBatch(rows, clock, numbers)
+
+
+MAX_BATCH_BYTES = 1 << 25
+"""Bytes of the events, with their row keys, that are handed on at once."""
+
+
+def split_events(events: EventBatch, event_bytes: int) -> Iterator[EventBatch]:
+    """Return events in batches of at most a bounded number of bytes.
+
+    Args:
+        events: the events.
+        event_bytes: bytes that each of them takes, with its row key.
+    """
+    most = max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
+    if len(events) <= most:
+        yield events
+        return
+    for start in range(0, len(events), most):
+        yield events.slice(start, min(start + most, len(events)))
+
+
+@dataclass(slots=True)
+class SampleFile:
+    """A file of recorded events.
+
+    Args:
+        path: the file.
+        format: how it is read.
+        fields: the fields wanted of each event, by name.
+        time: the field that holds an event's time, or None.
+        read_count: rows of the file that are read so far.
+        can_be_empty: whether a file without rows is one; it says nothing of a design.
+        recording: keeps the file's rows for other looks at them; None if nothing else needs them.
+        skipped_rows: rows that could be no events, counted while reading.
+        assumptions: what the file leaves open and was guessed, as sentences.
+    """
+
+    path: Path
+    format: SampleFormat
+    fields: Mapping[str, Field]
+    time: Field | None
+    read_count: int = 0
+    can_be_empty: bool = False
+    recording: RecordedSample | None = None
+    skipped_rows: SkippedRows = field(default_factory=SkippedRows)
+    assumptions: list[str] = field(default_factory=list)
+    _calendar_columns: dict[str, bool] = field(default_factory=dict)
+    _first_remedy: str = MISSING_VALUE_REMEDY
+    _row_count: int | None = None
+
+    def read_events(self) -> Iterator[EventBatch]:
+        """Return the events in file order, a bounded number at a time.
+
+        Raises:
+            SampleError: the file cannot be read, or has no events where it must have some.
+        """
+        sources = {name: _find_column(f) for name, f in self.fields.items()}
+        columns = list(dict.fromkeys(sources.values()))
+        self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
+        self.read_count, kept = 0, 0
+        eras = [TimeRangeCheck(f) for f in self.fields.values() if f.type.unit_ns is not None]
+        empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
+        for raw in self._read_raw(columns):
+            empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
+            arrays = [
+                self._convert_column(f, raw.column(sources[name]))
+                for name, f in self.fields.items()
+            ]
+            batch, kept_rows = self._drop_incomplete_rows(
+                arrays, [raw.column(sources[name]) for name in self.fields]
+            )
+            numbers = kept_rows + (self.read_count + 1)
+            self.read_count += raw.num_rows
+            kept += batch.num_rows
+            for era in eras:
+                era.add(era.field.to_internal_batch(batch.column(era.field.name).drop_null()))
+            if batch.num_rows:
+                yield EventBatch(batch, self._compute_clock(batch), numbers)
+        if empty:
+            self.format.check_columns_exist(self.path, [name for name in columns if name in empty])
+        self._check_kept_share(kept)
+        self._note_assumptions(era.warning for era in eras)
+
+    def _read_raw(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Return some columns as the file has them."""
+        if self.recording is not None:
+            return self.recording.read_batches(columns, self.skipped_rows)
+        return read_batches(self.format, self.path, columns, self.skipped_rows)
+
+    def _read_column_names(self, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the names of the file's columns; None where it has no rows and no names."""
+        if self.recording is not None:
+            return self.recording.read_column_names(wanted_names)
+        return self.format.read_column_names(self.path, wanted_names)
+
+    def match_columns(self) -> SampleFile:
+        """Return the sample with only the fields that its file has.
+
+        Fields are read by their own names where the file was written from a table: it then has the
+        columns of all fields, in their order, or no column that is declared by `from`. A nullable
+        field whose column is missing is left out.
+        """
+        names = self._read_column_names()
+        if names is None:
+            return self
+        is_dump = names == list(self.fields)
+        if self.format.has_named_values and not is_dump:
+            sought = {
+                f.declaration.source
+                for f in self.fields.values()
+                if f.declaration.source is not None
+            }
+            names = self._read_column_names(sought) or names
+        there = {*names, *map(str.strip, names)}
+        fields = {n: _match_field(f, there, is_dump=is_dump) for n, f in self.fields.items()}
+        if not self.format.has_named_values:
+            fields = {n: f for n, f in fields.items() if _find_column(f) in there or not f.nullable}
+        return replace(self, fields=fields)
+
+    def estimate_total(self) -> int | None:
+        """Return an estimate of the file's rows, made while its events are read.
+
+        Returns:
+            What it says itself; else an estimate from the share of its bytes that is read; None
+            where neither is known.
+        """
+        if self._row_count is None:
+            self._row_count = self.format.count_rows(self.path) or 0
+        share = self.format.progress.share
+        if self._row_count or not share:
+            return self._row_count or None
+        return round(self.read_count / share)
+
+    def _note_assumptions(self, sentences: Iterable[str]) -> None:
+        """Note assumptions, each once however often the file is read."""
+        self.assumptions += [said for said in sentences if said and said not in self.assumptions]
+
+    def _convert_column(self, declared: Field, array: pa.Array) -> pa.Array:
+        """Return a column as values of its field; the first digits decide how times are read."""
+        name = declared.name
+        if declared.type.is_sequence and not declared.nullable and self.format.has_empty_nulls:
+            array = array.fill_null("")
+        if name not in self._calendar_columns:
+            told = has_calendar_digits(declared, array)
+            if told is not None:
+                self._calendar_columns[name] = told
+            if told:
+                self._note_assumptions(
+                    [
+                        Message(
+                            "sample.calendar_digits",
+                            "{field} is read as calendar digits, yyyyMMdd[HHmmss]",
+                            field=name,
+                        )
+                    ]
+                )
+        if self._calendar_columns.get(name):
+            return parse_calendar_digits(declared, array)
+        return convert_column(declared, array)
+
+    def _drop_incomplete_rows(
+        self, arrays: list[Any], raw: list[Any]
+    ) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
+        """Return the rows with a value for every required field, and their indexes."""
+        import numpy as np
+        import pyarrow as pa
+
+        batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
+        whole = np.ones(batch.num_rows, np.bool_)
+        lacking: list[tuple[int, np.ndarray[Any, Any]]] = []
+        for number, declared in enumerate(self.fields.values()):
+            column = batch.column(number)
+            if not column.null_count:
+                continue
+            valid = column.is_valid().to_numpy(zero_copy_only=False)
+            if declared.nullable and not self._is_time_field(declared):
+                valid |= mark_blanks(raw[number])
+            if not valid.all():
+                whole &= valid
+                lacking.append((number, valid))
+        if not lacking:
+            return batch, np.arange(batch.num_rows)
+        dropped = np.flatnonzero(~whole)
+        self.skipped_rows.count += len(dropped)
+        for row in dropped[:MAX_SKIPPED_ROWS_NAMED].tolist():
+            number = next(number for number, valid in lacking if not valid[row])
+            self._note_skipped(self.read_count + row + 1, number, raw[number].slice(row, 1))
+        return batch.filter(pa.array(whole)), np.flatnonzero(whole)
+
+    def _is_time_field(self, declared: Field) -> bool:
+        """Return whether a field holds the times of events, which cannot be null."""
+        return self.time is not None and self.time.name == declared.name
+
+    def _note_skipped(self, row: int, number: int, value: pa.Array) -> None:
+        """Note a skipped row, with the value that its field cannot hold."""
+        if not self.skipped_rows.has_room:
+            return
+        declared = list(self.fields.values())[number]
+        why = explain_rejection(
+            declared, value, is_calendar=self._calendar_columns.get(declared.name, False)
+        )
+        if not self.skipped_rows.problems:
+            self._first_remedy = why.remedy
+        self.skipped_rows.add_problem(why.problem, row)
+
+    def _compute_clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
+        """Return the times of the events in milliseconds since 1970; None without a time field."""
+        return None if self.time is None else to_clock_ms(self.time, batch.column(self.time.name))
+
+    def _check_kept_share(self, kept_count: int) -> None:
+        """Raise if most of the rows are skipped."""
+        seen = kept_count + self.skipped_rows.count
+        if not seen and self.can_be_empty:
+            return
+        if not seen:
+            raise SampleError(str(self.path), "holds no events", "one event or more")
+        if kept_count * 2 < seen:
+            raise SampleError(
+                str(self.path),
+                f"{self.skipped_rows.count:,} of {seen:,} rows are no events; "
+                f"{self.skipped_rows.first_problem}",
+                "a value for every field of the key"
+                if self._first_remedy == MISSING_VALUE_REMEDY
+                else "",
+                self._first_remedy,
+            )
+
+
+def _find_column(field: Field) -> str:
+    """Return the name of a field's column in the file."""
+    return field.declaration.source or field.name
+
+
+def _match_field(field: Field, column_names: set[str], *, is_dump: bool) -> Field:
+    """Return a field with the column that holds it."""
+    if not is_dump and (field.declaration.source in column_names or field.name not in column_names):
+        return field
+    return replace(field, declaration=field.declaration.model_copy(update={"source": None}))
+
+
+def to_clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:
+    """Return the times of a column in milliseconds since 1970.
+
+    Args:
+        field: a field with a unit of time.
+        array: its values, without nulls.
+    """
+    import numpy as np
+
+    held = field.to_internal_batch(array)
+    tick = field.type.unit_ns or 1
+    milli = 1_000_000
+    if tick >= milli:
+        factor = tick // milli
+        return np.asarray(np.clip(held, -(2**62) // factor, 2**62 // factor) * factor)
+    return np.asarray(held // (milli // tick))
+
+
+def open_sample(
+    sample: str | Path | RecordedSample,
+    fields: Mapping[str, Field],
+    time: Field | None,
+    format_options: Mapping[str, Any] | None = None,
+) -> SampleFile:
+    """Return a sample of a file, or of one that is kept, as events with some fields.
+
+    Args:
+        sample: the file, or its recording.
+        fields: the fields wanted, by name.
+        time: the field that holds an event's time, or None.
+        format_options: the format's `kind` and options; told by the file's name if None. A
+            recording has its own.
+
+    Raises:
+        SampleError: the format is unknown, or its options are wrong.
+    """
+    if isinstance(sample, RecordedSample):
+        return SampleFile(sample.path, sample.format, fields, time, recording=sample)
+    return SampleFile(Path(sample), build_format(Path(sample), format_options), fields, time)
+
+
+def record_sample(
+    path: str | Path, format_options: Mapping[str, Any] | None = None
+) -> RecordedSample:
+    """Return a sample file that is read once, however often its rows are looked at.
+
+    Args:
+        path: the file.
+        format_options: the format's `kind` and options; told by the file's name if None.
+
+    Raises:
+        SampleError: the format is unknown, or its options are wrong.
+    """
+    return RecordedSample(Path(path), build_format(Path(path), format_options), format_options)
+
+
+def build_format(path: Path, format_options: Mapping[str, Any] | None) -> SampleFormat:
+    """Return the format of a file.
+
+    Raises:
+        SampleError: the format is unknown, or its options are wrong.
+    """
+    options = dict(format_options or {"kind": guess_format(path)})
+    name = str(options.get("kind")).replace("-", "_")
+    plugin = FORMATS.get(name)
+    if plugin is None:
+        raise SampleError(
+            "sample.format",
+            f"{name!r} is no format",
+            ", ".join(FORMATS),
+            suggest_name(name, FORMATS),
+        )
+    try:
+        return plugin(options)
+    except InvalidArgument as refusal:
+        mistake = refusal.mistake
+        where = ".".join(filter(None, ("sample.format", mistake.path)))
+        raise SampleError(where, mistake.problem, mistake.expected, mistake.remedy) from None
+
+
+def choose_format(
+    path: Path, declared_format: Mapping[str, Any] | None, declared_path: Path | None
+) -> Mapping[str, Any] | None:
+    """Return how a sample file is read: as the declared sample, unless its suffix differs.
+
+    The declared format holds where its kind claims no ending, as `tokens` does, where the file's
+    name ends as the declared one's, tells that kind, or tells none.
+
+    Args:
+        path: the file.
+        declared_format: the declared format, or None.
+        declared_path: the declared sample.
+
+    Returns:
+        The declared format; None if the file's own name is to tell.
+    """
+    if declared_format is None:
+        return None
+    kind = FORMATS[str(declared_format.get("kind")).replace("-", "_")]
+    suffix = find_format_suffix(path)
+    claimed = {end for other in FORMATS.values() if other is not kind for end in other.suffixes}
+    fits = not kind.suffixes or suffix in kind.suffixes or suffix not in claimed
+    return (
+        declared_format
+        if fits or (declared_path is not None and suffix == find_format_suffix(declared_path))
+        else None
+    )
+
+
+def guess_format(path: Path) -> str:
+    """Return the format that a file's name implies.
+
+    Raises:
+        SampleError: it tells none.
+    """
+    suffix = find_format_suffix(path)
+    for name, kind in FORMATS.items():
+        if suffix in kind.suffixes:
+            return name
+    known = ", ".join(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
+    raise SampleError(
+        str(path), f"the name does not tell its format, {suffix or 'no ending'}", known,
+        'Declare [sample] format = "csv", or give --sample-format csv.',
+    )  # fmt: skip

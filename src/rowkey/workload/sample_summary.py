@@ -1,0 +1,268 @@
+"""What a sample of events shows, found in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import RowError
+from rowkey.messages import pluralize
+from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
+from rowkey.workload.column_summary import ColumnSummary, find_dependencies
+from rowkey.workload.distinct_counter import DistinctCounter
+from rowkey.workload.records import SkippedRows
+from rowkey.workload.reservoir import Reservoir
+from rowkey.workload.table_size import build_key_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys import Field, Key
+    from rowkey.rows import Layout
+    from rowkey.schema import RowCounts
+    from rowkey.workload.sample_file import EventBatch, SampleFile
+
+
+class SampleSummary:
+    """What a sample of events shows: the facts of each field, some rows, and the row counts.
+
+    It is made in one pass, in bounded memory, and shared by all that judge a design. Summaries of
+    the parts of a sample, each told where its part begins, merge to the summary of the whole.
+
+    Counts are exact up to 524,288 different values a field; heavy values and dependencies are
+    judged from a uniform sample of 131,072 events, which is all of them where there are fewer.
+
+    Args:
+        fields: the fields to look at, by name.
+        key: the row key of the events; None if rows are not to be counted.
+        layout: how events become rows; None if each event is a row.
+        declared_facts: what takes the place of facts that too few events show.
+        seed: where randomness begins.
+        first_event: the number of the first event among those of the whole sample, from 0.
+        path: the sample's file.
+    """
+
+    def __init__(
+        self,
+        fields: Mapping[str, Field],
+        key: Key | None = None,
+        layout: Layout | None = None,
+        declared_facts: Mapping[str, FieldFacts] | None = None,
+        *,
+        seed: int = 0,
+        first_event: int = 0,
+        path: str = "",
+    ) -> None:
+        self.path = path
+        self.fields = dict(fields)
+        self.key = key
+        self.skipped_rows = SkippedRows()
+        self.assumptions: list[str] = []
+        self._declared_facts = declared_facts or {}
+        self._reservoir = Reservoir(seed=seed, first_event=first_event)
+        self._columns = {name: ColumnSummary(field) for name, field in self.fields.items()}
+        self._row_counter = DistinctCounter()
+        self._has_shared_rows = layout is not None and layout.has_shared_rows
+        self._has_cell_times = layout is not None and layout.cell_timestamp is not None
+        self._can_count_rows = (
+            key is not None and not self._has_shared_rows and not key.has_coded_fields
+        )
+        self._cache: dict[str, Any] = {}
+
+    def add(self, events: EventBatch) -> None:
+        """Add the next events."""
+        self._cache.clear()
+        self._reservoir.offer(events.rows)
+        for name, column in self._columns.items():
+            column.add(events.rows.column(name))
+        if self._can_count_rows:
+            self._count_rows(events.rows)
+
+    def add_sample(self, sample: SampleFile) -> None:
+        """Add all events of a sample file."""
+        for events in sample.read_events():
+            self.add(events)
+        self.skipped_rows = sample.skipped_rows
+        self.assumptions = sample.assumptions
+
+    def merge(self, later: SampleSummary) -> None:
+        """Add the summary of later events of the same sample."""
+        self._cache.clear()
+        self._reservoir.merge(later._reservoir)
+        for name, column in self._columns.items():
+            column.merge(later._columns[name])
+        self._can_count_rows = self._can_count_rows and later._can_count_rows
+        self._row_counter.merge(later._row_counter)
+        self.skipped_rows = self.skipped_rows.merge(later.skipped_rows)
+        self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
+
+    def _count_rows(self, rows: pa.RecordBatch) -> None:
+        """Count distinct rows, where each event is a row or a version of one."""
+        from rowkey.keys import compute_fingerprints
+
+        assert self.key is not None
+        try:
+            self._row_counter.add(compute_fingerprints(build_key_pieces(self.key, rows)))
+        except RowError:
+            self._can_count_rows = False
+
+    @property
+    def event_count(self) -> int:
+        """Return how many events there are."""
+        return self._reservoir.event_count
+
+    @property
+    def left_out_count(self) -> int:
+        """Return how many rows of the file were skipped."""
+        return self.skipped_rows.count
+
+    @property
+    def is_thin(self) -> bool:
+        """Return whether the events are too few to tell shares, order and numbers of values."""
+        return self.event_count < MIN_VALUES_FOR_FACTS
+
+    @property
+    def remark(self) -> str:
+        """Return a note that the sample is too small for some rules, or an empty string."""
+        if not self.is_thin:
+            return ""
+        return (
+            f"the sample has {pluralize(self.event_count, 'event')}; shares, order and numbers of "
+            f"values are judged from {MIN_VALUES_FOR_FACTS} on"
+        )
+
+    @property
+    def measured_facts(self) -> Mapping[str, FieldFacts]:
+        """Return the measured facts of each field, however few the events."""
+        if "measured" not in self._cache:
+            self._cache["measured"] = self._measure_facts()
+        measured: Mapping[str, FieldFacts] = self._cache["measured"]
+        return measured
+
+    def _measure_facts(self) -> dict[str, FieldFacts]:
+        """Return the facts of each field from its column summary."""
+        if not self.event_count:
+            return {}
+        determining_fields = find_dependencies(self.rows, list(self.fields))
+        return {
+            name: column.build_facts(
+                self.rows.column(name), determining_fields[name], is_exact=self._reservoir.is_exact
+            )
+            for name, column in self._columns.items()
+        }
+
+    @property
+    def facts(self) -> Mapping[str, FieldFacts]:
+        """Return the facts of each field; those that few events cannot show are as declared."""
+        return {
+            name: one.replace_uncertain(self._declared_facts.get(name, FieldFacts()))
+            for name, one in self.measured_facts.items()
+        }
+
+    @property
+    def rows(self) -> pa.RecordBatch:
+        """Return a uniform sample of the events, in the order of their arrival."""
+        if "rows" not in self._cache:
+            self._cache["rows"] = self._reservoir.collect_rows()
+        return self._cache["rows"]
+
+    @property
+    def repeat_count(self) -> int | None:
+        """Return how many events repeat an earlier row; None if that was not counted."""
+        if not self._can_count_rows or self._has_cell_times:
+            return None
+        return self._row_counter.repeat_count
+
+    @property
+    def row_counts(self) -> RowCounts | None:
+        """Return how many different keys the events have.
+
+        None if that tells nothing of rows: of keys with codes, where many events share a row, and
+        where events are few.
+        """
+        if not self._can_count_rows or self.is_thin:
+            return None
+        return self._row_counter.row_counts
+
+    @property
+    def keyed_events(self) -> KeyedEvents:
+        """Return the sampled events that have a row key, with the key for salt 0."""
+        if "keyed" not in self._cache:
+            assert self.key is not None
+            self._cache["keyed"] = encode_rows(self.key, self.rows)
+        keyed: KeyedEvents = self._cache["keyed"]
+        return keyed
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """Return the row keys of the sampled events, ascending."""
+        if "keys" not in self._cache:
+            self._cache["keys"] = tuple(sorted(self.keyed_events.keys))
+        keys: tuple[bytes, ...] = self._cache["keys"]
+        return keys
+
+    @property
+    def key_refusals(self) -> tuple[int, str]:
+        """Return how many sampled events have no row key, and the reason for the first."""
+        return self.keyed_events.refusals
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedEvents:
+    """Sampled events, each with its row key.
+
+    Args:
+        rows: the events.
+        keys: the row key of each, in the same order.
+        refusals: how many further events the key refuses, and why it refuses the first.
+    """
+
+    rows: pa.RecordBatch = dataclass_field(repr=False)
+    keys: Sequence[bytes] = dataclass_field(repr=False)
+    refusals: tuple[int, str] = (0, "")
+
+    def find_keys(self, field: Field, value: Any) -> list[bytes]:
+        """Return the keys of the events in which a field has a value.
+
+        Args:
+            field: the field.
+            value: the value, as the facts have it.
+        """
+        import numpy as np
+
+        from rowkey.keys import build_field_column
+
+        coded = self.rows.column(field.name).dictionary_encode()
+        values = (
+            build_field_column(field, coded.dictionary).to_list()
+            if field.type.has_integer_form
+            else coded.dictionary.to_pylist()
+        )
+        wanted = [code for code, one in enumerate(values) if one == value]
+        codes: np.ndarray[Any, Any] = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return [self.keys[at] for at in np.flatnonzero(np.isin(codes, wanted)).tolist()]
+
+
+def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:
+    """Return rows with their keys, without those that the key refuses.
+
+    Args:
+        key: the row key; its random salts are taken to be 0.
+        rows: the rows.
+    """
+    try:
+        return KeyedEvents(rows, build_key_pieces(key, rows).tolist())
+    except RowError:
+        pass
+    keys, kept, first = [], [], ""
+    for index, row in enumerate(rows.to_pylist()):
+        try:
+            keys.append(key.encode(row, salt=0))
+            kept.append(index)
+        except RowError as problem:
+            first = first or problem.mistake.problem
+    return KeyedEvents(rows.take(kept), keys, (rows.num_rows - len(kept), first))

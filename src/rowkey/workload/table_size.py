@@ -1,0 +1,137 @@
+"""Estimates the size of a table from its events; a row that is written again does not grow it.
+
+Of its cells the newest versions stay, as many as the family keeps.
+"""
+
+from __future__ import annotations
+
+from math import inf, prod
+from typing import TYPE_CHECKING
+
+from rowkey.cells import FOREVER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from rowkey.cells import Family
+    from rowkey.keys import ByteColumn, Field, Key
+    from rowkey.rows import Layout
+    from rowkey.schema import RowCounts
+    from rowkey.workload.write_pattern import WritePattern
+
+NANOS_PER_S = 10**9
+YEAR_S = 365 * 86_400
+"""Seconds within which what can be written is taken to be, where cells are kept for ever."""
+MAX_WRITTEN_IMAGES = 1 << 16
+"""Images of a field that all come to be written; of a digest there are more than will ever be."""
+
+
+def estimate_table_bytes(
+    layout: Layout,
+    families: Mapping[str, Family],
+    writes: WritePattern,
+    event_bytes: Mapping[str, float],
+    counts: RowCounts | None = None,
+) -> float | None:
+    """Return the bytes that a table comes to hold; None if its number of rows is unknown.
+
+    Each family holds what came within its ttl: of each row as many versions as were written, and
+    are kept. A family that keeps versions beyond its ttl keeps its rows for ever.
+
+    Args:
+        layout: what tells one row from another.
+        families: how long cells are kept, and how many versions.
+        writes: how events come.
+        event_bytes: what an event adds to each family.
+        counts: how many rows the events of a sample were; None where nobody counted.
+    """
+    total = 0.0
+    for name, each in event_bytes.items():
+        family = families[name]
+        events = inf if family.ttl_s == FOREVER_S else (writes.rate or inf) * family.ttl_s
+        come = inf if family.min_versions else events
+        rows = _estimate_rows(layout, writes, come, counts)
+        if rows is None:
+            return None
+        written = max(events / rows, family.min_versions, 1)
+        total += rows * min(written, family.versions) * each
+    return total
+
+
+def _estimate_rows(
+    layout: Layout, writes: WritePattern, events: float, counts: RowCounts | None
+) -> float | None:
+    """Return the rows of a table after some events: infinite if it only grows, None if unknown."""
+    time = writes.time
+    seconds = events / writes.rate if writes.rate else inf
+    told = [
+        _count_values(layout, layout.fields[name], writes, seconds)
+        for name in layout.identity_fields
+    ]
+    is_told = time is not None and _is_identifying(layout, time.name)
+    most = _bound_rows(told, writes, events)
+    rows = min(events, most)
+    if counts is not None and not _has_endless_rows(layout):
+        is_told = True
+        rows = min(events, max(most, counts.row_count), counts.estimate_rows(events))
+    return rows if rows < inf and (is_told or inf not in told) else None
+
+
+def _bound_rows(value_counts: list[float], writes: WritePattern, events: float) -> float:
+    """Return the most rows that the values of the key allow, perhaps infinite.
+
+    Values of several fields multiplied count what could be written: of all pairs of users few may
+    ever be. They say how many rows there are only where as many events come.
+    """
+    most = prod(value_counts)
+    are_several = sum(values > 1 for values in value_counts) > 1
+    is_open = events == inf and (writes.rate or 0) * YEAR_S < most
+    return inf if are_several and is_open else most
+
+
+def _is_identifying(layout: Layout, name: str) -> bool:
+    """Return whether each value of a field is a row or a cell of its own."""
+    opened = layout.qualifier_prefix.fields if layout.qualifier_prefix is not None else ()
+    is_beside = any(field.name == name for field in opened)
+    return is_beside or (name in layout.identity_fields and name not in layout.lossy_key_fields)
+
+
+def _has_endless_rows(layout: Layout) -> bool:
+    """Return whether times identify rows, so that new rows come for ever."""
+    return any(layout.fields[name].type.unit_ns is not None for name in layout.identity_fields)
+
+
+def _count_values(layout: Layout, field: Field, writes: WritePattern, seconds: float) -> float:
+    """Return how many values of a field identify rows, infinite if unknown."""
+    parts = [part for part in layout.key.parts if field.name in part.fields]
+    is_whole = _is_identifying(layout, field.name)
+    if writes.time is not None and field.name == writes.time.name:
+        if not writes.has_advancing_time:
+            return inf
+        steps = [part.resolution_ns for part in parts if part.resolution_ns is not None]
+        step = field.type.unit_ns if is_whole else min(steps, default=None)
+        return inf if step is None else max(seconds * NANOS_PER_S / step, 1.0)
+    listed = field.type.possible_values
+    count: float = inf if listed is None else len(listed)
+    count = min(count, field.declaration.distinct or inf)
+    if not is_whole:
+        images = prod(part.cardinality or inf for part in parts)
+        count = min(count, images if images <= MAX_WRITTEN_IMAGES or count < inf else inf)
+    return count
+
+
+def build_key_pieces(key: Key, rows: pa.RecordBatch) -> ByteColumn:
+    """Return the row keys of some rows, as if every salt were 0.
+
+    Raises:
+        RowError: a row has none.
+    """
+    import numpy as np
+
+    from rowkey.keys import ColumnBatch
+
+    columns = ColumnBatch.from_batch(rows, list(key.fields.values()))
+    columns.salts = np.zeros(rows.num_rows, np.int64)
+    return key.encode_parts(columns, key.parts)

@@ -1,0 +1,67 @@
+"""Explains why a value of a file does not fit its field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rowkey.errors import RowError
+from rowkey.messages import shorten_text
+from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_invalid_byte
+from rowkey.workload.values.typed_columns import format_first_value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+
+CALENDAR_FORMAT = "a day or a second of the calendar, yyyyMMdd[HHmmss]"
+MAX_SHOWN_CHARACTERS = 60
+"""Characters of a value that are shown."""
+MISSING_VALUE_REMEDY = 'Name the columns with from = "…", or declare the field nullable.'
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a row is skipped.
+
+    Args:
+        problem: what it lacks, or holds and what is expected instead, to stand behind `row 7`.
+        remedy: what to write instead.
+    """
+
+    problem: str
+    remedy: str
+
+
+def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Rejection:
+    """Return why a value does not fit a field.
+
+    Args:
+        field: the field.
+        value: one value, as the file had it.
+        is_calendar: whether the field's column holds digits of the calendar.
+    """
+    text = format_first_value(value)
+    if text is None or not text.strip():
+        return Rejection(f" has no {field.type.name} for {field.name}", MISSING_VALUE_REMEDY)
+    if byte := find_marked_byte(text):
+        return Rejection(f": {field.name} holds {format_invalid_byte(byte)}", CONVERT_REMEDY)
+    shown = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
+    expected = CALENDAR_FORMAT if is_calendar else _format_expected(field, text)
+    remedy = f"Declare {field.name} as a type that holds it, or correct the file."
+    if field.nullable:
+        remedy = f'If that stands for null: format = {{ kind = ..., nulls = ["{shown}"] }}.'
+    return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
+
+
+def _format_expected(field: Field, text: str) -> str:
+    """Return the type of a field with its options, or with the values it allows."""
+    words = field.declaration.model_dump(include=set(field.type.options), exclude_none=True)
+    told = [f"{name} {value}" for name, value in words.items() if isinstance(value, int)]
+    if not told:
+        try:
+            field.to_internal(field.parse(text))
+        except RowError as error:
+            told = [error.mistake.expected]
+    return ", ".join(filter(None, [field.type.name, *told]))

@@ -1,0 +1,299 @@
+"""The write pattern of a design: how rows arrive, bound to its fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.messages import suggest_name
+from rowkey.schema import (
+    FieldRef,
+    FunctionCall,
+    WriteDeclaration,
+    parse_call,
+    parse_duration,
+    parse_rate,
+)
+from rowkey.workload.distributions import DISTRIBUTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rowkey.keys import Field
+    from rowkey.workload.contract import Distribution
+
+DEFAULT_EVENTS_PER_S = 5_000.0
+DEFAULT_DURATION_MS = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalMode:
+    """How rows arrive.
+
+    Args:
+        meaning: what it means, for the reference.
+        has_advancing_time: whether the time of events goes on with the clock.
+    """
+
+    meaning: str
+    has_advancing_time: bool
+
+
+ARRIVAL_MODES = {
+    "clock": ArrivalMode(
+        "time moves with the clock, other fields are drawn", has_advancing_time=True
+    ),
+    "random": ArrivalMode(
+        "time too is drawn, as when old data is loaded in no order", has_advancing_time=False
+    ),
+    "sequential": ArrivalMode("other fields count up with the clock", has_advancing_time=True),
+    "per": ArrivalMode(
+        "each value of a field sends one event a period: per(host)", has_advancing_time=True
+    ),
+    "bulk_sorted": ArrivalMode("an import in the order of the row keys", has_advancing_time=False),
+}
+"""How rows may come in, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class BurstWindow:
+    """An interval in which more events arrive.
+
+    Args:
+        start_ms: when it begins, after the start.
+        stop_ms: when it ends.
+        rate_factor: how many times the rate.
+    """
+
+    start_ms: int
+    stop_ms: int
+    rate_factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class WritePattern:
+    """How rows arrive.
+
+    Args:
+        arrival: one of `ARRIVAL_MODES`.
+        entity: the field of arrival per(field).
+        rate: events a second, or None if it was not declared; never beside a period.
+        time: the field that holds an event's time, or None.
+        is_sorted: whether a sample is sorted by time before it is replayed.
+        period_ms: time between two events of an entity, for arrival per(field); without it the
+            entities take turns at the rate.
+        duration_ms: how long a generated workload lasts.
+        late_share: share of events that arrive late.
+        late_ms: the longest delay.
+        bursts: stretches in which more events come.
+        distributions: how the values of fields are drawn, by name, where that was declared.
+    """
+
+    arrival: str
+    entity: str | None
+    rate: float | None
+    time: Field | None
+    is_sorted: bool
+    period_ms: int | None
+    duration_ms: int
+    late_share: float
+    late_ms: int
+    bursts: tuple[BurstWindow, ...]
+    distributions: Mapping[str, Distribution]
+
+    @property
+    def has_advancing_time(self) -> bool:
+        """Return whether the times of events advance with the clock."""
+        return ARRIVAL_MODES[self.arrival].has_advancing_time
+
+
+def bind_writes(
+    options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
+) -> WritePattern:
+    """Return how rows arrive; mistakes are noted below `writes` and `fields`.
+
+    Args:
+        options: what was declared.
+        fields: the bound fields, by name.
+        mistakes: where what is wrong is noted.
+    """
+    note = _OptionParser(mistakes)
+    arrival, entity = _bind_arrival(options, fields, mistakes)
+    late = options.late
+    period = note.parse_option("writes.period", options.period, _parse_milliseconds)
+    if period is not None and arrival != "per":
+        mistakes.add("writes.period", f"arrival {arrival} has no period", 'arrival = "per(field)"')
+    if entity is not None:
+        _check_per_arrival(entity, options, fields, mistakes)
+    return WritePattern(
+        arrival=arrival,
+        entity=entity,
+        rate=note.parse_option("writes.rate", options.rate, _parse_positive_rate),
+        time=_bind_time(options, fields, mistakes),
+        is_sorted=options.sort,
+        period_ms=period,
+        duration_ms=note.parse_option("writes.for", options.lasting, _parse_milliseconds)
+        or DEFAULT_DURATION_MS,
+        late_share=late.share if late else 0.0,
+        late_ms=(note.parse_option("writes.late.upto", late.upto, _parse_milliseconds) or 0)
+        if late
+        else 0,
+        bursts=_bind_bursts(options, note),
+        distributions=_bind_distributions(fields, mistakes),
+    )
+
+
+class _OptionParser:
+    """Parses the texts of options and notes their mistakes."""
+
+    def __init__(self, mistakes: Mistakes) -> None:
+        self.mistakes = mistakes
+
+    def parse_option(self, path: str, text: str | None, parse: Callable[[str], Any]) -> Any:
+        """Return the parsed text; None if there is no text or it is wrong."""
+        if text is None:
+            return None
+        try:
+            return parse(text)
+        except InvalidArgument as refusal:
+            self.mistakes.add_invalid_argument(path, refusal)
+            return None
+
+
+def _parse_milliseconds(text: str) -> int:
+    """Return a duration in milliseconds."""
+    length = parse_duration(text).nanoseconds // 1_000_000
+    if not 1 <= length <= 10**13:
+        raise InvalidArgument("", f"{text} is out of range", "1ms to 100,000d")
+    return length
+
+
+def _parse_positive_rate(text: str) -> float:
+    """Return a rate above zero."""
+    rate = parse_rate(text)
+    if rate <= 0:
+        raise InvalidArgument("", f"{text} is no rate", "above 0")
+    return rate
+
+
+def _bind_arrival(
+    options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
+) -> tuple[str, str | None]:
+    """Return the arrival mode, and the field of `per(field)` or None."""
+    known = "clock, random, sequential, per(field), bulk_sorted"
+    path = "writes.arrival"
+    try:
+        term = parse_call(options.arrival)
+    except InvalidArgument as refusal:
+        mistakes.add_invalid_argument(path, refusal)
+        return "clock", None
+    if isinstance(term, FieldRef):
+        if term.name in ARRIVAL_MODES and term.name != "per" and not term.encoding:
+            return term.name, None
+        mistakes.add(
+            path,
+            f"{options.arrival!r} is no arrival",
+            known,
+            suggest_name(term.name, ARRIVAL_MODES),
+        )
+        return "clock", None
+    return _bind_per_arrival(term, fields, path, mistakes)
+
+
+def _bind_per_arrival(
+    term: FunctionCall, fields: Mapping[str, Field], path: str, mistakes: Mistakes
+) -> tuple[str, str | None]:
+    """Return the arrival `per` and its field, or `clock` where a mistake is noted."""
+    entity = term.terms[0] if len(term.terms) == 1 else None
+    if term.name != "per" or not isinstance(entity, FieldRef) or term.scalars or term.options:
+        mistakes.add(path, f"{term} is no arrival", "clock, random, sequential, per(field), …")
+        return "clock", None
+    if entity.name not in fields:
+        remedy = suggest_name(entity.name, fields)
+        mistakes.add(
+            path, f"there is no field {entity.name!r}", ", ".join(list(fields)[:12]), remedy
+        )
+        return "clock", None
+    return "per", entity.name
+
+
+def _check_per_arrival(
+    entity: str, options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
+) -> None:
+    """Note options that contradict `per(field)` because they follow from it."""
+    if options.period is not None and options.rate is not None:
+        mistakes.add(
+            "writes.rate",
+            f"one event of each {entity} in {options.period} is a rate already",
+            "a period or a rate",
+            "Leave one of them out.",
+        )
+    if fields[entity].declaration.draw is not None:
+        mistakes.add(
+            f"fields.{entity}.draw",
+            f"arrival per({entity}) brings each value once a period, none more often",
+            "no draw",
+            'Leave it out, or write arrival = "clock" for values that come as the draw says.',
+        )
+
+
+def _bind_time(
+    options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
+) -> Field | None:
+    """Return the field of an event's time: the declared one, or the only one there is."""
+    times = {name: field for name, field in fields.items() if field.type.unit_ns is not None}
+    if options.time is not None:
+        if options.time not in times:
+            known = ", ".join(times) or "a timestamp or a date"
+            mistakes.add("writes.time", f"{options.time!r} is no field with a time", known)
+        return times.get(options.time)
+    if len(times) > 1:
+        mistakes.add(
+            "writes.time",
+            f"{len(times)} fields hold a time and none is named",
+            ", ".join(times),
+            f'Write time = "{next(iter(times))}" under [writes].',
+        )
+    return next(iter(times.values()), None)
+
+
+def _bind_bursts(options: WriteDeclaration, parser: _OptionParser) -> tuple[BurstWindow, ...]:
+    """Return the declared bursts, the earliest first; those that overlap are noted as mistakes."""
+    found = []
+    for index, burst in enumerate(options.bursts):
+        path = f"writes.bursts[{index}]"
+        start = parser.parse_option(
+            f"{path}.at", burst.at, lambda t: parse_duration(t).nanoseconds // 10**6
+        )
+        length = parser.parse_option(f"{path}.for", burst.lasting, _parse_milliseconds)
+        if start is not None and length is not None:
+            found.append(BurstWindow(start, start + length, burst.times))
+    found.sort(key=lambda stretch: stretch.start_ms)
+    for before, after in pairwise(found):
+        if after.start_ms < before.stop_ms:
+            parser.mistakes.add("writes.bursts", "two bursts overlap", "one after the other")
+    return tuple(found)
+
+
+def _bind_distributions(fields: Mapping[str, Field], mistakes: Mistakes) -> dict[str, Distribution]:
+    """Return the declared distributions of fields."""
+    draws = {}
+    for name, field in fields.items():
+        given = field.declaration.draw
+        if given is None:
+            continue
+        path = f"fields.{name}.draw"
+        kind = DISTRIBUTIONS.get(str(given.get("kind")))
+        if kind is None:
+            remedy = suggest_name(str(given.get("kind")), DISTRIBUTIONS)
+            mistakes.add(
+                path, f"{given.get('kind')!r} is no draw", ", ".join(DISTRIBUTIONS), remedy
+            )
+            continue
+        try:
+            draws[name] = kind(given)
+        except InvalidArgument as refusal:
+            mistakes.add_invalid_argument(path, refusal)
+    return draws

@@ -1,0 +1,380 @@
+"""What a design shows before any event: the causes that its declaration alone implies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.hotspots import predict_causes
+from rowkey.lint import check_design, summarize_sample
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
+from rowkey.simulate import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = 1_704_067_200
+HOSTS = {"type": "text", "max_bytes": 16, "distinct": 1_000}
+FIELDS: dict[str, Any] = {
+    "host": HOSTS,
+    "sensor": {"type": "text", "max_bytes": 16, "distinct": 47},
+    "tenant": {"type": "text", "max_bytes": 16, "distinct": 1},
+    "whale": {**HOSTS, "draw": {"kind": "zipf", "theta": 1.2}},
+    "listed": {**HOSTS, "heavy": ["00000000"], "draw": {"kind": "zipf", "theta": 1.5}},
+    "status": {"type": "choice", "of": ["new", "paid", "sent"], "distinct": 3},
+    "state": {"type": "choice", "of": ["a", "b", "c", "d"]},
+    "id": {"type": "u64", "distinct": 1_000_000},
+    "uuid": "uuid",
+    "address": "ipv6",
+    "number": "u64",
+    "line": {"type": "text", "max_bytes": 16},
+    "ts": "timestamp_s",
+    "ms": "timestamp_ms",
+}
+DECIMAL = [f"{n}0" for n in range(1, 10)]
+UNIFORM = {"algorithm": "uniform", "regions": 16}
+HEX_STRING = {"algorithm": "hex_string", "regions": 16}
+
+
+def design_of(key: str, splits: Any = "per_bucket", writes: Any = None) -> Design:
+    """A design over the record."""
+    words = {"time": "ts", **(writes or {})}
+    return Design("t", key, fields=FIELDS, splits=splits, writes=words, cluster={"servers": 8})
+
+
+CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
+    ("[ts][host]", UNIFORM, None, {"moving_front": 8}),
+    ("[desc(ts)][host]", UNIFORM, None, {"moving_front": 8}),
+    ("[time_bucket(ts, 1h)][host][ts]", UNIFORM, None, {"moving_front": 8}),
+    ("[tenant][ts]", ["a", "b", "c", "d", "e", "f", "g"], None, {"moving_front": 8}),
+    ("[ts][host]", ["a"], None, {"moving_front": 8}),
+    ("[id]", UNIFORM, {"arrival": "sequential"}, {"moving_front": 8}),
+    ("[host][ts]", "sample", None, {}),
+    ("[ts][host]", "sample", None, {"moving_front": 8}),
+    ("[ts][host]", {"algorithm": "uniform"}, None, {"moving_front": 8}),
+    ("[bucket(sensor, 16)][sensor]", {"algorithm": "uniform"}, None, {}),
+    ("[ts][host]", UNIFORM, {"arrival": "random"}, {}),
+    ("[ts][host]", UNIFORM, {"arrival": "per(host)", "period": "1m"}, {"moving_front": 8}),
+    ("[bucket(host, 16)][host][ts]", "per_bucket", {"arrival": "bulk_sorted"}, {"moving_front": 8}),
+    ("[salt(16)][host][ts]", "per_bucket", {"arrival": "bulk_sorted"}, {}),
+    ("[bucket(host, 16)][host][ts]", "per_bucket", None, {}),
+    ("[bucket(host, ts, 16)][ts]", "per_bucket", None, {}),
+    ("[salt(16)][ts]", "per_bucket", None, {}),
+    ("[mod(ts, 16)][ts][host]", "per_bucket", None, {"time_only_bucket": 8}),
+    ("[mod(ms, 16)][ms][host]", "per_bucket", None, {}),
+    ("[bucket(ts, 16)][ts][host]", "per_bucket", None, {"time_only_bucket": 8}),
+    ("[bucket(time_bucket(ms, 1m), 16)][ms]", "per_bucket", None, {"time_only_bucket": 8}),
+    ("[digest(ts, 4)][host]", UNIFORM, None, {"time_only_bucket": 8}),
+    ("[mod(ts, 16)][ts]", "per_bucket", {"arrival": "random"}, {}),
+    ("[bucket(sensor, 16)][sensor][ts]", "per_bucket", None, {"few_entities": 1.627}),
+    ("[bucket(status, id, 16)][id]", "per_bucket", None, {}),
+    ("[status][id]", "per_bucket", None, {"few_entities": 8 / 3, "integer_imbalance": 8 / 3}),
+    ("[state][ts]", {"algorithm": "per_bucket", "regions": 8}, None, {"few_entities": 2}),
+    ("[bucket(whale, 16)][whale][ts]", "per_bucket", None, {"hot_entity": 8 * 0.2312}),
+    ("[bucket(whale, ts, 16)][whale][ts]", "per_bucket", None, {}),
+    ("[salt(16)][whale]", "per_bucket", None, {}),
+    ("[whale]", ["0001", "0002"], None, {"integer_imbalance": 8 / 3, "hot_row": 1.85}),
+    ("[whale]", [f"{n:08}" for n in range(1, 16)], None, {"hot_row": 1.85}),
+    ("[bucket(host, 10)][host][ts]", "per_bucket", None, {"integer_imbalance": 1.6}),
+    ("[bucket(host, 3)][host][ts]", "per_bucket", None, {"integer_imbalance": 8 / 3}),
+    ("[ts][host]", ["a", "b"], None, {"moving_front": 8}),
+    ("[status][host]", UNIFORM, None, {"missed_splits": 8}),
+    ("[bucket(host, 256, as=hex)][host]", DECIMAL, None, {"missed_splits": 3.5}),
+    ("[bucket(host, 16)][host]", ["0", "8", "@"], None, {"missed_splits": 8}),
+    ("['log-'][digest(host, 4)][ts]", UNIFORM, None, {"missed_splits": 8}),
+    ("[digest(host, 4)][ts]", UNIFORM, None, {}),
+    ("[uuid][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[uuid][ts]", UNIFORM, None, {}),
+    ("[uuid][ts]", ["0", "8", "@"], None, {"integer_imbalance": 2}),
+    ("[number][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[number][ts]", UNIFORM, None, {"missed_splits": 8}),
+    ("[digest(host, 4)][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[id][ts]", UNIFORM, None, {"missed_splits": 8}),
+    ("[id][ts]", ["\\x00\\x00\\x00\\x00\\x00\\x08"], None, {"integer_imbalance": 4}),
+    ("[host][ts]", UNIFORM, None, {"missed_splits": 1}),
+    ("[number]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 8}),
+    ("[line]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
+    ("[desc(line)]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
+    ("[address][ts]", UNIFORM, None, {"missed_splits": 4}),
+    ("[address][ts]", ["\\x28"], None, {"integer_imbalance": 4}),
+    ("[host:raw][ts]", UNIFORM, None, {}),
+    ("[host][ts]", HEX_STRING, None, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "splits", "writes", "expected"), CASES)
+def test_causes_are_foreseen_from_the_declaration(
+    key: str, splits: Any, writes: Any, expected: dict[str, float]
+) -> None:
+    """Exactly the causes that are true of the declaration, each with the skew it explains."""
+    found = {one.code: one.bound for one in predict_causes(design_of(key, splits, writes))}
+    assert pytest.approx(expected, rel=0.01) == found
+
+
+@pytest.mark.parametrize(
+    ("step", "n", "reached"),
+    [(3_600, 16, 1), (300, 16, 4), (300, 10, 1), (86_400, 7, 7), (1, 16, 16)],
+)
+def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached: int) -> None:
+    """What is known of the times says how many remainders they reach, before any replay."""
+    facts = {"ts": FieldFacts(value_count=100, distinct_count=90, step=step, rising_share=1.0)}
+    (cause,) = (
+        one
+        for one in predict_causes(design_of(f"[mod(ts, {n})][ts][host]"), facts)
+        if one.code == "time_only_bucket"
+    )
+    assert (reached, step) == (cause.evidence["reached"], cause.evidence["step_s"])
+    if reached < n:
+        assert f"they reach {reached} of {n} values" in cause.message
+    else:
+        assert f"all events of the same {step:,} s go to one of {n} values" in cause.message
+
+
+@pytest.mark.parametrize("every", [5, 20])
+def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
+    """Foreseen as a replay shows it, with the share that the newest sixteenth of them takes."""
+    values = 16_384
+    draw = {"kind": "latest", "every": every}
+    fields = {"id": {"type": "u64", "distinct": values, "draw": draw}, "ts": "timestamp_ms"}
+    splits = ["\\x00" * 6 + f"\\x{n * 4:02X}" for n in range(1, 16)]
+    lasting = f"{values * every // 4_000 + 1}s"
+    writes = {"rate": "4000/s", "for": lasting}
+    design = Design("t", "[id][ts]", fields=fields, splits=splits, writes=writes)
+    [cause] = predict_causes(design)
+    newest = sum(k**-0.99 for k in range(1, values // 16 + 1))
+    share = newest / sum(k**-0.99 for k in range(1, values + 1))
+    assert "moving_front" == cause.code
+    assert pytest.approx(8 * share) == cause.bound
+    assert f"one region takes {share:.0%} of the writes" in cause.message
+    replayed = run(design)
+    assert "moving_front" in [one.code for one in replayed.causes]
+    assert pytest.approx(share, abs=0.12) == replayed.region_shares.median
+
+
+@pytest.mark.parametrize(("theta", "expected"), [(0.99, ["moving_front"]), (0.4, [])])
+def test_newest_values_that_come_little_more_than_others_are_none(
+    theta: float, expected: list[str]
+) -> None:
+    """The newest tenth must take half: with a small exponent the old ones come as well."""
+    draw = {"kind": "latest", "theta": theta}
+    fields = {"id": {"type": "u64", "distinct": 10_000, "draw": draw}, "ts": "timestamp_ms"}
+    design = Design("t", "[id][ts]", fields=fields, splits=["a"])
+    found = [one.code for one in predict_causes(design)]
+    assert expected == [code for code in found if code == "moving_front"]
+
+
+def test_the_largest_comes_first() -> None:
+    """Causes are sorted by the skew that they explain."""
+    bounds = [one.bound for one in predict_causes(design_of("[whale]", ["0001", "0002"]))]
+    assert 2 == len(bounds)
+    assert sorted(bounds, reverse=True) == bounds
+
+
+def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
+    """A recording in no order of time moves nowhere, unless it is sorted before it is replayed."""
+    facts = {"ts": FieldFacts(value_count=1_000, distinct_count=900, rising_share=0.01)}
+    unsorted = design_of("[ts][host]", UNIFORM)
+    ordered = design_of("[ts][host]", UNIFORM, {"sort": True})
+    assert [] == predict_causes(unsorted, facts)
+    assert ["moving_front"] == [one.code for one in predict_causes(ordered, facts)]
+
+
+@pytest.mark.parametrize(
+    ("key", "cut", "inside"),
+    [
+        ("[whale][id]", [f"00000000\0{500_000:016x}"], None),
+        ("[whale][id]", [f"00000000\0{7:016x}"], 1),
+        ("[whale][id]", [f"00000000\0{900_000:016x}"], 0.9),
+        ("[whale:raw][id]", [f"00000000{500_000:016x}"], None),
+        ("[whale:raw][id]", [f"00000000{7:016x}"], 1),
+        ("[whale][id]", ["00000001"], 1),
+        ("[whale][ts]", [f"00000000\0{START + 7:016x}"], 1),
+        ("[bucket(whale, 2)][whale][id]", ["\1"], 1),
+        ("[bucket(whale, id, 16, 2)][whale][id]", [chr(n) for n in range(1, 16)], 1),
+        ("[bucket(whale, ts, 16, 2)][whale][ts]", [chr(n) for n in range(1, 16)], 1),
+        ("[bucket(listed, id, 16, 2)][listed][id]", [chr(n) for n in range(1, 16)], 0.5),
+        ("[bucket(listed, ts, 16, 2)][listed][ts]", [chr(n) for n in range(1, 16)], 0.5),
+        ("[bucket(listed, ts, 16, 8)][listed][ts]", [chr(n) for n in range(1, 16)], None),
+        ("[bucket(whale, id, 16)][whale][id]", [chr(n) for n in range(1, 16)], None),
+        ("[digest(whale, id, 2)][whale][id]", [chr(n) for n in range(1, 16)], None),
+    ],
+)
+def test_a_boundary_or_a_spread_helps_a_heavy_value_as_far_as_it_divides_it(
+    key: str, cut: list[str], inside: float | None
+) -> None:
+    """The fullest region's share of its rows is what counts, unless a time only parts moments."""
+    design = design_of(key, splits=["0"])
+    splits = {*map(in_bytes, cut), *(f"{n:08d}".encode() for n in range(100, 800, 100))}
+    found = predict_causes(design, None, Boundaries(sorted(splits)))
+    figures = [one.evidence["inside"] for one in found if one.code == "hot_entity"]
+    assert pytest.approx([] if inside is None else [inside], abs=0.02) == figures
+
+
+def in_bytes(cut: str) -> bytes:
+    """A text, its bytes, and a number of 16 digits behind it as 8 bytes."""
+    return cut[:-16].encode() + bytes.fromhex(cut[-16:]) if len(cut) > 16 else cut.encode()
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("least", [0.0, 0.9])
+def test_of_keys_that_came_the_fullest_region_is_counted(
+    pieces: int, least: float, tmp_path: Path
+) -> None:
+    """A value that boundaries cut is hot as long as one piece is; foreseen and replayed alike."""
+    chance = Random(pieces)
+    items = [int(chance.uniform(least, 1) * 2**32) for _ in range(8_000)]
+    rows = [("hot" if n % 5 < 3 else f"v{n * 7919 % 997}", item) for n, item in enumerate(items)]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in rows))
+    cuts = [f"hot\\x00{_escaped(n * 2**32 // pieces)}" for n in range(1, pieces)]
+    fields = {"user": {"type": "text", "max_bytes": 9}, "item": "u32"}
+    splits = ["a", *cuts, "v3", "v5", "v7"]
+    design = Design("t", "[user][item]", fields=fields, splits=splits, cluster={"servers": 5})
+    most = max(Counter(item * pieces // 2**32 for (user, item) in rows if user == "hot").values())
+    findings = check_design(design, summarize_sample(design, sample)).causes
+    told = [one.evidence["inside"] for one in findings if one.code == "hot_entity"]
+    inside, share, servers = most / 4_800, most / 8_000, 5
+    is_hot = share * servers >= 1.1 or share > max(1.5 / (len(splits) + 1), 0.5 / servers)
+    assert pytest.approx([inside] if is_hot else []) == told
+    replayed = [one.code for one in run(design, sample).causes if one.code == "hot_entity"]
+    assert bool(replayed) == is_hot
+
+
+def _escaped(number: int) -> str:
+    return "".join(f"\\x{byte:02X}" for byte in number.to_bytes(4, "big"))
+
+
+def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_path: Path) -> None:
+    """The others' spread does not help it: foreseen and replayed, it is named and to be listed."""
+    stars = {"uid1": 0.3, "uid2": 0.25}
+    chance = Random(1)
+    others = [f"u{n}" for n in range(400)]
+    rows = [
+        (chance.choices([*stars, chance.choice(others)], [*stars.values(), 0.45])[0], n)
+        for n in range(8_000)
+    ]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("star,fan\n" + "".join(f"{star},f{fan}\n" for star, fan in rows))
+    text = {"type": "text", "max_bytes": 12}
+    for heavy, expected in ((["uid1", "uid2"], None), (["uid1"], "uid2"), (["uid2"], "uid1")):
+        design = Design(
+            "follows",
+            "[bucket(star, fan, 16, 8)][star][fan]",
+            fields={"star": {**text, "heavy": heavy}, "fan": text},
+            splits="per_bucket",
+        )
+        causes = [
+            *check_design(design, summarize_sample(design, sample)).causes,
+            *run(design, sample).causes,
+        ]
+        named = [(one.code, one.evidence["value"]) for one in causes]
+        assert ([("hot_entity", f"star {expected}")] * 2 if expected else []) == named
+        for one in causes:
+            assert {"uid1", "uid2"} == set(one.evidence["proposal"]["heavy"]["star"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "splits", "is_missed"),
+    [("u64", 16, True), ("u32", 16, False), ("u32", "40", True), ("u64", "sample", False)],
+)
+def test_splits_are_judged_by_the_keys_that_came(
+    kind: str, splits: int | str, is_missed: bool, tmp_path: Path
+) -> None:
+    """Numbers below 2^32 in eight bytes lie in one region of sixteen even ones; check says so."""
+    rows = [n * 2_654_435_761 % 2**32 for n in range(4_000)]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("user,v\n" + "".join(f"{user},{n}\n" for n, user in enumerate(rows)))
+    cut: Any = {"algorithm": "uniform", "regions": splits}
+    if splits == "sample":
+        cut = {"algorithm": "sample", "regions": 16}
+    elif isinstance(splits, str):
+        cut = [f"\\x00\\x{n:02X}" for n in range(1, 16)]
+    design = Design("m", "[user]", fields={"user": kind, "v": "u32"}, splits=cut)
+    found = [
+        one
+        for one in check_design(design, summarize_sample(design, sample)).findings
+        if one.code == "RK201"
+    ]
+    assert [is_missed, is_missed] == [
+        bool(found),
+        "missed_splits" in [one.code for one in run(design, sample).causes],
+    ]
+    boundaries = (
+        Counter(
+            design.splits.compute_boundaries(design.key).locate_key(design.key.encode({"user": n}))
+            for n in rows
+        )
+        if is_missed
+        else {}
+    )
+    for one in found:
+        assert 16 - len(boundaries) == one.evidence["empty"]
+        assert max(boundaries.values()) / 4_000 == one.evidence["share"]
+
+
+@pytest.mark.parametrize(
+    ("distinct", "said"),
+    [
+        (None, "If it has 1,000,000 values or fewer, and they count up"),
+        (70_000_000, "If its 70,000,000 values count up"),
+    ],
+)
+def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
+    distinct: int | None, said: str
+) -> None:
+    """Without a sample it is an assumption, that of the events made: told, and no warning."""
+    user: dict[str, Any] = (
+        {"type": "u64"} if distinct is None else {"type": "u64", "distinct": distinct}
+    )
+    design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM)
+    [told] = [one for one in check_design(design).findings if one.code == "RK201"]
+    assert "info" == told.severity
+    assert said in told.message
+    assert "user reaches 1 of 16 regions" in told.message
+    assert ["missed_splits"] == [one.code for one in run(design).causes]
+
+
+@pytest.mark.parametrize("number", ["u8", "i8", "u16", "i16"])
+@pytest.mark.parametrize("key", ["[n]", "[desc(n)]"])
+def test_of_numbers_that_may_be_all_of_their_type_nothing_is_assumed(key: str, number: str) -> None:
+    """There are few enough of them for any to come, from the least to the greatest."""
+    assert [] == predict_causes(Design("m", key, fields={"n": number}, splits=UNIFORM))
+
+
+def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
+    """Sixty are too few to judge by, and show all the same that they do not count up."""
+    design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
+    rows = tmp_path / "rows.csv"
+    rows.write_text("user\n" + "".join(f"{n * 0x9E3779B97F4A7C15 % 2**64}\n" for n in range(60)))
+    told = check_design(design, summarize_sample(design, rows)).findings
+    assert "RK201" not in {one.code for one in told}
+
+
+@pytest.mark.parametrize(
+    ("key", "splits", "remedy"),
+    [
+        ("[uuid][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }:'),
+        ("[digest(host, 8)][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }'),
+        ("[digest(host, 8, as=hex)][ts]", UNIFORM, 'splits = { algorithm = "hex_string", regions'),
+        ("[number][ts]", HEX_STRING, 'splits = "sample" and declare [sample] path = '),
+        ("[status][id]", UNIFORM, 'splits = "per_bucket", which'),
+    ],
+)
+def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy: str) -> None:
+    """Equal steps where bytes come evenly; a sample only together with where it comes from."""
+    (found,) = (
+        one for one in predict_causes(design_of(key, splits)) if one.code == "missed_splits"
+    )
+    assert remedy in found.remedy
+
+
+def test_a_sample_that_is_declared_is_asked_for_no_more() -> None:
+    """Where a recording is there, its quantiles are all the remedy needs."""
+    words = {"fields": FIELDS, "splits": HEX_STRING, "sample": {"path": "rows.csv"}}
+    (found,) = predict_causes(Design("t", "[number][ts]", **words, writes={"time": "ts"}))
+    assert 'Use splits = "sample", which splits at quantiles of sampled keys.' == found.remedy

@@ -1,0 +1,103 @@
+"""The skew of even load: published figures, simulations, and counts by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.hotspots import (
+    EqualCountWindows,
+    LoadMap,
+    Placements,
+    RegionCounts,
+    compute_even_deviation,
+    compute_even_skew,
+)
+
+
+@pytest.mark.parametrize(
+    ("events", "places", "tolerance"),
+    [(35, 8, 0.02), (400, 8, 0.01), (1_600, 8, 0.005), (2_000, 16, 0.01), (6_400, 64, 0.01)],
+)
+def test_chance_alone_is_what_throwing_shows(events: int, places: int, tolerance: float) -> None:
+    """The expected fullest place, and how it varies, against 20,000 seeded throws."""
+    chance = np.random.default_rng(7)
+    thrown = chance.multinomial(events, [1 / places] * places, size=20_000).max(axis=1)
+    shares = thrown * places / events
+    assert pytest.approx(shares.mean(), rel=tolerance) == float(compute_even_skew(events, places))
+    assert pytest.approx(shares.std(), rel=10 * tolerance + 0.03) == float(
+        compute_even_deviation(events, places)
+    )
+
+
+PUBLISHED = [(35, 1.722), (100, 1.415), (400, 1.207), (1_600, 1.102), (6_400, 1.050)]
+
+
+@pytest.mark.parametrize(("events", "expected"), PUBLISHED)
+def test_chance_alone_is_as_published(events: int, expected: float) -> None:
+    """Eight servers under a balanced load, from 35 events on: within one percent of the table."""
+    assert pytest.approx(expected, rel=0.01) == float(compute_even_skew(events, 8))
+
+
+def test_chance_alone_at_the_ends() -> None:
+    """One event is all on one place, one place is always even, and many events are even."""
+    assert (8.0, 1.0) == (float(compute_even_skew(1, 8)), float(compute_even_skew(5, 1)))
+    assert pytest.approx(1, abs=1e-3) == float(compute_even_skew(10**8, 8))
+    assert 0.0 == float(compute_even_deviation(5, 1))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-500, 5_000), st.integers(0, 2)), min_size=1, max_size=80),
+    st.integers(2, 40),
+)
+def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns: int) -> None:
+    """However long the events last, columns stay few, and each event is in its own."""
+    matrix = LoadMap(3, columns)
+    for second, region in events:
+        matrix.add(RegionCounts.from_events(np.array([second]), np.array([region]), 3))
+    first, dense = matrix.to_dense()
+    assert len(dense) <= columns + 1
+    assert len(events) == int(dense.sum())
+    expected = np.zeros_like(dense)
+    for second, region in events:
+        expected[(second - first) // matrix.width_s, region] += 1
+    assert expected.tolist() == dense.tolist()
+
+
+def test_an_empty_heat_map_is_empty() -> None:
+    """Without events there is no column."""
+    first, dense = LoadMap(4).to_dense()
+    assert (0, (0, 4)) == (first, dense.shape)
+
+
+@given(st.integers(1, 30), st.integers(1, 9), st.integers(0, 3))
+def test_every_placement_holds_every_region_once(regions: int, servers: int, seed: int) -> None:
+    """Loads by server sum to the loads by region, and no placement is uneven by more than one."""
+    placements = Placements(regions, servers, seed)
+    counts = np.random.default_rng(seed).integers(0, 100, (5, regions))
+    counts[:, 0] += 1  # no window is empty
+    cells = np.repeat(np.arange(counts.size), counts.ravel())
+    listed = RegionCounts.from_events(cells // regions, cells % regions, regions)
+    fullest = placements.compute_fullest_loads(listed)
+    for table, count, loads in zip(
+        placements.assignments, placements.server_counts.tolist(), fullest, strict=True
+    ):
+        held = np.bincount(table, minlength=count)
+        assert held.max() - held.min() <= 1
+        by_hand = [max(sum(row[table == server]) for server in range(count)) for row in counts]
+        assert by_hand == loads.tolist()
+    assert counts.sum(axis=1).tolist() == placements.sum_by_server(counts).sum(axis=1).tolist()
+
+
+@given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 50))
+def test_windows_of_equal_counts_are_equal(events: int, windows: int, block: int) -> None:
+    """Windows differ by at most one event, and each event is told its own."""
+    counts = EqualCountWindows(events, 2, windows)
+    for start in range(0, events, block):
+        counts.add(np.zeros(min(block, events - start), np.int64))
+    sizes = counts.counts.sum(axis=1)
+    assert events == sizes.sum()
+    assert sizes.max() - sizes.min() <= 1
+    assert sizes.tolist() == np.bincount(counts.assign_windows(np.arange(events))).tolist()

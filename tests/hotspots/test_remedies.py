@@ -1,0 +1,352 @@
+"""What a cause proposes: it binds, and the same events are cooler under it; nothing is applied."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.hotspots import CAUSES, predict_causes
+from rowkey.keys import bind_key
+from rowkey.simulate import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.hotspots import CauseFinding
+    from rowkey.simulate import Simulation
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16},
+    "id": "u32",
+    "ts": "timestamp_s",
+}
+START = 1_704_067_200
+WRITES = {"rate": "4000/s", "for": "1m"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A sample in which one host takes a third of the events, and two more an eighth each."""
+    chance = random.Random(1)
+    shares = {"hot": 0.33, "warm-1": 0.125, "warm-2": 0.125}
+    hosts = [*shares, *(f"h{n}" for n in range(400))]
+    weights = [*shares.values(), *[(1 - sum(shares.values())) / 400] * 400]
+    lines = [
+        f"{host},{n},{START + n}" for n, host in enumerate(chance.choices(hosts, weights, k=20_000))
+    ]
+    found = tmp_path / "rows.csv"
+    found.write_text("\n".join(["host,id,ts", *lines]))
+    return found
+
+
+def hot_entity(found: Simulation) -> CauseFinding:
+    """The cause of that name."""
+    return next(cause for cause in found.causes if cause.code == "hot_entity")
+
+
+def proposed(design: Design, proposal: dict[str, Any]) -> Design:
+    """The design with what a proposal changes."""
+    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    for name, values in proposal["heavy"].items():
+        words["fields"][name]["heavy"] = values
+    return Design(**{**words, "key": proposal["key"], "splits": proposal["splits"]})
+
+
+@pytest.mark.parametrize(
+    ("key", "splits", "expected"),
+    [
+        ("[bucket(host, 16)][host][ts]", "per_bucket", "[bucket(host, ts, 16, 8)][host][ts]"),
+        ("[bucket(host, 32, hash=crc32)][host][id][ts]", "per_bucket",
+         "[bucket(host, id, ts, 32, 8, hash=crc32)][host][id][ts]"),
+        ("[host][ts]", ["h2", "h3", "hp", "w"], "[bucket(host, ts, 16, 8)][host][ts]"),
+        ("['log-'][digest(host, 4)][ts][host]", [f"log-\\x{n}0" for n in "3579BD"],
+         "['log-'][bucket(host, ts, 16, 8)][digest(host, 4)][ts][host]"),
+    ],
+)  # fmt: skip
+def test_whales_are_proposed_over_several_buckets(
+    path: Path, key: str, splits: Any, expected: str
+) -> None:
+    """The hot hosts are listed, the key is printed, and under it they are no cause any more."""
+    design = Design("t", key, fields=FIELDS, splits=splits)
+    before = design.dumps()
+    found = run(design, path)
+    cause = hot_entity(found)
+    proposal = cause.evidence["proposal"]
+    assert (expected, "per_bucket") == (proposal["key"], proposal["splits"])
+    assert ["hot", "warm-1", "warm-2"] == sorted(proposal["heavy"]["host"])
+    assert f'key = "{expected}"' in cause.remedy
+    assert '"warm-2"' in cause.remedy
+    assert before == found.design.dumps()
+    cooler = run(proposed(design, proposal), path)
+    assert [] == [one for one in cooler.causes if one.code == "hot_entity"]
+    assert 0.6 * found.server_shares.total > cooler.server_shares.total
+    assert found.verdict.skew > cooler.verdict.skew
+
+
+def test_hosts_listed_before_stay_listed(path: Path) -> None:
+    """A whale that is not in the list is added to it; the buckets stay as many."""
+    fields = {**FIELDS, "host": {"type": "text", "heavy": ["old", "hot"]}}
+    key = "[bucket(host, ts, 16, 8)][host][ts]"
+    found = run(Design("t", key, fields=fields, splits="per_bucket"), path)
+    proposal = hot_entity(found).evidence["proposal"]
+    assert ["old", "hot"] == proposal["heavy"]["host"][:2]
+    assert ["warm-1", "warm-2"] == sorted(proposal["heavy"]["host"][2:])
+    assert "[bucket(host, ts, 16, 8)][host][ts]" == proposal["key"]
+
+
+def test_numbers_are_listed_as_numbers(path: Path) -> None:
+    """Values stand in the list as the field's type takes them."""
+    text = path.read_text().replace("hot,", "7,").replace("warm-", "1000").replace("h", "9")
+    path.write_text("host,id,ts\n" + text.partition("\n")[2])
+    design = Design("t", "[bucket(host, 16)][host][ts]", fields={"host": "u32", "ts": FIELDS["ts"]},
+                    splits="per_bucket")  # fmt: skip
+    proposal = hot_entity(run(design, path)).evidence["proposal"]
+    assert [7, 10001, 10002] == sorted(proposal["heavy"]["host"])
+    assert proposed(design, proposal).fields["host"].heavy_values
+
+
+def test_two_fields_have_no_list(path: Path) -> None:
+    """A hot pair cannot be listed; a bucket over all fields is named instead."""
+    fields = {**FIELDS, "rack": {"type": "text", "max_bytes": 9, "from": "host"}}
+    key = "[bucket(host, rack, 16)][host][rack][ts]"
+    cause = hot_entity(run(Design("t", key, fields=fields, splits="per_bucket"), path))
+    assert cause.evidence["proposal"] is None
+    assert "[bucket(host, rack, ts, 16)]" in cause.remedy
+
+
+def test_a_row_of_many_events_is_spread_by_what_stands_in_its_qualifiers(path: Path) -> None:
+    """All events of a host are one row, which no bucket spreads; in the key they are cool."""
+    fields = {"host": "text", "id": {"type": "u32", "at": "qualifier"}, "ts": FIELDS["ts"]}
+    design = Design("t", "[bucket(host, 16)][host]", fields=fields, splits="per_bucket")
+    cause = hot_entity(run(design, path))
+    assert "put id into the key and [bucket(host, id, 16)] in front" in cause.remedy
+    key = "[bucket(host, id, 16)][host][id]"
+    cool = run(Design("t", key, fields=FIELDS, splits="per_bucket"), path)
+    assert [] == cool.causes
+
+
+def test_a_whale_is_proposed_before_any_event() -> None:
+    """A draw that is declared to be skewed already shows its heaviest value."""
+    fields = {"host": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},
+              "ts": "timestamp_ms"}  # fmt: skip
+    design = Design(
+        "t", "[bucket(host, 16)][host][ts]", fields=fields, splits="per_bucket", writes=WRITES
+    )
+    (cause,) = predict_causes(design)
+    hot, cool = run(design), run(proposed(design, cause.evidence["proposal"]))
+    cooler = run(proposed(design, hot_entity(hot).evidence["proposal"]))
+    assert hot.verdict.skew > cool.verdict.skew > cooler.verdict.skew
+
+
+DESIGNS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "moving_front": ("[ts][host]", {"algorithm": "uniform", "regions": 16}, {}),
+    "time_only_bucket": ("[mod(ts, 16)][ts][host]", "per_bucket", {}),
+    "few_entities": ("[bucket(sensor, 16)][sensor][ts]", "per_bucket", {}),
+    "hot_entity": ("[bucket(whale, 16)][whale][ts]", "per_bucket", {}),
+    "hot_row": ("[whale]", [f"{n:08}" for n in range(1, 16)], {}),
+    "integer_imbalance": ("[bucket(host, 10)][host][ts]", "per_bucket", {}),
+    "missed_splits": (
+        "['log-'][digest(host, 4)][ts]",
+        {"algorithm": "uniform", "regions": 16},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CAUSES))
+def test_every_cause_has_a_remedy_that_binds(name: str) -> None:
+    """It is a sentence, and whatever it shows in brackets is a key of the design's fields."""
+    key, splits, writes = DESIGNS[name]
+    fields = {
+        "host": {"type": "text", "distinct": 1_000},
+        "sensor": {"type": "text", "distinct": 20},
+        "whale": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},
+        "ts": "timestamp_s",
+    }
+    design = Design("t", key, fields=fields, splits=splits, writes=writes)
+    (cause,) = (one for one in predict_causes(design) if one.code == name)
+    assert cause.remedy[0].isupper()
+    assert "." == cause.remedy[-1]
+    for part in re.findall(r"\[\w+\([^\]]*\)\]", cause.remedy):
+        if "heavy" not in cause.remedy:
+            bound = bind_key(part + key, {n: f.declaration for n, f in design.fields.items()})
+            assert bound.is_decodable
+
+
+@pytest.mark.parametrize("key", ["[ts][host]", "[mod(ts, 16)][ts][host]", "[ts]"])
+def test_what_is_put_in_front_cools(key: str) -> None:
+    """The bucket, or the salt, that a remedy names in front spreads a front and hot seconds."""
+    fields = {"host": {"type": "text", "distinct": 1_000}, "ts": "timestamp_s"}
+    used = {name: words for name, words in fields.items() if name in key}
+    splits: Any = "per_bucket" if "mod" in key else {"algorithm": "uniform", "regions": 16}
+    design = Design("t", key, fields=used, splits=splits, writes=WRITES)
+    hot = run(design)
+    (front,) = re.findall(r"\[\w+\([^\]]*\)\]", hot.causes[0].remedy)
+    words = {"fields": used, "splits": "per_bucket", "writes": WRITES}
+    cooler = run(Design("t", front + key, **words))
+    assert [] == cooler.causes
+    assert 1.3 > (cooler.skews[0].server_skew or 9) < (hot.skews[0].server_skew or 0)
+
+
+@pytest.mark.parametrize(
+    ("host", "reads", "expected", "named"),
+    [
+        ({"distinct": 1_000}, [], "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000}, ["host = ?"], "bucket(host, 16)", ""),
+        ({}, ["host = ?"], "bucket(host, 16)", ""),
+        ({"distinct": 1_000}, ["host = ? and id = ?", "host = ?"], "bucket(host, 16)", ""),
+        ({"distinct": 1_000}, ["ts = ? and host = ?"], "bucket(ts, host, 16)", ""),
+        ({"distinct": 12}, ["host = ?"], "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}}, ["host = ?"],
+         "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000}, ["ts = ?"], "bucket(ts, host, id, 16)", "as read 0 does"),
+    ],
+)  # fmt: skip
+def test_a_front_is_spread_by_what_reads_give(
+    host: dict[str, Any], reads: list[str], expected: str, named: str
+) -> None:
+    """Where it has values enough and none is heavy; else by all. A read that pays is named."""
+    fields = {"host": {"type": "text", **host}, "id": "u32", "ts": "timestamp_s"}
+    asked = [{"name": f"read {n}", "where": where} for n, where in enumerate(reads)]
+    design = Design("t", "[ts][host][id]", fields=fields, reads=asked, writes=WRITES)
+    (cause,) = (one for one in predict_causes(design) if one.code == "moving_front")
+    assert f"Put [{expected}] in front and cut with" in cause.remedy
+    assert (named or "asks every bucket.") in cause.remedy
+
+
+SIXTEEN = {"algorithm": "sample", "regions": 16}
+TEN = {"algorithm": "sample", "regions": 10}
+HOSTS: dict[str, list[float]] = {
+    "three": [1.0] * 3,
+    "twelve": [1.0] * 12,
+    "sensors": [1.0] * 47,
+    "many": [1.0] * 2_000,
+    "whale": [200.0, *[1.0] * 400],
+    "zipf": [1 / rank for rank in range(1, 501)],
+}
+REPLAYED: list[tuple[str, str, Any, int]] = [
+    (hosts, key, splits, servers)
+    for hosts in HOSTS
+    for key, splits in (
+        ("[bucket(host, 16)][host][ts]", "per_bucket"),
+        ("[bucket(host, 8)][host][ts]", "per_bucket"),
+        ("[bucket(host, 10)][host][ts]", "per_bucket"),
+        ("[bucket(host, ts, 10)][ts][host]", "per_bucket"),
+        ("[salt(5)][ts][host]", "per_bucket"),
+        ("[bucket(host, 3)][host]", "per_bucket"),
+        ("[host][ts]", SIXTEEN),
+        ("[host]", SIXTEEN),
+        ("[ts][host]", TEN),
+        ("[digest(host, 4)][ts]", SIXTEEN),
+        ("[digest(host, 4)][ts]", {"algorithm": "uniform", "regions": 10}),
+        ("[host][ts]", {"algorithm": "uniform", "regions": 16}),
+        ("[kind][ts][host]", "per_bucket"),
+    )
+    for servers in (2, 8)
+]
+
+
+def mended(design: Design, cause: CauseFinding) -> Design | None:
+    """The design with what a remedy proposes: a key, a part in front, splits, so many regions."""
+    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    if cause.evidence.get("proposal"):
+        return proposed(design, cause.evidence["proposal"])
+    if found := re.search(r'Take key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
+        return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
+    if found := re.search(r"Take ([\d,]+) regions", cause.remedy):
+        number = int(found[1].replace(",", ""))
+        return Design(**{**words, "splits": {**words["splits"], "regions": number}})
+    if found := re.search(r'Use splits = "(\w+)"', cause.remedy):
+        cut: Any = {"algorithm": "sample", "regions": 16} if found[1] == "sample" else found[1]
+        return Design(**{**words, "splits": cut})
+    if found := re.search(r"(\[\w+\([^\]]*\)\])", cause.remedy):
+        return Design(**{**words, "key": found[1] + words["key"], "splits": "per_bucket"})
+    return None
+
+
+@pytest.mark.parametrize(("hosts", "key", "splits", "servers"), REPLAYED)
+def test_no_remedy_makes_it_hotter(
+    tmp_path: Path, hosts: str, key: str, splits: Any, servers: int
+) -> None:
+    """Whatever key or number a remedy names, the same events are replayed on it and no hotter."""
+    chance = random.Random(4)
+    weights = HOSTS[hosts]
+    picked = chance.choices(range(len(weights)), weights, k=16_000)
+    kinds = [chance.choice("abc") for _ in picked]
+    path = tmp_path / "rows.csv"
+    lines = (f"h{h},{k},{START + n}" for n, (h, k) in enumerate(zip(picked, kinds, strict=True)))
+    path.write_text("host,kind,ts\n" + "\n".join(lines))
+    kind = {"type": "choice", "of": ["a", "b", "c"]}
+    fields = {"host": {"type": "text", "max_bytes": 8}, "kind": kind, "ts": "timestamp_s"}
+    design = Design(
+        "t", key, fields=fields, splits=splits, cluster={"servers": servers}, writes={"time": "ts"}
+    )
+    found = run(design, path, second_half=True)
+    for cause in found.causes:
+        better = mended(design, cause)
+        assert better is not None, cause.remedy
+        cooler = run(better, path, second_half=True).verdict
+        over = cooler.skew / cooler.even_skew
+        assert over <= 1.02 * found.verdict.skew / found.verdict.even_skew, cause.remedy
+
+
+WHOLE = "[bucket(host, 16)][host][disk][ts]"
+READS = {
+    "of a host": "host = ? and ts >= ? and ts < ?",
+    "of a host and a disk": "host = ? and disk = ? and ts >= ? and ts < ?",
+    "of a disk": "disk = ? and ts >= ? and ts < ?",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "reads", "expected"),
+    [
+        ("[bucket(host, 16)][host][disk][ts]", [], "[bucket(host, disk, ts, 16)]"),
+        (
+            "[bucket(host, 16)][host][disk][ts]",
+            ["of a host and a disk"],
+            "[bucket(host, disk, 16)]",
+        ),
+        ("[bucket(host, 16)][host][disk][ts]", ["of a disk"], "[bucket(disk, 16)]"),
+        ("[bucket(host, 16)][host][disk][time_slice(ts, 1h)]", [], "[bucket(host, disk, 16)]"),
+        ("[bucket(host, 16)][host][time_slice(ts, 1h)]", [], "[bucket(host, ts, 16)]"),
+        ("[bucket(host, ts, 3)][host][time_slice(ts, 1h)]", [], "[bucket(host, ts, 8)]"),
+    ],
+)
+@pytest.mark.parametrize("shares", ["few", "hot"])
+def test_a_remedy_takes_no_more_fields_than_it_needs(
+    tmp_path: Path, key: str, reads: list[str], expected: str, shares: str
+) -> None:
+    """What reads give where that is enough, times that rows hold stretches of only at need."""
+    chance = random.Random(7)
+    hosts = chance.choices(range(6 if shares == "few" else 600), k=8_000)
+    path = tmp_path / "rows.csv"
+    lines = (
+        f"h{0 if shares == 'hot' and n % 5 < 2 else host},d{chance.randrange(500)},{START + n}"
+        for n, host in enumerate(hosts)
+    )
+    path.write_text("host,disk,ts\n" + "\n".join(lines))
+    fields = {"host": {"type": "text", "max_bytes": 8}, "disk": {"type": "text", "max_bytes": 8},
+              "ts": "timestamp_s"}  # fmt: skip
+    asked = [{"name": name, "where": READS[name]} for name in reads]
+    design = Design(
+        "t", key, fields=fields, splits="per_bucket", reads=asked, writes={"time": "ts"}
+    )
+    found = run(design, path)
+    for cause in found.causes:
+        better = mended(design, cause)
+        assert better is not None
+        assert better.declaration.key.count("bucket(") == 1, cause.remedy
+        if not cause.evidence.get("proposal"):
+            assert expected in better.declaration.key
+        elif reads == ["of a host and a disk"] or (not reads and "[disk][time_slice" in key):
+            assert "[bucket(host, disk, 16, 8)]" in better.declaration.key
+        cooler = run(better, path)
+        assert (
+            cooler.verdict.skew / cooler.verdict.even_skew
+            < found.verdict.skew / found.verdict.even_skew
+        )

@@ -1,0 +1,108 @@
+"""Why skew is shown at four widths: one workload under seven keys, as a table has it.
+
+Four million writes in 600 s by 1,000 hosts (Zipf 0.99) over eight servers, buckets round robin.
+Source: a table measured by a prototype; rows that depend on a hash's luck are counted directly.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import mmh3
+import numpy as np
+import pytest
+
+from rowkey.design import Design
+from rowkey.simulate import run
+from rowkey.workload import WorkloadGenerator
+
+SERVERS = 8
+WRITES = {"rate": "400000/m", "for": "10m", "time": "ts"}
+ANY_MILLISECOND = {**WRITES, "late": {"share": 1.0, "upto": "99ms"}}
+"""The prototype's events fell on any millisecond, ours come evenly: so they are late by some."""
+
+
+def design_of(key: str, unit: str = "timestamp_ms", writes: Any = WRITES) -> Design:
+    """The workload under a key."""
+    fields = {
+        "host": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 0.99}},
+        "ts": unit,
+    }
+    leads = key.partition("]")[0].removeprefix("[")
+    by_itself = {"algorithm": "uniform", "regions": 64}
+    splits = by_itself if leads in fields else "per_bucket"
+    return Design(
+        "t", key, fields=fields, splits=splits, writes=writes, cluster={"servers": SERVERS}
+    )
+
+
+def skews(design: Design) -> list[float]:
+    """The skew over servers at 1, 10, 60 and 600 s."""
+    found = run(design)
+    assert 4_000_000 == found.operation_count
+    return [skew.server_skew or 0.0 for skew in found.skews]
+
+
+TABLE = [
+    ("[ts][host]", "timestamp_ms", WRITES, (8.00, 8.00, 8.00, 8.00)),
+    ("[mod(ts, 100)][ts][host]", "timestamp_s", WRITES, (8.00, 1.61, 1.07, 1.04)),
+    ("[mod(ts, 100)][ts][host]", "timestamp_ms", ANY_MILLISECOND, (1.08, 1.05, 1.04, 1.04)),
+    ("[bucket(host, ts, 64)][ts][host]", "timestamp_ms", WRITES, (1.05, 1.02, 1.01, 1.00)),
+]
+
+
+@pytest.mark.parametrize(("key", "unit", "writes", "expected"), TABLE)
+def test_the_table_of_widths(key: str, unit: str, writes: Any, expected: tuple[float, ...]) -> None:
+    """Time first is hot at every width, a remainder of seconds only at the short ones."""
+    assert pytest.approx(expected, rel=0.03) == skews(design_of(key, unit, writes))
+
+
+@lru_cache
+def counted() -> tuple[Any, Any, Any]:
+    """Second, host and minute of every event, straight from the generator."""
+    design = design_of("[host][ts]")
+    seconds, hosts = [], []
+    for events in WorkloadGenerator(design.writes, design.fields).generate_events():
+        assert events.clock_ms is not None
+        seconds.append(events.clock_ms // 1_000)
+        hosts.append(np.array(events.rows.column("host").indices))
+    return np.concatenate(seconds), np.concatenate(hosts), 1_000
+
+
+def direct(servers: Any) -> list[float]:
+    """The skew at each width from the server of every event."""
+    second, _, _ = counted()
+    found = []
+    for width in (1, 10, 60, 600):
+        window = second // width - second[0] // width
+        cells = np.bincount(window * SERVERS + servers, minlength=SERVERS * (window[-1] + 1))
+        loads = cells.reshape(-1, SERVERS)
+        found.append(SERVERS * loads.max(axis=1).sum() / len(second))
+    return found
+
+
+@pytest.mark.parametrize("buckets", [64, 10])
+def test_a_hash_of_the_host_is_as_hot_as_counted(buckets: int) -> None:
+    """Hashed hosts show what a direct count shows, and never less than the heaviest host alone."""
+    _, hosts, distinct = counted()
+    names = [f"{host:08}".encode() + b"\0" for host in range(distinct)]
+    bucket = np.array([mmh3.hash(name, 0, False) % buckets for name in names])
+    expected = direct(bucket[hosts] % SERVERS)
+    found = skews(design_of(f"[bucket(host, {buckets})][host][ts]"))
+    heaviest = np.bincount(hosts).max() / len(hosts)
+    assert pytest.approx(expected, rel=1e-9) == found
+    assert pytest.approx(0.129, abs=0.002) == heaviest
+    assert min(found) >= SERVERS * heaviest
+
+
+def test_a_hash_of_the_minute_is_hot_up_to_the_minute() -> None:
+    """All events of a minute are on one server; over ten minutes the hash's luck decides."""
+    second, _, _ = counted()
+    starts = (np.unique(second // 60) * 60_000).astype(">u8")
+    bucket = np.array([mmh3.hash(start.tobytes(), 0, False) % 64 for start in starts])
+    servers = bucket[second // 60 - second[0] // 60] % SERVERS
+    found = skews(design_of("[bucket(time_bucket(ts, 1m), 64)][ts][host]"))
+    assert pytest.approx(direct(servers), rel=1e-9) == found
+    assert [8.0, 8.0, 8.0] == found[:3]
+    assert found[3] < 8

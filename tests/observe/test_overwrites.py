@@ -1,0 +1,185 @@
+"""A region that is busy for the same rows are written again and again is said to be so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import rowkey
+from observe.test_table_watch import START_MS, Writer, few, many, splits_by_time
+from rowkey.observe import LoadInterval, RegionDelta, watch_table
+from rowkey.observe.overwrites import format_overwrites
+from rowkey.observe.write_sample import WriteSample
+from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16},
+    "ts": "timestamp_ms",
+    "hits": {"type": "i64", "nullable": True},
+}
+Doing = Callable[["Table", int], object]
+SAID = "written over and over"
+
+
+def said_of(key: str, doing: Doing, looks: int = 3, **words: Any) -> tuple[str, list[str]]:
+    """The verdict on the writes of a table that is written while it is watched, and the remarks."""
+    url = "memory:overwritten"
+    design = rowkey.Design("hits", key, fields=FIELDS, cluster={"servers": 4}, **words)
+    with rowkey.open(design, url) as table:
+        now = [0.0]
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            for number in range(900 if seconds else 0):
+                doing(table, number)
+
+        of: dict[str, Any] = {"every_s": 2.0, "for_s": 2.0 * (looks - 1)}
+        *_, seen = watch_table("hits", url, sleep=sleep, clock=lambda: now[0], **of)
+    drop_table("hits", url)
+    return seen.writes.level, [one for one in seen.remarks if SAID in one]
+
+
+def count_one(table: Table, number: int) -> None:
+    """One counter among many rows."""
+    if number % 2:
+        table.increment({"host": "all", "ts": 0}, hits=1)
+    else:
+        table.put({"host": many(number), "ts": START_MS + number})
+
+
+def write_one(table: Table, number: int) -> None:
+    """The latest value of all, in one row."""
+    table.put({"host": "all", "ts": 0, "hits": number})
+
+
+def write_three(table: Table, number: int) -> None:
+    """Three rows that lie in one region, each many times."""
+    table.put({"host": f"all{number % 3}", "ts": 0, "hits": number})
+
+
+BY_HOST: dict[str, Any] = {"key": "[host][ts]", "splits": ["web-2", "web-3", "web-4"]}
+"""A table of four regions; `all` lies in the first."""
+
+
+def test_a_counter_that_all_count_up_is_told() -> None:
+    """It is one of the rows of its region, and by far the most of its writes."""
+    word, (said,) = said_of(doing=count_one, **BY_HOST)
+    assert "hot" == word
+    assert said.startswith("region 0 counted about ")
+    assert "nor cells of another time" in said
+
+
+def test_a_row_that_all_write_is_named() -> None:
+    """Where nothing else of its region changes it is the row that is hot."""
+    word, (said,) = said_of(doing=write_one, **BY_HOST)
+    assert "hot" == word
+    assert "while 1 row of it changed, host all, ts 1970-01-01" in said
+    assert "no key spreads one row" in said
+
+
+def test_some_rows_that_all_write_are_named() -> None:
+    """Two or three are named; that one of them is hot is not claimed."""
+    _, (said,) = said_of(doing=write_three, **BY_HOST)
+    assert "while 3 rows of it changed, host all0, " in said
+    assert said.endswith("they are written over and over")
+
+
+def delete_one(table: Table, number: int) -> None:
+    """A row that is not there is taken away, and leaves no cell."""
+    table.delete({"host": "all", "ts": number})
+
+
+@pytest.mark.parametrize(
+    ("doing", "words"),
+    [
+        (lambda table, n: table.put({"host": few(n), "ts": START_MS + n}), BY_HOST),
+        (
+            lambda table, n: table.put({"host": many(n), "ts": START_MS + n}),
+            {"key": "[ts][host]", "splits": splits_by_time()},
+        ),
+        (delete_one, BY_HOST),
+    ],
+    ids=["a busy host", "a front", "deletes"],
+)
+def test_other_heat_is_not_taken_for_it(doing: Doing, words: dict[str, Any]) -> None:
+    """A host of many rows, a front, and rows that only go are hot, and nothing is said of rows."""
+    assert ("hot", []) == said_of(doing=doing, **words)
+
+
+def test_a_counter_of_an_even_table_is_not_spoken_of() -> None:
+    """Where writes lie evenly there is nothing to be explained."""
+
+    def spread(table: Table, number: int) -> None:
+        table.put({"host": f"w{number % 16}", "ts": 0, "hits": number})
+
+    splits = [f"w{n}" for n in (11, 15, 5)]
+    assert ("even", []) == said_of(key="[host][ts]", splits=splits, doing=spread)
+
+
+def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
+    """Its rows follow the clock, but it is the host that lies on one server."""
+    design = rowkey.Design(
+        "logs",
+        "[host][ts]",
+        fields={"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"},
+        splits=["web-2", "web-4", "web-8"],
+        cluster={"servers": 4},
+    )
+    url = f"memory:{tmp_path}"
+    with rowkey.open(design, url) as table:
+        seen = Writer(table, lambda _: "web-7").watched(4, url)[-1]
+    assert "hot" == seen.writes.level
+    assert "hot_entity" == seen.causes[0].code
+    assert seen.causes[0].message.startswith("host web-7 takes 100.0% of the events")
+
+
+@pytest.mark.parametrize(("elsewhere", "part", "is_said"), [
+    (500, 0.5, True), (300, 0.5, True), (200, 0.5, False), (0, 0.5, False), (0, 1.0, True),
+])  # fmt: skip
+def test_what_came_in_a_burst_is_not_taken_for_it(
+    elsewhere: int, part: float, is_said: bool
+) -> None:
+    """Where other regions have few rows of that time too, most came before it."""
+    design = rowkey.Design("hits", fields=FIELDS, **BY_HOST)
+    edges = [b"", b"web-2", b""]
+    regions = tuple(
+        RegionDelta(start, stop, "", writes, 0)
+        for (start, stop), writes in zip(pairwise(edges), (10_000, 1_000), strict=True)
+    )
+    here, there = (
+        [design.key.encode({"host": host, "ts": n}) for n in range(count)]
+        for host, count in (("all", 100), ("web-3", elsewhere))
+    )
+    batch = pa.RecordBatch.from_pylist([], pa.schema([]))
+    read = {b"": len(here), b"web-2": len(there)}
+    found = WriteSample(batch, [*here, *there], 0, read, part)
+    said = format_overwrites(design, LoadInterval(2.0, 2.0, regions, ("",)), found)
+    assert is_said == (SAID in said)
+
+
+def test_why_reads_are_hot_is_not_claimed(tmp_path: Any) -> None:
+    """Rows that are read leave no trace: the busiest region is named, and that nothing else is."""
+    design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **BY_HOST)
+    url, now = f"memory:{tmp_path}", [0.0]
+    with rowkey.open(design, url) as table:
+        table.put({"host": "web-3x", "ts": 0})
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            for _ in range(1_000 if seconds else 0):
+                table.get({"host": "web-3x", "ts": 0})
+
+        *_, seen = watch_table(
+            "hits", url, every_s=2.0, for_s=6.0, sleep=sleep, clock=lambda: now[0]
+        )
+    assert ("idle", "hot") == (seen.writes.level, seen.reads.level)
+    (said,) = (one for one in seen.remarks if "reads" in one and "region" in one)
+    assert said.startswith("why reads lie unevenly is not looked for")
+    assert "region 2, which begins at 7765622d33…, took 100% of those of the last look" in said

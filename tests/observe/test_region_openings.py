@@ -1,0 +1,123 @@
+"""What an admin tells of regions becomes rates: by their names, servers, and openings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Family
+from rowkey.engines import open_engine
+from rowkey.engines.backends.hbase import HBaseEngine
+from rowkey.hbase import TableDescriptor
+from rowkey.hbase.admin import HBaseRegionCounts
+from rowkey.hbase.requests.cluster_status import ClusterStatus
+from rowkey.hbase.requests.region_load import RegionLoad
+from rowkey.hbase.wire.names import ServerName
+from rowkey.observe import CounterSnapshot, compute_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RS1, RS2 = ServerName("rs1", 16020, 1), ServerName("rs2", 16020, 1)
+
+
+def region(
+    start: bytes, stop: bytes, writes: int, server: ServerName, seqnum: int
+) -> HBaseRegionCounts:
+    """A region as an admin counts it."""
+    load = RegionLoad(b"t,%s,1.x." % start, 0, writes)
+    return HBaseRegionCounts(start, stop, writes, 0, server, load, seqnum)
+
+
+class Admin:
+    """An admin that tells what a test has written down, look after look."""
+
+    def __init__(self, looks: Sequence[Sequence[HBaseRegionCounts]]) -> None:
+        self.looks = iter(looks)
+        self.waited: list[float | None] = []
+
+    def get_counters(
+        self, _name: str, *, wait_s: float | None = None
+    ) -> Sequence[HBaseRegionCounts]:
+        """The next counts."""
+        self.waited.append(wait_s)
+        return next(self.looks)
+
+    def get_cluster_status(self, *, wait_s: float | None = None) -> ClusterStatus:
+        """Two servers that live."""
+        self.waited.append(wait_s)
+        return ClusterStatus(servers=(RS2, RS1))
+
+    def describe_table(self, name: str) -> TableDescriptor:
+        """A table whose family says what nobody can declare."""
+        return TableDescriptor(name, (Family("d"),), {}, {"d": {"TTL": "soon"}})
+
+
+class Client:
+    """A client that has such an admin."""
+
+    def __init__(self, admin: Admin) -> None:
+        self.admin = admin
+
+    def table(self, name: str) -> str:
+        """Nothing is read or written."""
+        return name
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def engine_of(*looks: Sequence[HBaseRegionCounts]) -> HBaseEngine:
+    """An engine whose admin tells this."""
+    client: Any = Client(Admin(looks))
+    return HBaseEngine(client, "hbase://nowhere", sync=False)
+
+
+def test_a_region_that_came_back_is_not_taken_for_one_that_stayed() -> None:
+    """Away and back between two looks it has the same name and server, and counts from 0."""
+    stays, leaves = region(b"", b"g", 5, RS1, 2), region(b"g", b"", 7, RS2, 2)
+    later = [replace_count(stays, 9), replace_count(leaves, 8)._replace(seqnum=9)]
+    with engine_of([stays, leaves], later) as engine:
+        store = engine.open_table("t")
+        counts = [
+            CounterSnapshot.from_regions(at, store.list_open_regions(1.5), engine.list_servers(0.5))
+            for at in (0.0, 2.0)
+        ]
+        client: Any = engine.client
+        assert [1.5, 0.5, 1.5, 0.5] == client.admin.waited
+    found = compute_interval(*counts)
+    assert [(4, ""), (None, "opened anew")] == [(one.writes, one.reason) for one in found.regions]
+    assert ("rs1,16020,1", "rs2,16020,1") == found.servers
+    assert {"rs1,16020,1": 4, "rs2,16020,1": 0} == found.sum_by_server("writes")
+
+
+def replace_count(one: HBaseRegionCounts, writes: int) -> HBaseRegionCounts:
+    """The same region later."""
+    return one._replace(writes=writes, load=one.load._replace(writes=writes))
+
+
+def test_a_server_started_anew_is_another() -> None:
+    """A start code tells its lives apart, even where region and port are the same."""
+    before, after = region(b"", b"", 5, RS1, 2), region(b"", b"", 6, RS1._replace(start_code=2), 3)
+    with engine_of([before], [after]) as engine:
+        store = engine.open_table("t")
+        first, then = (
+            CounterSnapshot.from_regions(at, store.list_open_regions(), []) for at in (0.0, 1.0)
+        )
+    assert ["moved here from rs1,16020,1"] == [
+        one.reason for one in compute_interval(first, then).regions
+    ]
+
+
+def test_unmodeled_attributes_are_returned() -> None:
+    """Family attributes that no design can express are returned; our engines have none."""
+    with engine_of() as engine:
+        assert {"d": {"TTL": "soon"}} == engine.open_table("t").unmodeled_attributes
+    with open_engine("memory:") as ours:
+        assert [""] == ours.list_servers()
+
+
+def test_servers_are_taken_from_regions() -> None:
+    """If the master names no server, the servers are those of the regions."""
+    with engine_of([region(b"", b"", 5, RS1, 2)]) as engine:
+        counted = CounterSnapshot.from_regions(0.0, engine.open_table("t").list_open_regions(), [])
+    assert ("rs1,16020,1",) == counted.servers

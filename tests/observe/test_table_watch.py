@@ -1,0 +1,274 @@
+"""A table in use is seen as hot where it is, for the right reason, and as even where it is not."""
+
+from __future__ import annotations
+
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.engines import OpenRegion
+from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.observe import CounterSnapshot, LiveLoad, watch_table
+from rowkey.observe.table_watch import TableWatch
+from rowkey.regions import to_string_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey import Design
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
+START_MS = 1_700_000_000_000
+EACH = 2_000
+"""Rows between two looks."""
+
+
+class Writer:
+    """Writes rows while the watcher sleeps, so that no clock decides what is counted.
+
+    Args:
+        table: into which.
+        hosts: gives the host of each row.
+    """
+
+    def __init__(self, table: Table, hosts: Callable[[int], str]) -> None:
+        self.table, self.hosts = table, hosts
+        self.now = 0.0
+        self.numbers = count()
+        self.happens: dict[int, Callable[[], None]] = {}
+        self.looks = 0
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass and rows come."""
+        self.now += seconds
+        if seconds:
+            with self.table.batch(10) as batch:  # each has a timestamp of its own
+                for number in (next(self.numbers) for _ in range(EACH)):
+                    batch.put({"host": self.hosts(number), "ts": START_MS + number})
+        self.looks += 1
+        self.happens.get(self.looks, lambda: None)()
+
+    def clock(self) -> float:
+        """The seconds that were slept."""
+        return self.now
+
+    def watched(self, looks: int, url: str, design: Design | None = None) -> list[LiveLoad]:
+        """What is seen, look by look."""
+        return list(
+            watch_table(
+                self.table.design.table,
+                url,
+                design=design,
+                every_s=2.0,
+                for_s=2.0 * (looks - 1),
+                sleep=self.sleep,
+                clock=self.clock,
+            )
+        )
+
+
+def many(number: int) -> str:
+    """One of 500 hosts, each as busy."""
+    return f"web-{number * 617 % 500}"
+
+
+def few(number: int) -> str:
+    """One of 500 hosts, of which one sends half of all rows."""
+    return "web-7" if number % 2 else many(number)
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest) -> str:
+    """A place in memory for this test alone."""
+    return f"memory:{request.node.name}"
+
+
+def table_at(url: str, key: str, **words: Any) -> Table:
+    """An empty table for four servers."""
+    design = rowkey.Design("logs", key, fields=FIELDS, cluster={"servers": 4}, **words)
+    return rowkey.open(design, url)
+
+
+def splits_by_time() -> list[str]:
+    """Region bounds within the times that come, as a list of keys in a design file has them."""
+    keys = ((START_MS + 4_000 * number).to_bytes(8, "big") for number in range(1, 8))
+    return [to_string_binary(key) for key in keys]
+
+
+def test_an_even_table_is_even(url: str) -> None:
+    """Rows behind a hashed bucket are even, look after look, and nothing is explained."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, many).watched(6, url)
+    assert ["unknown", *["even"] * 5] == [one.writes.level for one in seen]
+    assert {()} == {one.causes for one in seen}
+    assert [None, *[EACH] * 5] == [
+        one.intervals[-1].sum_operations("writes") if one.intervals else None for one in seen
+    ]
+    assert 5 * EACH == seen[-1].writes.operation_count
+
+
+def test_a_front_is_hot_and_named(url: str) -> None:
+    """A key that begins with time is hot, because its front moves."""
+    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
+        seen = Writer(table, many).watched(6, url)[-1]
+    assert "hot" == seen.writes.level
+    assert "moving_front" == seen.causes[0].code
+    assert seen.is_hot
+
+
+def test_a_busy_host_is_hot_and_named(url: str) -> None:
+    """Where one host sends half of all rows, the host is named."""
+    with table_at(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, few).watched(6, url)[-1]
+    assert "hot" == seen.writes.level
+    assert ["hot_entity"] == [cause.code for cause in seen.causes]
+    assert "web-7" in seen.causes[0].message
+
+
+def test_a_time_bucket_is_named(url: str) -> None:
+    """Remainders of times that come in steps of their divisor all are one number."""
+    with table_at(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        writer.numbers = count(0, 16)
+        seen = writer.watched(4, url)[-1]
+    assert "hot" == seen.writes.level
+    assert "time_only_bucket" == seen.causes[0].code
+    assert "1 of 16" in seen.causes[0].message
+
+
+def test_a_split_in_between_is_no_alarm(url: str) -> None:
+    """The interval of a split has no figure, and those around it are even."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        writer.happens[3] = lambda: table.store.split(b"\x05m")
+        seen = writer.watched(7, url)
+    assert ["unknown", *["even"] * 6] == [one.writes.level for one in seen]
+    split = seen[2].intervals[-1]
+    assert not split.is_known("writes")
+    assert {"", "split off"} == {one.reason for one in split.regions}
+    rates = [r.writes for one in seen for i in one.intervals for r in i.regions]
+    assert min(rate for rate in rates if rate is not None) >= 0
+    assert any("split off" in said for said in seen[2].remarks)
+
+
+def test_what_cannot_be_read_is_said_and_survived(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that fails is told; the next interval is longer, and its rates are right."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        kind = type(table.store)
+        openings = kind.list_open_regions
+
+        def failing(store: Any, wait_s: float | None = None) -> Any:
+            if writer.looks == 3:
+                raise Unavailable("logs", "some of its regions are on no server")
+            return openings(store, wait_s)
+
+        monkeypatch.setattr(kind, "list_open_regions", failing)
+        seen = writer.watched(5, url)
+    assert [0, 0, 1, 1, 1] == [one.missed_count for one in seen]
+    assert any("on no server" in said for said in seen[2].remarks)
+    assert [(2.0, EACH), (4.0, 2 * EACH), (2.0, EACH)] == [
+        (one.length_s, one.sum_operations("writes")) for one in seen[-1].intervals
+    ]
+    assert "even" == seen[-1].writes.level
+
+
+def test_looks_that_come_late_are_left_out(url: str) -> None:
+    """Where a look takes long, the next one is due a while later, and the end stays where it is."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+
+        def take_long() -> None:
+            writer.now += 5.0
+
+        writer.happens[3] = take_long
+        seen = writer.watched(7, url)
+    assert 5 == len(seen)
+    assert [2.0, 7.0, 1.0, 2.0] == [one.length_s for one in seen[-1].intervals]
+    assert 12.0 == seen[-1].intervals[-1].end_s
+
+
+def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> None:
+    """A rate lies between two looks, so that the second is made, however late."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+
+        def take_long() -> None:
+            writer.now += 50.0
+
+        writer.happens[1] = take_long
+        seen = writer.watched(3, url)
+    assert [[], [2.0]] == [[i.length_s for i in one.intervals] for one in seen]
+
+
+def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
+    """A table without a design has rates and no causes, and a remark says so."""
+    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
+        table.store.replace_attributes({})
+        table.catalog.remove("logs", table.catalog.read("logs").version)  # type: ignore[union-attr]
+        writer = Writer(table, many)
+        seen = writer.watched(3, url)[-1]
+        told = writer.watched(3, url, design=table.design)[-1]
+    assert seen.design is None
+    assert ("even", 1) == (seen.writes.level, seen.writes.servers)
+    assert ("hot", "moving_front") == (told.writes.level, told.causes[0].code)
+
+
+def test_a_design_of_another_table_is_refused(url: str) -> None:
+    """A design of another table is refused with the name of its table."""
+    with table_at(url, "[host][ts]") as table:
+        other = rowkey.Design("doors", "[ts][host]", fields=FIELDS)
+        seen = Writer(table, many).watched(2, url, design=other)[-1]
+        own = Writer(table, many).watched(2, url, design=table.design)[-1]
+    said = "the design that was given is of a table doors, not logs"
+    assert (True, False) == (said in seen.remarks, said in own.remarks)
+
+
+def counted_of(regions: int, at_s: float, servers: str = "") -> CounterSnapshot:
+    """Regions that were all written alike, each by its number's server."""
+    edges = [b"", *(n.to_bytes(2, "big") for n in range(1, regions)), b""]
+    opened = [
+        OpenRegion(start, stop, int(100 * at_s), 0, f"rs{n % 3}{servers}", (n, servers))
+        for n, (start, stop) in enumerate(pairwise(edges))
+    ]
+    return CounterSnapshot.from_regions(at_s, opened, [f"rs{n}{servers}" for n in range(3)])
+
+
+def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
+    """Twenty looks a second leave a map of 240 columns, and a verdict of sixty seconds."""
+    seen = TableWatch("t", None)
+    for number in range(2_000):
+        seen.add_snapshot(counted_of(3, number / 20))
+    found = seen.build_live_load(0)
+    assert (240, 3 * 100 * 60) == (len(found.intervals), found.writes.operation_count)
+    assert 1_200 == len(seen.intervals)
+
+
+def test_a_restart_of_all_servers_gives_one_remark() -> None:
+    """Thousands of regions that moved for one reason are reported in one remark."""
+    seen = TableWatch("t", None)
+    seen.add_snapshot(counted_of(3_000, 1.0))
+    seen.add_snapshot(counted_of(3_000, 2.0, "'"))
+    assert (
+        "1,000 regions, at the first row, 0003, 0006, ...: moved here from rs0",
+        "1,000 regions, at 0001, 0004, 0007, ...: moved here from rs1",
+        "1,000 regions, at 0002, 0005, 0008, ...: moved here from rs2",
+    ) == seen.build_live_load(0).remarks
+
+
+def test_what_cannot_be_watched_is_refused(url: str) -> None:
+    """A table that is not there, and times that are none."""
+    with table_at(url, "[ts][host]"):
+        with pytest.raises(InvalidArgument, match="there is no table lags; expected logs"):
+            next(watch_table("lags", url))
+        with pytest.raises(InvalidArgument, match="every: 0 s is out of range"):
+            watch_table("logs", url, every_s=0)
+        with pytest.raises(
+            InvalidArgument, match=r"for: 1 s end before the second look, after 2 s"
+        ):
+            watch_table("logs", url, every_s=2, for_s=1)

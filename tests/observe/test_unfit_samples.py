@@ -1,0 +1,130 @@
+"""Where the rows that stand are no sample of what was written, no cause is taken from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from observe.test_table_watch import START_MS, many
+from rowkey.observe import LiveLoad, watch_table
+
+if TYPE_CHECKING:
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16},
+    "ts": "timestamp_ms",
+    "hits": {"type": "i64", "nullable": True},
+}
+Doing = Callable[["Table", int], object]
+
+
+def watched(url: str, doing: Doing, each: int = 900, **words: Any) -> LiveLoad:
+    """A table of four servers as it stands after it was written between some looks."""
+    words = {"key": "[bucket(host, 16)][host][ts]", "splits": "per_bucket", **words}
+    design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **words)
+    now = [0.0]
+    with rowkey.open(design, url) as table:
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            for number in range(each if seconds else 0):
+                doing(table, number + int(now[0]) * each)
+
+        *_, seen = watch_table(
+            "hits", url, every_s=2.0, for_s=6.0, sleep=sleep, clock=lambda: now[0]
+        )
+    return seen
+
+
+def put_mixed(table: Table, number: int) -> None:
+    """Rows of which three in four are of one host."""
+    table.put({"host": "h3" if number % 4 else many(number), "ts": START_MS + number})
+
+
+def purging(table: Table, number: int) -> None:
+    """Some rows, most of one host; but most that is counted are deletes of another host."""
+    if number % 5:
+        table.delete({"host": "h7", "ts": number})
+    else:
+        put_mixed(table, number // 5)
+
+
+def updating(table: Table, number: int) -> None:
+    """The same rows beside one of another host that is written again and again."""
+    if number % 5:
+        table.put({"host": "h7", "ts": 5, "hits": number})
+    else:
+        put_mixed(table, number // 5)
+
+
+@pytest.mark.parametrize("doing", [purging, updating])
+def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
+    doing: Doing, request: pytest.FixtureRequest
+) -> None:
+    """The region that the counters show is not the one that the rows are in: that is said."""
+    seen = watched(f"memory:{request.node.name}", doing)
+    assert ("hot", ()) == (seen.writes.level, seen.causes)
+    (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
+    assert "region 1 counted 8" in said
+    assert "deletes, refused checks and values that are written over leave no cell" in said
+
+
+def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
+    """Where one write in twelve leaves no cell, the rows still tell which host is hot."""
+
+    def doing(table: Table, number: int) -> None:
+        if number % 12:
+            put_mixed(table, number)
+        else:
+            table.delete({"host": "h7", "ts": number})
+
+    seen = watched(f"memory:{request.node.name}", doing)
+    assert "hot" == seen.writes.level
+    assert ["hot_entity"] == [one.code for one in seen.causes]
+    assert not any(one.startswith("why is not known") for one in seen.remarks)
+
+
+def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) -> None:
+    """A hot spot without a cause in the sampled rows is reported as such."""
+
+    def doing(table: Table, number: int) -> None:
+        host = f"h{700 + number * 617 % 90}" if number % 7 else f"h{number % 500}"
+        table.put({"host": host, "ts": START_MS + number * 911 % 5_000})
+
+    words: dict[str, Any] = {"key": "[host][ts]", "splits": ["h3", "h5", "h7"]}
+    seen = watched(f"memory:{request.node.name}", doing, **words)
+    assert ("hot", ()) == (seen.writes.level, seen.causes)
+    (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
+    assert "no known cause fits the " in said
+
+
+def test_buckets_that_are_counted_anew_are_followed(request: pytest.FixtureRequest) -> None:
+    """After a change of buckets the cause is one of the design that rows are written by now."""
+    url = f"memory:{request.node.name}"
+    design = rowkey.Design(
+        "hits", "[bucket(host, 4)][host][ts]", fields=FIELDS, cluster={"servers": 4},
+        splits="per_bucket",
+    )  # fmt: skip
+    now, seen = [0.0], []
+    with rowkey.open(design, url, max_stale=0.2) as table:
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            if 6.0 == now[0]:
+                table.set_buckets(32, max_stale=0.2)
+            for number in range(900 if seconds else 0):
+                put_mixed(table, number + int(now[0]) * 900)
+
+        of: dict[str, Any] = {"every_s": 2.0, "for_s": 14.0, "clock": lambda: now[0]}
+        seen = list(watch_table("hits", url, sleep=sleep, **of))
+    assert "[bucket(host, 4)][host][ts]" == str(seen[1].design.key)  # type: ignore[union-attr]
+    assert "[bucket(host, 32)][host][ts]" == str(seen[-1].design.key)  # type: ignore[union-attr]
+    followed = [one for one in seen if "[bucket(host, 32)][host][ts]" == str(one.design.key)]  # type: ignore[union-attr]
+    assert all("moving_front" != cause.code for one in followed for cause in one.causes)
+    first = seen[-1].causes[0]
+    assert "host h3 takes" in first.message
+    assert "bucket(host, ts, 32" in str(first.remedy)

@@ -1,0 +1,157 @@
+"""A simulation of the parts of a stream, merged, is the simulation of the whole."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey.hotspots.windows as windows_module
+import rowkey.simulate.replay as replay_module
+import rowkey.workload.distinct_counter as distinct_counter_module
+from rowkey.design import Design
+from rowkey.errors import InvalidArgument
+from rowkey.simulate import open_source, start
+
+if TYPE_CHECKING:
+    from rowkey.simulate import EventSource, PartialSimulation, Simulation
+
+EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+PARTS = (2, 7, 64)
+TEXT = {"type": "text", "max_bytes": 40}
+SALTED: dict[str, Any] = {
+    "key": "[salt(16)][client][time]",
+    "fields": {"time": "timestamp_s", "client": TEXT},
+    "splits": "per_bucket",
+    "sample": {"path": str(EXAMPLES / "apache_access.log.gz"), "format": "apache"},
+}
+CODED: dict[str, Any] = {
+    **SALTED,
+    "key": "[code(client)][time]",
+    "splits": {"algorithm": "sample", "regions": 9},
+    "writes": {"sort": True, "rate": "500/s"},
+    "reads": [{"name": "of a client", "where": "client = ?", "limit": 3}],
+}
+FLIGHTS: dict[str, Any] = {
+    "key": "[bucket(carrier, flight, 16)][carrier][flight][time]",
+    "fields": {
+        "time": {"type": "timestamp_s", "from": "time_hour"},
+        "carrier": {"type": "text", "max_bytes": 2},
+        "flight": "u16",
+    },
+    "splits": "per_bucket",
+    "sample": {"path": str(SHARED / "flights_nyc13" / "flights.csv.zip")},
+}
+SENSORS: dict[str, Any] = {
+    "key": "[mod(timestamp, 16)][sensor][timestamp]",
+    "fields": {"timestamp": "timestamp_s", "sensor": {"type": "text", "max_bytes": 80}},
+    "splits": "per_bucket",
+    "sample": {"path": str(SHARED / "iot_nab" / "nab_real_streams.csv.gz")},
+}
+LOGS: dict[str, Any] = {
+    **SALTED,
+    "key": "[time][client]",
+    "splits": {"algorithm": "sample", "regions": 6},
+    "sample": {
+        "path": str(SHARED / "logs_apache" / "apache_access_10k.log.gz"),
+        "format": "apache",
+    },
+}
+needs_recordings = pytest.mark.skipif(
+    not SHARED.exists(), reason=f"NOT PROVED: the recordings of {SHARED} are not there"
+)
+CASES = [
+    pytest.param(EXAMPLES / "flights" / "hashed.toml", id="flights of the package"),
+    pytest.param(EXAMPLES / "apache" / "time_first.toml", id="logs of the package"),
+    pytest.param("SALTED", id="random salts"),
+    pytest.param("CODED", id="codes"),
+    pytest.param("FLIGHTS", id="flights", marks=needs_recordings),
+    pytest.param("SENSORS", id="sensors", marks=needs_recordings),
+    pytest.param("LOGS", id="logs", marks=needs_recordings),
+]
+FIGURES = (
+    "verdict", "skews", "regions", "server_shares", "region_shares", "operation_count",
+    "overwrite_count", "is_overwrite_exact", "key_bytes", "event_bytes", "reads", "causes",
+    "growth", "late_count", "sampled_keys", "remarks",
+)  # fmt: skip
+
+
+@cache
+def open_case(case: str | Path) -> tuple[Design, EventSource, Simulation]:
+    """Return a design, its events, and their simulation in one run."""
+    design = Design.read(case) if isinstance(case, Path) else Design("t", **globals()[case])
+    source = open_source(design, None, None, second_half=False, seed=5)
+    return design, source, replay_part(design, source, 0, source.replayed_count).result()
+
+
+def replay_part(design: Design, source: EventSource, first: int, stop: int) -> PartialSimulation:
+    """Replay some of the events by a key that has encoded others before."""
+    part = start(design, source, seed=5, first_event=first)
+    at = 0
+    for events in source.read_replayed_events():
+        low, high = max(first - at, 0), min(stop - at, len(events))
+        if low < high:
+            part.add(events.slice(low, high))
+        at += len(events)
+    return part
+
+
+def merge_parts(design: Design, source: EventSource, count: int) -> Simulation:
+    """Replay equal parts of the events apart and merge them."""
+    edges = [source.replayed_count * number // count for number in range(count + 1)]
+    parts = [replay_part(design, source, first, stop) for first, stop in pairwise(edges)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged.merge(part)
+    return merged.result()
+
+
+def assert_equal(whole: Simulation, merged: Simulation) -> None:
+    """Compare every figure of two simulations."""
+    for name in FIGURES:
+        assert getattr(whole, name) == getattr(merged, name), name
+    assert whole.replay.row_counter.row_counts == merged.replay.row_counter.row_counts
+    assert whole.sampled_rows == merged.sampled_rows
+    assert (whole.load_map is None) == (merged.load_map is None)
+    if whole.load_map is not None and merged.load_map is not None:
+        assert whole.load_map[:2] == merged.load_map[:2]
+        assert (whole.load_map[2] == merged.load_map[2]).all()
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("case", CASES)
+def test_parts_merge_to_the_whole(case: str | Path, parts: int) -> None:
+    """Every figure of merged parts is that of one run, to the last bit."""
+    design, source, whole = open_case(case)
+    assert_equal(whole, merge_parts(design, source, parts))
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_parts_merge_where_windows_are_closed(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows that are closed early, and estimated numbers of rows, are merged exactly too."""
+    monkeypatch.setattr(windows_module, "MAX_OPEN_ENTRIES", 120)
+    monkeypatch.setattr(windows_module, "MIN_EVENTS_PER_SERVER", 1)
+    monkeypatch.setattr(replay_module, "BLOCK_EVENTS", 16)
+    monkeypatch.setattr(
+        replay_module, "DistinctCounter", lambda: distinct_counter_module.DistinctCounter(500)
+    )
+    design = Design.read(EXAMPLES / "apache" / "hashed.toml")
+    source = open_source(design, None, None, second_half=False, seed=5)
+    whole = replay_part(design, source, 0, source.replayed_count).result()
+    assert whole.replay.windows[0].first_open_window is not None
+    assert not whole.is_overwrite_exact
+    assert 0 == whole.late_count
+    assert whole.skews[3].server_skew is not None
+    assert_equal(whole, merge_parts(design, source, parts))
+
+
+def test_parts_are_merged_in_their_order() -> None:
+    """A part that does not begin later is refused."""
+    design, source, _ = open_case("SALTED")
+    first, second = replay_part(design, source, 0, 50), replay_part(design, source, 50, 90)
+    with pytest.raises(InvalidArgument, match="the later parts of one replay"):
+        second.merge(first)

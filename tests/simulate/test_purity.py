@@ -1,0 +1,88 @@
+"""The same design, events and seed give the same figures, however often and wherever."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey import Design, simulate
+from rowkey.keys import TRANSFORMS
+from rowkey.render import build_simulation_document
+from rowkey.workload import DISTRIBUTIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEYS = {
+    "bucket": "[bucket(host, 16)][host][ts]",
+    "code": "[code(host)][ts]",
+    "desc": "[desc(ts)][host]",
+    "digest": "[digest(host, 4)][host][ts]",
+    "mod": "[mod(ts, 16)][ts][host]",
+    "pad": "[pad(host, 40)][ts]",
+    "reverse": "[reverse(host)][ts]",
+    "salt": "[salt(16)][host][ts]",
+    "time_bucket": "[time_bucket(ts, 1h)][host][ts]",
+    "time_slice": "[host][time_slice(ts, 1h)]",
+    "truncate": "[truncate(host, 2)][host][ts]",
+}
+DRAWN: dict[str, dict[str, Any]] = {name: {"kind": name} for name in DISTRIBUTIONS}
+DRAWN["hotspot"] |= {"values": 0.1, "events": 0.5}
+
+
+def declare(key: str, draw: str = "zipf") -> Design:
+    """A design whose events come from a declared distribution."""
+    return Design(
+        "t",
+        key,
+        fields={
+            "host": {"type": "text", "max_bytes": 40, "distinct": 50, "draw": DRAWN[draw]},
+            "ts": "timestamp_ms",
+        },
+        splits={"algorithm": "uniform", "regions": 8},
+        writes={"rate": "20/s"},
+    )
+
+
+def figures(design: Design, seed: int) -> dict[str, Any]:
+    """All figures of a simulation."""
+    return build_simulation_document(simulate.run(design, seed=seed))
+
+
+def test_every_transform_and_distribution_is_tried() -> None:
+    """A new transform or distribution needs a line in this file."""
+    assert (set(TRANSFORMS), set(DISTRIBUTIONS)) == (set(KEYS), set(DRAWN))
+
+
+@pytest.mark.parametrize("transform", sorted(KEYS))
+def test_a_second_run_gives_the_same_figures(transform: str) -> None:
+    """A run changes nothing that a later run of the same design depends on."""
+    design = declare(KEYS[transform])
+    figures(design, 1)
+    copy = pickle.loads(pickle.dumps(design))
+    assert figures(design, 0) == figures(declare(KEYS[transform]), 0) == figures(copy, 0)
+
+
+@pytest.mark.parametrize("draw", sorted(DRAWN))
+def test_every_distribution_depends_on_the_seed_alone(draw: str) -> None:
+    """Events of a declared distribution are the same for the same seed."""
+    design = declare(KEYS["salt"], draw)
+    assert figures(design, 3) == figures(declare(KEYS["salt"], draw), 3)
+
+
+def test_a_salted_sample_splits_the_same_again(tmp_path: Path) -> None:
+    """Boundaries and figures of a recorded sample do not change from run to run."""
+    path = tmp_path / "sample.csv"
+    path.write_text(
+        "host,ts\n" + "".join(f"h{n % 7},{1_600_000_000_000 + n}\n" for n in range(999))
+    )
+    design = Design(
+        "t",
+        "[salt(16)][host][ts]",
+        fields={"host": "text", "ts": "timestamp_ms"},
+        splits={"algorithm": "sample", "regions": 8},
+        sample={"path": str(path)},
+    )
+    assert figures(design, 0) == figures(design, 0)

@@ -1,0 +1,166 @@
+"""Rows that are nearly another: keys that hold a field in part, catalogs that two places share."""
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rowkey
+from rowkey import Design
+from rowkey.errors import (
+    BatchError,
+    CorruptionError,
+    DesignRefused,
+    InvalidArgument,
+    ReadError,
+    RowError,
+)
+from rowkey.table import Table, create_table, drop_table, load_file
+
+LOSSY: dict[str, Any] = {"host": "text", "name": "text", "n": {"type": "i64", "nullable": True}}
+
+
+def lossy() -> Table:
+    """A table whose key holds three letters of a name."""
+    return rowkey.open(Design("t", "[host][truncate(name, 3)]", fields=LOSSY), "memory:")
+
+
+@pytest.mark.parametrize("key", ["[host]", "[salt(8)][host]"])
+def test_a_replaced_event_shows_no_older_one(key: str) -> None:
+    """Where a field is the timestamp, what is not given is gone in every copy, of every time."""
+    fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}}
+    columns = {name: {"type": "u32", "nullable": True} for name in ("a", "b")}
+    with rowkey.open(Design("t", key, fields=fields | columns), "memory:") as table:
+        for n in range(20):
+            table.put({"host": "x", "at": 1_000 + n, "a": n, "b": n})
+        table.replace({"host": "x", "at": 2_000, "a": 7})
+        assert {"host": "x", "at": 2_000, "a": 7, "b": None} == table.get(host="x")
+
+
+def test_a_move_within_one_key_keeps_the_row() -> None:
+    """A field that changes behind what the key holds of it moves nothing."""
+    with lossy() as table:
+        table.put({"host": "h", "name": "abcd", "n": 1})
+        assert table.move({"host": "h", "name": "abcd"}, name="abcX")
+        assert [{"host": "h", "name": "abcX", "n": 1}] == list(table.scan())
+        with pytest.raises(RowError, match="nome"):
+            table.move({"host": "h", "name": "none"}, nome="x")
+
+
+def test_get_gives_no_other_row() -> None:
+    """Of two names with one key only the one that is stored is found."""
+    with lossy() as table:
+        table.put({"host": "h", "name": "abcd", "n": 1})
+        assert table.get(host="h", name="abcX") is None
+        assert 1 == table.get(host="h", name="abcd")["n"]
+
+
+def test_counts_of_a_row_without_a_null_of_its_key() -> None:
+    """A nullable field of the key may be left out."""
+    fields = {**LOSSY, "b": {"type": "u8", "nullable": True}}
+    with rowkey.open(Design("t", "[truncate(name, 3)][b]", fields=fields), "memory:") as table:
+        assert {"n": 1} == table.increment({"name": "abc", "host": "h"}, n=1)
+
+
+def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
+    """The check and the put take the time that is given; what HBase would stamp is refused."""
+    fields = {
+        "host": "text",
+        "at": {"type": "timestamp_ms", "at": "timestamp"},
+        "w": {"type": "text", "nullable": True},
+        "v": {"type": "i64", "nullable": True},
+    }
+    row = {"host": "a", "at": 1_000}
+    design = Design("t", "[bucket(host, 4)][host]", fields=fields)
+    with rowkey.open(design, "memory:", max_stale=0.2) as table:
+        assert table.check_and_put({**row, "w": "old"}, w=None)
+        assert not table.check_and_put({**row, "v": 1}, w="new")
+        assert table.check_and_put({**row, "v": 1}, w="old")
+        stored = {**row, "w": "old", "v": 1}
+        assert stored == table.get(host="a")
+        table.set_buckets(8, max_stale=0.2)
+        for later in (row, {"host": "a", "at": 2_000}):
+            assert table.check_and_put({**later, "w": "old", "v": 2}, w="old")
+            assert {**later, "w": "old", "v": 2} == table.get(host="a")
+        with pytest.raises(RowError, match="the timestamp of the row's cells is missing"):
+            table.check_and_put({"host": "a", "v": 3}, w="old")
+        before = table.get(host="a")
+        for change in (lambda: table.increment(row, v=1), lambda: table.append(row, w="x")):
+            with pytest.raises(DesignRefused, match=r"is stamped by HBase .* would become at"):
+                change()
+        assert before == table.get(host="a")
+
+
+def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
+    """The deletes of a row whose put is refused are not done by themselves."""
+    fields = {"id": "u32", "v": {"type": "text", "nullable": True}}
+    design = Design("t", "[salt(8)][id]", fields=fields)
+    with rowkey.open(design, f"rocks:{tmp_path}") as table:
+        for number in range(20):
+            table.put({"id": number, "v": "old"})
+        rows = [{"id": n, "v": "x" * (11 << 20) if n else "new"} for n in range(20)]
+        with pytest.raises(BatchError) as found, table.batch() as batch:
+            deque(map(batch.replace, rows), maxlen=0)
+        assert 19 == found.value.error_count
+        assert [(0, "new"), *((n, "old") for n in range(1, 20))] == [
+            (row["id"], row["v"]) for row in table.scan()
+        ]
+
+
+def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
+    """A table elsewhere does not take the name that a declared catalog has given away."""
+    catalog = f"file:{tmp_path / 'catalog'}"
+    design = Design("t", "[code(host)]", fields={"host": "text", "v": "u8"}, catalog=catalog)
+    with rowkey.open(design, f"rocks:{tmp_path / 'a'}") as table:
+        table.put({"host": "h1", "v": 1})
+    with pytest.raises(CorruptionError, match="though it may lie elsewhere"):
+        rowkey.open(design, f"rocks:{tmp_path / 'b'}")
+    with rowkey.open("t", f"rocks:{tmp_path / 'a'}", catalog=catalog) as table:
+        assert [{"host": "h1", "v": 1}] == list(table.scan())
+    drop_table("t", f"rocks:{tmp_path / 'a'}", catalog=catalog)
+    with rowkey.open(design, f"rocks:{tmp_path / 'b'}") as table:
+        assert 0 == table.count()
+
+
+def test_create_wants_a_new_table(tmp_path: Path) -> None:
+    """A table that is there is not made again."""
+    design = Design("t", "[host]", fields={"host": "text", "v": "u8"})
+    create_table(design, f"rocks:{tmp_path}").close()
+    with pytest.raises(InvalidArgument, match="there is a table t already"):
+        create_table(design, f"rocks:{tmp_path}")
+
+
+def test_a_checkpoint_belongs_to_one_file(tmp_path: Path) -> None:
+    """The checkpoint of a load is not used for another file of the same name."""
+    design = Design("t", "[id]", fields={"id": "u32", "v": "text"})
+    for folder, first, count in (("a", 0, 30_000), ("b", 1_000_000, 10)):
+        (tmp_path / folder).mkdir()
+        lines = "".join(f"{first + n:07},{'v' * 90}\n" for n in range(count))
+        (tmp_path / folder / "e.csv").write_text("id,v\n" + lines)
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with rowkey.open(design, "memory:") as table:
+        with pytest.raises(KeyboardInterrupt):
+            load_file(table, tmp_path / "a" / "e.csv", progress=stop)
+        assert 0 == load_file(table, tmp_path / "b" / "e.csv").rows_before
+        assert 0 < load_file(table, tmp_path / "a" / "e.csv").rows_before < 30_000
+        assert 30_010 == table.count()
+
+
+@pytest.mark.parametrize("words", [{"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"resume": 5}])
+def test_scan_arguments_are_validated(words: dict[str, Any]) -> None:
+    """A scan refuses arguments of a wrong type when it is created."""
+    with lossy() as table, pytest.raises(ReadError, match=r"^(limit|resume): "):
+        table.scan(**words)
+
+
+def test_open_arguments_are_validated() -> None:
+    """Opening refuses arguments of a wrong type."""
+    design = Design("t", "[host]", fields=LOSSY)
+    wrong: list[tuple[Any, Any, Any]] = [(design, 5, None), (5, "memory:", None)]
+    for one, url, splits in [*wrong, (design, "memory:", ["a"]), (design, "memory:", 5)]:
+        with pytest.raises(InvalidArgument, match=r"^(design|url|splits): "):
+            rowkey.open(one, url, splits=splits)

@@ -1,0 +1,42 @@
+import os
+from pathlib import Path
+
+import pytest
+
+import rowkey
+from rowkey.simulate import run
+from rowkey.table import load_file
+from table.recordings import RECORDINGS, SHARED
+
+MOST = None if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 20_000
+"""Rows of each file that are loaded; all of them in `make test-long`."""
+
+
+@pytest.mark.parametrize("name", sorted(RECORDINGS))
+def test_regions_count_what_was_predicted(name: str, tmp_path: Path) -> None:
+    """Every row of a real recording lands where simulate says, region by region, exactly."""
+    recording = RECORDINGS[name]
+    sample = recording.sample(MOST, tmp_path)
+    design = recording.design(sample)
+    assert recording.columns == len(design.fields)
+    predicted = run(design, sample)
+    with rowkey.open(design, f"rocks:{tmp_path / 'data'}") as table:
+        loaded = load_file(table, sample)
+        counted = [region.writes for region in table.regions()]
+        rows = table.count()
+    assert len(counted) > 1
+    assert 0 == loaded.left_out.count
+    assert loaded.row_count == predicted.operation_count == sum(counted)
+    assert [region.writes for region in predicted.regions] == counted
+    assert predicted.is_overwrite_exact
+    assert rows == predicted.operation_count - predicted.overwrite_count
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="NOT LOADED: shared/data is not beside rowkey")
+def test_no_recording_is_left_out() -> None:
+    """Each file of recordings is one of those that are loaded, or a copy of it is."""
+    loaded = {recording.path.name.replace("apache_access.", "apache_access_10k.")
+              for recording in RECORDINGS.values()}  # fmt: skip
+    kinds = (".zip", ".gz")
+    there = {path.name for path in SHARED.rglob("*") if path.suffix in kinds}
+    assert {name for name in there if not name.startswith("LICENSE")} <= loaded

@@ -1,0 +1,562 @@
+"""Clients that learn late of another number of buckets, counts, and rows that were waiting."""
+
+from __future__ import annotations
+
+from itertools import count
+from threading import Thread
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+import pytest
+
+import rowkey
+from rowkey.catalog import open_catalog
+from rowkey.engines import ScanRange
+from rowkey.errors import BatchError, Conflict, InvalidArgument, Unavailable
+from rowkey.table.generations.activation import activate_announced
+from rowkey.table.generations.bucket_change import BucketChange
+from rowkey.table.generations.column_copies import copy_newest_columns
+from table.buckets import KEY, ROWS, by_key, design, moved_on, no_time
+from table.clients import Time, client, misplaced, set_buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rowkey.catalog import Catalog
+    from rowkey.table import Table
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a table, on each embedded engine."""
+    return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
+
+
+@pytest.fixture
+def logs(url: str) -> Iterator[Table]:
+    """A table with ninety rows under 16 buckets."""
+    with client(design(), url, Time()) as table:
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.put(row)
+        yield table
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Table, Table]]:
+    """Two clients of one table, each with a time of its own."""
+    place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
+    one, other = (client(design(), place, Time(), clock) for _ in range(2))
+    yield one, other
+    one.close()
+    other.close()
+
+
+def test_a_stale_client_loses_no_write(pair: tuple[Table, Table]) -> None:
+    """A client that still writes under the old count loses nothing, and all find its rows."""
+    setter, behind = pair
+    set_buckets(setter, 32)
+    behind.put(ROWS[0])
+    behind.replace(ROWS[1] | {"note": "old"})
+    setter.put(ROWS[1])
+    setter.put(ROWS[2])
+    assert [ROWS[0], ROWS[1]] == setter.get_many(ROWS[:2])
+    assert ROWS[:3] == list(setter.scan())
+    moved_on(behind, 60.0)
+    behind.put(ROWS[3])
+    assert 32 == behind.buckets.parts[0].count
+    assert by_key(ROWS[:4]) == list(behind.scan()) == list(setter.scan())
+    assert [] == misplaced(setter)
+
+
+def test_a_suspended_client_is_fenced(pair: tuple[Table, Table]) -> None:
+    """A client that was suspended reads the entry first, and fails if it cannot."""
+    setter, asleep = pair
+    asleep.put(ROWS[0])
+    set_buckets(setter, 32)
+    moved_on(asleep, 90.0)
+    asleep.lease.catalog = cast("Catalog", Lost())
+    for use in (
+        lambda: asleep.put(ROWS[1]), lambda: asleep.get(ROWS[0]), lambda: asleep.delete(ROWS[0]),
+        lambda: list(asleep.scan()), lambda: asleep.increment(ROWS[0], hits=1), asleep.count,
+        lambda: asleep.load(pa.RecordBatch.from_pylist([ROWS[1]])), lambda: asleep.batch().send(),
+    ):  # fmt: skip
+        with pytest.raises(Unavailable, match=r"not answered for 90 s: lost: nobody is there"):
+            use()
+    assert [ROWS[0]] == list(setter.scan())
+    asleep.lease.catalog = setter.catalog
+    asleep.put(ROWS[1])
+    under = asleep.get_state().active_design.key.encode(ROWS[1])
+    assert under == design(KEY.replace("16", "32")).key.encode(ROWS[1])
+    assert by_key(ROWS[:2]) == list(setter.scan())
+
+
+class Lost:
+    """A catalog that is out of reach."""
+
+    def read(self, table: str) -> None:
+        """Nobody answers."""
+        raise Unavailable("lost", "nobody is there")
+
+
+def test_a_delete_before_activation_holds(pair: tuple[Table, Table]) -> None:
+    """A client that knows of the announcement deletes in the new places too."""
+    setter, knows = pair
+    for row in ROWS[:10]:
+        setter.put(row)
+    change = BucketChange(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+    change._announce_counts()
+    knows.lease.renew_entry()
+    assert (16, 2) == (knows.buckets.parts[0].count, knows.buckets.keys_per_get)
+    change.run()
+    for row in ROWS[:10]:
+        setter.increment(row, hits=1)
+    for row in ROWS[:5]:
+        knows.delete(row)
+    knows.put({**ROWS[5], "hits": None, "note": None})
+    left = [{**row, "hits": row["hits"] + 1} for row in ROWS[6:10]]
+    assert [{**ROWS[5], "hits": None, "note": None}, *left] == sorted(
+        setter.scan(), key=lambda row: row["ts"]
+    )
+
+
+def test_a_put_after_a_delete_of_the_same_millisecond_is_seen(logs: Table) -> None:
+    """The timestamps of a row rise across a change of buckets."""
+    logs.store.row_clock.clock = lambda: 2_000_000_000_000
+    for number in (32, 8, 16):
+        BucketChange(logs, number, pause=no_time)._announce_counts()
+        logs.delete(ROWS[0])
+        set_buckets(logs, number)
+        logs.put(ROWS[0])
+        assert ROWS[0] == logs.get(ROWS[0])
+
+
+def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
+    """Fields that are not given, and those that are given as None."""
+    set_buckets(logs, 32)
+    logs.replace({**ROWS[0], "hits": None})
+    logs.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": None})
+    left = [{**ROWS[0], "hits": None}, {**ROWS[1], "hits": None, "note": None}]
+    assert left == logs.get_many(ROWS[:2])
+    assert left == list(logs.scan("ts < 2", order="ts"))
+
+
+def test_increments_wait_for_activation(pair: tuple[Table, Table]) -> None:
+    """An increment waits while a generation is announced, so that all are made in one place."""
+    setter, other = pair
+    setter.put(ROWS[0])
+    entry = BucketChange(setter, 32, pause=no_time)._announce_counts()
+    other.lease.renew_entry()
+    waited: list[float] = []
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        moved_on(other, seconds)
+        if len(waited) == 5:
+            activate_announced(other.catalog, "logs", entry.generations[-1], other.store)
+
+    other.tracker.pause = pause
+    assert {"hits": 10} == other.increment(ROWS[0], hits=10)
+    other.append(ROWS[0], note="!")
+    assert other.check_and_put({**ROWS[0], "note": "new", "hits": 1}, hits=10)
+    assert [1.0] * 5 == waited
+    assert {**ROWS[0], "note": "new", "hits": 1} == other.get(ROWS[0])
+
+
+def test_an_increment_activates_an_abandoned_generation(pair: tuple[Table, Table]) -> None:
+    """An increment that waited long enough activates a generation whose client died."""
+    dead, other = pair
+    dead.put(ROWS[1])
+    BucketChange(dead, 32, pause=no_time)._announce_counts()
+    other.lease.renew_entry()
+    assert {"hits": 6} == other.increment(ROWS[1], hits=5)
+    assert (66.0, 2) == (round(other.lease.clock()), other.buckets.active_generation)
+    assert {"hits": 7} == other.increment(ROWS[1], hits=1)
+
+
+def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_path: Path) -> None:
+    """One that follows between two looks of who waits has a time of its own, for all to know it."""
+    setter, counter = pair
+    bystander = client(design(), f"memory:{tmp_path}", Time(), counter.store.row_clock.clock)
+    everyone = (setter, counter, bystander)
+    elsewhere = {"host": "w2", "ts": 1}
+    under = [design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
+    assert 3 == len(set(under))
+    setter.put({**elsewhere, "hits": 1})
+    second = BucketChange(setter, 32, pause=no_time)._announce_counts()
+    counter.lease.renew_entry()
+    third: list[float] = []
+
+    def pause(seconds: float) -> None:
+        for one in everyone:
+            moved_on(one, seconds)
+        if not third and counter.lease.clock() >= 65.0:
+            setter.lease.adopt_entry(
+                activate_announced(setter.catalog, "logs", second.generations[-1], setter.store)
+            )
+            bystander.lease.renew_entry()
+            BucketChange(setter, 64, pause=no_time)._announce_counts()
+            third.append(counter.lease.clock())
+
+    counter.tracker.pause = pause
+    assert {"hits": 2} == counter.increment(elsewhere, hits=1)
+    assert (131.0, 3) == (round(counter.lease.clock()), counter.buckets.active_generation)
+    assert [65.0] == [round(one) for one in third]
+    assert 2 == bystander.get(elsewhere)["hits"]
+    assert {"hits": 12} == bystander.increment(elsewhere, hits=10)
+    assert 12 == counter.get(elsewhere)["hits"]
+    bystander.delete(elsewhere)
+    assert counter.get(elsewhere) is None
+    bystander.close()
+
+
+def test_a_slow_increment_raises_conflict(pair: tuple[Table, Table]) -> None:
+    """An increment during which the buckets changed raises a conflict."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any, **more: Any) -> Any:
+        found = increment(*words, **more)
+        set_buckets(setter, 32)
+        moved_on(slow, 70.0)
+        return found
+
+    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
+        slow.increment(ROWS[1], hits=1)
+
+
+def test_a_slow_increment_raises_conflict_after_a_renewal(
+    pair: tuple[Table, Table],
+) -> None:
+    """A renewed lease does not hide that another generation is active."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any, **more: Any) -> Any:
+        set_buckets(setter, 32)
+        slow.lease.renew_entry()
+        return increment(*words, **more)
+
+    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
+        slow.increment(ROWS[1], hits=1)
+
+
+def test_a_slow_increment_raises_conflict_after_an_announcement(
+    pair: tuple[Table, Table],
+) -> None:
+    """An increment reads the entry again if a generation was announced meanwhile."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any, **more: Any) -> Any:
+        change = BucketChange(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+        change._announce_counts()
+        slow.lease.renew_entry()
+        change.run()
+        return increment(*words, **more)
+
+    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
+        slow.increment(ROWS[1], hits=1)
+
+
+def put_none(table: Table) -> None:
+    """Take a field away by a put."""
+    table.put({**ROWS[1], "hits": None})
+
+
+def replace_without(table: Table) -> None:
+    """Take a field away by leaving it out."""
+    table.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": "n1"})
+
+
+def delete(table: Table) -> None:
+    """Take the whole row away."""
+    table.delete(ROWS[1])
+
+
+def delete_among_others(table: Table) -> None:
+    """Take it away in a batch."""
+    with table.batch() as batch:
+        batch.put(ROWS[0])
+        batch.delete(ROWS[1])
+        batch.delete(ROWS[2])
+
+
+KNOWS = {"nothing": 70.0, "the announcement": 0.0}
+
+
+@pytest.mark.parametrize("knows", KNOWS)
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+@pytest.mark.parametrize("take", [put_none, replace_without, delete, delete_among_others])
+@pytest.mark.parametrize("key", [KEY, "[salt(2)][bucket(host, 16)][host][ts]"])
+def test_a_late_delete_reaches_new_places(
+    key: str, take: Callable[[Table], None], twice: bool, knows: str, tmp_path: Path
+) -> None:
+    """A delete reaches a cell that was copied while the delete was on its way."""
+    place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
+    setter, slow = (client(design(key, splits=None), place, Time(), clock) for _ in range(2))
+    setter.put(ROWS[1])
+    counts = iter([32, 8] if twice else [32])
+
+    def meanwhile() -> None:
+        if number := next(counts, None):
+            change = BucketChange(
+                setter, number, 1 if "salt" in key else None, pause=moving(setter)
+            )
+            change._announce_counts()
+            if knows == "the announcement":
+                slow.lease.renew_entry()
+            change.run()
+            brought(setter, ROWS[1])
+            moved_on(slow, KNOWS[knows])
+
+    stalled(slow, meanwhile)
+    take(slow)
+    assert None is next(counts, None)
+    slow.lease.renew_entry()
+    for table in (setter, slow):
+        found = table.get(ROWS[1])
+        assert None is (found and found["hits"])
+        assert [] == [row for row in table.scan("host = ?", "w2") if row["hits"] is not None]
+    setter.close()
+    slow.close()
+
+
+def moving(table: Table) -> Callable[[float], None]:
+    """Waiting, by the time of a client."""
+    return lambda seconds: moved_on(table, seconds)
+
+
+def brought(table: Table, row: dict[str, Any]) -> None:
+    """Have what stands of a row in every place where it may stand, as a count would bring it."""
+    writing = table.get_state().writer
+    family, qualifier = writing.layout.find_column("hits", row)
+    first, *others = writing.encode_row_keys(row)
+    copy_newest_columns(table.store, [first, *others], {family: (qualifier,)})
+
+
+def stalled(table: Table, meanwhile: Callable[[], None]) -> None:
+    """Have a client stand still before each of its writes, while something happens."""
+
+    class Stalled(type(table.store)):  # type: ignore[misc]
+        """The engine's table, before which somebody stands still."""
+
+        def mutate(self, *words: Any, **named: Any) -> None:
+            meanwhile()
+            super().mutate(*words, **named)
+
+    table.store.__class__ = Stalled
+
+
+def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
+    """A late delete whose key is a digest is reported with its row."""
+    key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
+    setter, slow = (client(design(key, splits=None), f"memory:{tmp_path}", Time()) for _ in "12")
+    setter.put(ROWS[0])
+    counts = iter([8])
+
+    def meanwhile() -> None:
+        if number := next(counts, None):
+            set_buckets(setter, number)
+            moved_on(slow, 70.0)
+
+    stalled(slow, meanwhile)
+    batch = slow.batch()
+    batch.put(ROWS[2])
+    batch.delete(ROWS[0])
+    with pytest.raises(BatchError, match=r"row 1: .*were changed while it was written"), batch:
+        pass
+    slow.delete(ROWS[0])
+    assert [ROWS[2]] == list(setter.scan())
+
+
+class _Slow:
+    """A store whose counts take their time."""
+
+    def __init__(self, store: Any, increment: Any) -> None:
+        self.increment = increment
+        self.mutate = store.mutate
+        self.is_shared = store.is_shared
+
+
+def test_a_copy_undoes_no_increment(pair: tuple[Table, Table]) -> None:
+    """A copied column does not undo an increment that another client made meanwhile."""
+    one, other = pair
+    one.put(ROWS[1])
+    set_buckets(one, 32)
+    other.lease.renew_entry()
+    meanwhile = iter([1])
+    store = one.store
+
+    class Between(type(store)):  # type: ignore[misc]
+        """The engine's table, in which somebody else is faster once."""
+
+        def get(self, *words: Any) -> Any:
+            found = super().get(*words)
+            if next(meanwhile, None):
+                assert {"hits": 11} == other.increment(ROWS[1], hits=10)
+            return found
+
+    store.__class__ = Between
+    assert {"hits": 111} == one.increment(ROWS[1], hits=100)
+    assert 111 == one.get(ROWS[1])["hits"] == other.get(ROWS[1])["hits"]
+
+
+@pytest.mark.parametrize("key", [KEY, "[host][bucket(ts, 4)][ts]"])
+def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
+    """Threads that find a count under the old number at once bring it once, and lose nothing."""
+    with client(design(key, splits=None), url, Time()) as table:
+        for row in ROWS[:12]:
+            table.put(row)
+        for after in (32, 8, 5):
+            set_buckets(table, after)
+
+            def work(thread: int) -> None:
+                for row in ROWS[:12]:
+                    table.increment(row, hits=1)
+                    table.append(row, note=str(thread))
+
+            threads = [Thread(target=work, args=(n,)) for n in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        found = table.get_many(ROWS[:12])
+        assert [row["hits"] + 12 for row in ROWS[:12]] == [row["hits"] for row in found]
+        for row, was in zip(found, ROWS, strict=False):
+            assert sorted("0123" * 3) == sorted(row["note"].removeprefix(was["note"]))
+
+
+# Many rows at once
+
+
+def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
+    """Pending puts are rebuilt for one place, and pending deletes for all places."""
+    extra = [{"host": f"new-{n}", "ts": n, "note": None, "hits": n} for n in range(9)]
+    with logs.batch() as batch:
+        for row in extra:
+            batch.put(row)
+        batch.delete(ROWS[0])
+        batch.replace({**ROWS[1], "note": None})
+        set_buckets(logs, 32)
+        logs.increment(ROWS[0], hits=1)
+        batch.put({"host": "last", "ts": 1, "hits": 1})
+    ruling = logs.get_state().active_design.key
+    for row in extra:
+        key = ruling.encode(row)
+        with logs.store.scan([ScanRange(key, key + b"\0")])[0] as cursor:
+            assert [key] == [one.row for one in cursor]
+    assert {**ROWS[1], "note": None} == logs.get(ROWS[1])
+    assert extra == logs.get_many(extra)
+    assert len(ROWS) + len(extra) + 1 == logs.count() + (logs.get(ROWS[0]) is None)
+    assert [] == misplaced(logs)
+
+
+def test_a_pending_row_without_a_place_is_reported() -> None:
+    """A pending row whose key is a digest is reported, to be put again."""
+    key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        batch = table.batch()
+        batch.put(ROWS[0])
+        set_buckets(table, 8)
+        batch.put(ROWS[1])
+        with pytest.raises(BatchError, match=r"row 0: .*were changed while it waited"), batch:
+            pass
+        assert [ROWS[1]] == list(table.scan())
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "[salt(16)][host][ts]",
+        "[bucket(host, 4)][host][salt(3)][ts]",
+        "[bucket(host, 4)][host][time_slice(ts, 10ms)]",
+    ],
+)
+def test_a_batch_that_waited_of_other_keys(key: str) -> None:
+    """Behind a salt, and where many events share a row, rows are placed anew as well."""
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        for row in ROWS[:40]:
+            table.put(row)
+        with table.batch() as batch:
+            for row in ROWS[20:60]:
+                batch.put({**row, "hits": None, "note": "again"})
+            for row in ROWS[:10]:
+                batch.delete(row)
+            for number in (2, 5):
+                set_buckets(table, number, 0)
+        expected = [*ROWS[10:20], *({**row, "hits": None, "note": "again"} for row in ROWS[20:60])]
+        assert expected == sorted(table.scan(), key=lambda row: row["ts"])
+        assert expected == table.get_many(expected)
+        assert [] == misplaced(table)
+
+
+def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
+    """Arrow columns go where rows are written now, and are read back among the old ones."""
+    set_buckets(logs, 32)
+    extra = [{"host": f"x{n}", "ts": n, "note": "", "hits": n} for n in range(50)]
+    schema = pa.schema(
+        [(name, f.type.build_arrow_type()) for name, f in logs.design.fields.items()]
+    )
+    assert 50 == logs.load(pa.RecordBatch.from_pylist(extra, schema))
+    assert by_key([*ROWS, *extra]) == list(logs.scan())
+    assert len(ROWS) + 50 == logs.scan().to_arrow().num_rows
+    ruling = logs.get_state().active_design.key
+    keys = {ruling.encode(row) for row in extra}
+    with logs.store.scan([ScanRange()])[0] as cursor:
+        assert keys <= {row.row for row in cursor}
+
+
+def test_a_snapshot_is_read_under_all_numbers(logs: Table) -> None:
+    """What was written before it was taken is there, whatever the number is since."""
+    snapshot = logs.snapshot()
+    set_buckets(logs, 32)
+    logs.put({"host": "new", "ts": 1})
+    assert by_key(ROWS) == list(logs.scan(reader=snapshot))
+    snapshot.close()
+
+
+def test_a_scan_that_is_read_again_knows_the_new_number(logs: Table) -> None:
+    """Each time it is iterated, counted or turned to columns it reads the table as it is then."""
+    scan = logs.scan(order="host, ts")
+    assert by_key(ROWS) == list(scan)
+    set_buckets(logs, 32)
+    logs.put({"host": "w1", "ts": 500, "note": None, "hits": None})
+    expected = by_key([*ROWS, {"host": "w1", "ts": 500, "note": None, "hits": None}])
+    assert expected == list(scan)
+    assert len(expected) == scan.count() == scan.to_arrow().num_rows
+    assert expected[0] == scan.first()
+
+
+def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
+    """A catalog that knows of fewer generations than the table itself is not opened."""
+    with client(design(), url, Time()) as table:
+        place = table.engine.catalog_url
+        before = table.catalog.read("logs")
+        assert before is not None
+        set_buckets(table, 32)
+    catalog = open_catalog(place)
+    now = catalog.read("logs")
+    assert now is not None
+    catalog.write("logs", before, now.version)
+    catalog.close()
+    with pytest.raises(Unavailable, match="generation 1 of logs, the table itself 2"):
+        rowkey.open("logs", url)
+
+
+def test_max_stale_is_kept_with_the_table(url: str) -> None:
+    """The time of a table is declared at its creation; later clients may ask for less."""
+    with rowkey.open(design(), url, max_stale=7.0) as table:
+        assert (7.0, 7.0) == (table.buckets.max_stale_s, table.lease.max_stale_s)
+    for given, expected in ((None, 7.0), (3.0, 3.0), (500.0, 7.0)):
+        with rowkey.open("logs", url, max_stale=given) as table:
+            assert (7.0, expected) == (table.buckets.max_stale_s, table.lease.max_stale_s)
+    with pytest.raises(InvalidArgument, match="max_stale: 0 is too short"):
+        rowkey.open("logs", url, max_stale=0)

@@ -1,0 +1,139 @@
+"""Every file keeps the conventions, and each convention finds a breach planted for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click import Context
+
+from rowkey.catalog import CATALOGS
+from rowkey.cli.group import program
+from rowkey.engines import ENGINES
+from rowkey.hotspots import CAUSES
+from rowkey.keys import TRANSFORMS, TYPES
+from rowkey.lint import RULES
+from rowkey.regions import SPLIT_ALGORITHMS
+from rowkey.rows import PLACEMENTS
+from rowkey.workload import DISTRIBUTIONS, FORMATS
+from tidy import conventions
+from tidy.tree import PACKAGE, Source, read_sources
+
+if TYPE_CHECKING:
+    from tidy.conventions import Convention
+
+
+PLUGIN_FOLDERS = {
+    "fields": TYPES,
+    "transforms": TRANSFORMS,
+    "splits": SPLIT_ALGORITHMS,
+    "distributions": DISTRIBUTIONS,
+    "formats": FORMATS,
+    "causes": CAUSES,
+    "rules": RULES,
+    "placements": PLACEMENTS,
+    "backends": ENGINES,
+    "stores": CATALOGS,
+    "commands": dict.fromkeys(program.list_commands(Context(program))),
+}
+JUDGING_PACKAGE = f"{PACKAGE}hotspots/"
+TEST_PATH = "tests/heat/test_planted.py"
+
+CONVENTIONS: dict[str, tuple[Convention, Source]] = {
+    "functions are short": (
+        conventions.check_function_length,
+        Source("tools/long.py", 'def f():\n    """It."""\n' + "    f()\n" * 61),
+    ),
+    "names say what": (conventions.check_file_names, Source(f"{JUDGING_PACKAGE}_utils.py", "")),
+    "names are no bare participles": (
+        conventions.check_names,
+        Source(f"{JUDGING_PACKAGE}x.py", "def _told(): ...\n"),
+    ),
+    "paths are shallow": (
+        conventions.check_depth,
+        Source(f"{JUDGING_PACKAGE}causes/more/x.py", ""),
+    ),
+    "packages are imported through __init__": (
+        conventions.check_imports_of_packages,
+        Source(f"{JUDGING_PACKAGE}x.py", "from rowkey.keys.part_interface import Part\n"),
+    ),
+    "files hide no function": (
+        conventions.check_module_names,
+        Source(f"{JUDGING_PACKAGE}hide.py", "def hide(): ...\n"),
+    ),
+    "judging is pure": (
+        conventions.check_purity,
+        Source(f"{JUDGING_PACKAGE}x.py", "import time\n"),
+    ),
+    "modules say why": (conventions.check_module_docstrings, Source("tools/x.py", '"""X"""\n')),
+    "tests say what": (
+        conventions.check_test_docstrings,
+        Source(TEST_PATH, "def test_x():\n    assert 1 == f()\n"),
+    ),
+    "tests can fail": (
+        conventions.build_assertion_check(conventions.find_asserting_functions(read_sources())),
+        Source(TEST_PATH, 'def test_x():\n    """It runs."""\n    print(1)\n'),
+    ),
+    "tests list no plugins": (
+        conventions.build_plugin_list_check(
+            tuple(frozenset(plugins) for plugins in PLUGIN_FOLDERS.values())
+        ),
+        Source(TEST_PATH, f"KINDS = {sorted(TRANSFORMS)[3:]}\n"),
+    ),
+    "nothing is unfinished": (
+        conventions.check_unfinished_notes,
+        Source("docs/x.md", "TO" + "DO later"),
+    ),
+    "no machine is named": (
+        conventions.check_machine_paths,
+        Source("docs/x.md", "see /ho" + "me/me"),
+    ),
+    "no registry is named": (conventions.check_registries, Source("x.txt", "--index" + "-url x")),
+    "fragments are sentences": (
+        conventions.check_changelog_fragments,
+        Source("changes/x.new.md", "Something was added."),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_every_file_keeps_the_convention(name: str) -> None:
+    """No file of the repository breaks the convention."""
+    check, _ = CONVENTIONS[name]
+    assert [] == [breach for source in read_sources() for breach in check(source)]
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_planted_breach_is_found(name: str) -> None:
+    """Each convention finds the breach that is planted for it."""
+    check, planted = CONVENTIONS[name]
+    assert 1 == len(list(check(planted)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["from datetime import datetime\nx = datetime.now()", "from random import Random\nx = Random()",
+     "import socket", "from uuid import uuid4", "import os\nx = os.urandom(4)"],
+)  # fmt: skip
+def test_impurity_is_seen(line: str) -> None:
+    """Each way to read the clock, the network or chance is found in the packages that judge."""
+    assert list(conventions.check_purity(Source(f"{JUDGING_PACKAGE}x.py", f"{line}\n")))
+
+
+def test_a_plugin_folder_holds_plugins_only() -> None:
+    """The files of a plugin folder are its plugins: none is missing and none is left over."""
+    for folder, plugins in PLUGIN_FOLDERS.items():
+        files = {s.name for s in read_sources() if s.is_package_file and s.parts[-2] == folder}
+        assert files - {"__init__"} == {name for name in plugins if _is_built_in(plugins[name])}
+
+
+def _is_built_in(plugin: Any) -> bool:
+    """Return whether a plugin comes with rowkey."""
+    return plugin is None or plugin.__module__.startswith("rowkey.")
+
+
+def test_a_class_name_is_used_once() -> None:
+    """No two public classes of the package share a name."""
+    planted = [Source(f"{PACKAGE}{name}.py", "class Region: ...\n") for name in "ab"]
+    assert ["Region"] == conventions.find_repeated_classes(planted)
+    assert [] == conventions.find_repeated_classes(read_sources())
