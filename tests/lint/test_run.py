@@ -54,9 +54,9 @@ def test_ignoring_is_stronger_than_choosing() -> None:
 @pytest.mark.parametrize("word", ["RK9", "monotone", "R", "", "RK1000"])
 def test_a_word_that_means_no_rule_is_refused(word: str) -> None:
     """It is a slip, and would silently check nothing."""
-    with pytest.raises(InvalidArgument, match="no rule is called"):
+    with pytest.raises(InvalidArgument, match="no rule has the name or code"):
         select_rules([word])
-    with pytest.raises(InvalidArgument, match="no rule is called"):
+    with pytest.raises(InvalidArgument, match="no rule has the name or code"):
         select_rules([], [word])
 
 
@@ -160,7 +160,7 @@ def test_every_rule_is_chosen_by_default() -> None:
     }
 
 
-@pytest.mark.parametrize(("most", "more"), [(2, "3 more are"), (4, "1 more is"), (5, ""), (9, "")])
+@pytest.mark.parametrize(("most", "more"), [(2, "3 more findings of this rule are"), (4, "1 more finding of this rule is"), (5, ""), (9, "")])
 @pytest.mark.parametrize("allowed", [0, 1, 5])
 def test_findings_that_are_not_listed_are_counted_and_stand_nowhere(
     most: int, more: str, allowed: int, monkeypatch: pytest.MonkeyPatch

@@ -210,7 +210,7 @@ def test_minimum_versions_keep_what_is_expired() -> None:
 def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
     """Told where both words stand, and how: a warning where each event is a row of its own."""
     one = found(ADVISED, "min-versions-keep-files")
-    assert "no file is dropped whole" in one.message
+    assert "HBase cannot drop expired files whole" in one.message
     assert ("info", "Leave min_versions out") == (one.severity, one.remedy[:22])
     for words, expected in (
         ({"ttl": "7d", "versions": 2}, []),
@@ -222,7 +222,7 @@ def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
         "slices/rows", families={"d": {"ttl": "1d", "versions": 2, "min_versions": 1}}
     )
     [one] = check_design(history, select=["min-versions-keep-files"]).findings
-    assert ("warning", True) == (one.severity, "none of them is ever deleted" in one.message)
+    assert ("warning", True) == (one.severity, "no event is ever deleted" in one.message)
 
 
 @pytest.mark.claims(29)

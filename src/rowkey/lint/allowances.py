@@ -29,7 +29,7 @@ _ALLOW_COMMENT = re.compile(
 
 @dataclass(slots=True)
 class Allowance:
-    """One comment that allows findings.
+    """One allow comment of a design file: the rules it names and its reason.
 
     Args:
         line: its line, from 1.
@@ -46,7 +46,7 @@ class Allowance:
     used_names: set[str] = field(default_factory=set)
 
     def match_finding(self, finding: Finding) -> bool:
-        """Return whether the comment allows a finding, and record that it was needed."""
+        """Return whether the comment allows a finding, and record that it is used."""
         if finding.line != self.covered_line:
             return False
         meant = [name for name in self.rule_names if has_rule_name(finding, name)]
@@ -55,7 +55,7 @@ class Allowance:
 
 
 def has_rule_name(finding: Finding, name: str) -> bool:
-    """Return whether a name, with hyphens or underscores, or a code names a finding's rule."""
+    """Return whether a name or code, as written in an allow comment, is a finding's rule."""
     return name.replace("_", "-").lower() == finding.name or name.upper() == finding.code
 
 
@@ -86,7 +86,7 @@ def parse_allowances(text: str) -> Iterator[Allowance]:
 
 
 def _map_covered_lines(text: str) -> dict[int, int]:
-    """Return, for each line, the line that a comment on it refers to."""
+    """Return, for each line of a file, the line that an allow comment on it covers."""
     lines = text.split("\n")
     found = {len(lines): len(lines)}
     for line in range(len(lines) - 1, 0, -1):

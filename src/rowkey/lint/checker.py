@@ -11,7 +11,7 @@ from rowkey.lint.contract import format_rule_name
 from rowkey.lint.finding import SEVERITIES
 from rowkey.lint.rules import RULES
 from rowkey.lint.subject import LintSubject
-from rowkey.messages import suggest_name
+from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MAX_FINDINGS_PER_RULE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class AllowedFinding:
-    """A finding that a comment in the file allows.
+    """A finding that a comment in the design file allows, with the reason.
 
     Args:
         finding: what was found.
@@ -66,7 +66,7 @@ class LintResult:
         return tuple(cause for cause in self.causes if cause.code not in told)
 
     def filter_by_severity(self, severity: Severity) -> tuple[Finding, ...]:
-        """Return the findings of at least some severity."""
+        """Return the findings of a severity or a more serious one."""
         least = SEVERITIES.index(severity)
         return tuple(one for one in self.findings if one.rank >= least)
 
@@ -80,7 +80,7 @@ def check_design(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> LintResult:
-    """Run the rules over a design.
+    """Check a design with the lint rules and return their findings.
 
     Args:
         design: the design.
@@ -113,7 +113,7 @@ def _build_sort_key(finding: Finding) -> tuple[int, str, str]:
 
 
 def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding]]:
-    """Run all rules, those that look at the findings of others last."""
+    """Run all rules on a design and return their findings and the allowed findings."""
     found: list[Finding] = []
     allowed: list[AllowedFinding] = []
     for rule in sorted(RULES.values(), key=lambda kind: (kind.runs_last, kind.code)):
@@ -135,8 +135,11 @@ def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding
 
 
 def _build_overflow_finding(rule: type[Rule], count: int) -> Finding:
-    """Return the finding that replaces a rule's findings beyond the limit."""
-    more = f"{count:,} more {'is' if count == 1 else 'are'} not listed"
+    """Return the finding that says how many more findings of a rule are not listed."""
+    more = (
+        f"{pluralize(count, 'more finding')} of this rule {'is' if count == 1 else 'are'} "
+        "not listed"
+    )
     return rule().build_finding("", more, unlisted=count)
 
 
@@ -160,13 +163,15 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
 
 
 def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
-    """Yield the rules that a name or the beginning of a code selects."""
+    """Yield the rules with a name, a code, or the beginning of a code."""
     meant = [rule for rule in rules if _is_match(rule, selector)]
     if not meant:
         names = [format_rule_name(rule.name) for rule in rules]
-        what = f"no rule is called {selector[:60]!r}"
+        what = f"no rule has the name or code {selector[:60]!r}"
         near = suggest_name(selector.replace("_", "-"), names)
-        raise InvalidArgument(path, what, "a name, a code or its beginning, such as RK1", near)
+        raise InvalidArgument(
+            path, what, "a rule's name, its code or the beginning of a code, such as RK1", near
+        )
     yield from meant
 
 

@@ -38,7 +38,7 @@ class RuleDoc:
 
 
 class Rule(ABC):
-    """One rule about table designs.
+    """One lint rule: finds a known mistake in table designs.
 
     Its docstring has a first sentence and the sections `What it does:`, `Why it hurts:`,
     `Use instead:` and `Source:`. `bad_design` and `good_design` are whole design files: the tests
@@ -51,31 +51,30 @@ class Rule(ABC):
     """RK and three digits, of which the first is its group."""
     severity: ClassVar[Severity]
     claims: ClassVar[tuple[int, ...]] = ()
-    """Numbers of the claims of the sources that it answers."""
+    """Numbers of the claims in books and articles that the rule checks."""
     cause: ClassVar[str] = ""
-    """The cause of heat that it foresees, if it does; `check` then tells it once."""
+    """The cause of hot spots that the rule predicts, if any; `check` then reports it once."""
     runs_last: ClassVar[bool] = False
-    """Whether it looks at what the other rules found; such a rule cannot be allowed away."""
+    """Whether it checks the findings of other rules; no comment can allow its findings."""
     bad_design: ClassVar[str]
-    """A design file in which it finds something."""
+    """An example design file that breaks the rule."""
     good_design: ClassVar[str]
-    """The same, mended: no rule finds anything in it."""
+    """The same design file without the mistake; no rule has a finding in it."""
     sample_csv: ClassVar[str] = ""
-    """Rows of a CSV sample under which both are judged; empty for none."""
+    """Rows of a CSV sample by which both examples are judged; empty for none."""
     other_codes: ClassVar[tuple[str, ...]] = ()
-    """Codes of other rules that find something in `bad_design` and must, for it is bad in several
-    ways."""
+    """Codes of other rules that `bad_design` breaks as well."""
 
     @abstractmethod
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
-        """Yield what the rule finds in a design.
+        """Yield a finding for each place of a design that breaks the rule.
 
         Args:
             subject: the design, and what is known of it.
         """
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
-        """Return the options to change, by path; empty if no fix is safe.
+        """Return the options of the design file to change, by path; empty if no fix is safe.
 
         Safe is what changes no stored byte and answers every read as before: attributes of
         families, never the key. `("families", "d", "ttl"): None` takes a word away.
@@ -98,7 +97,7 @@ class Rule(ABC):
         line: int = 0,
         **evidence: Any,
     ) -> Finding:
-        """Return a finding of this rule.
+        """Return a finding with this rule's code and name.
 
         Args:
             path: where, as `LintSubject.format_path` prints it.
@@ -125,7 +124,7 @@ class Rule(ABC):
 
     @classmethod
     def parse_docstring(cls) -> RuleDoc:
-        """Return the sections of the rule's docstring.
+        """Return the sections of this rule's docstring.
 
         Raises:
             AssertionError: a section is missing.
@@ -138,7 +137,7 @@ _HEADING = re.compile(rf"^({'|'.join(_SECTION_TITLES)}):\s*", re.MULTILINE)
 
 
 def parse_rule_doc(text: str) -> RuleDoc:
-    """Return the sections of a rule's docstring.
+    """Parse a rule's docstring into its sections.
 
     >>> parse_rule_doc("It.\\n\\nWhat it does: a\\n\\nWhy it hurts: b\\n\\nUse instead: c\\n\\n"
     ...     "Source: d").remedy
@@ -153,7 +152,7 @@ def parse_rule_doc(text: str) -> RuleDoc:
 
 
 def format_rule_name(name: str) -> str:
-    """Return a rule's name as it is written in comments and on the command line.
+    """Return a rule's name with hyphens, as comments and the command line write it.
 
     >>> format_rule_name("moving_front")
     'moving-front'

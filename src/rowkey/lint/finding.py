@@ -18,7 +18,7 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding of a rule in a design.
+    """One problem that a rule found in a design, with its fix.
 
     Args:
         code: the rule's code.
@@ -45,6 +45,7 @@ class Finding:
     line: int = 0
 
     def __post_init__(self) -> None:
+        """Make the texts printable, because values of a file may be in them."""
         for piece in ("path", "message", "remedy", "verdict"):
             object.__setattr__(self, piece, shorten_text(getattr(self, piece)))
 
@@ -55,7 +56,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Return the message, the fix, and where the sources are wrong, as sentences."""
+        """Return the message, the remedy and the verdict on the sources as one text."""
         stop = "" if self.message.endswith((".", "…")) else "."
         return " ".join(filter(None, (f"{self.message}{stop}", self.remedy, self.verdict)))
 

@@ -26,7 +26,7 @@ MAX_FIXES = 200
 
 @dataclass(frozen=True, slots=True)
 class FixedDesign:
-    """A design file after its fixes.
+    """A design file after the safe fixes of its findings.
 
     Args:
         text: the file.
@@ -60,7 +60,7 @@ def apply_fixes(
     Raises:
         InvalidArgument: no rule has such a code or name.
     """
-    assert design.source is not None, "a design of Python has no text"
+    assert design.source is not None, "a design written in Python has no file text to fix"
     now = FixedDesign(design.source.text, design, ())
     tried: set[tuple[str, str]] = set()
     while len(now.fixed_findings) < MAX_FIXES:
@@ -78,7 +78,7 @@ def _try_fixes(
     ignore: Sequence[str],
     tried: set[tuple[str, str]],
 ) -> Iterator[FixedDesign]:
-    """Yield the file with one more finding fixed, for each finding that has a fix."""
+    """Yield the design file with one more finding fixed, for each finding with a safe fix."""
     rules = {rule.code: rule for rule in RULES.values()}
     subject = LintSubject(state.design, sample)
     found = check_design(state.design, sample, select=select, ignore=ignore).findings
@@ -102,7 +102,7 @@ def _try_fixes(
 
 
 def _parse_changed_text(original: Design, text: str) -> Design | None:
-    """Return the design of a changed text, or None if it is invalid."""
+    """Parse a changed design file; None if it is invalid."""
     source = original.source.name if original.source is not None else ""
     try:
         return Design.loads(text, source=source, directory=Path(original.directory))

@@ -25,7 +25,7 @@ def summarize_sample(
     *,
     seed: int = 0,
 ) -> SampleSummary:
-    """Read a sample once and return what it shows about a design.
+    """Read a sample once and return the summary that rules judge a design by.
 
     All declared fields are read where the file has them; else those that judging needs.
 
@@ -55,7 +55,7 @@ def summarize_sample(
 
 
 def _summarize_file(design: Design, file: SampleFile, seed: int) -> SampleSummary:
-    """Return what the events of a file show, in one pass over them."""
+    """Return the summary of a sample file's events, in one pass."""
     summary = SampleSummary(
         file.fields,
         design.key,

@@ -68,7 +68,7 @@ class PlannedRead:
 
 @dataclass(frozen=True)
 class LintSubject:
-    """A design that is being checked.
+    """A design to be checked, with facts derived from it on first use.
 
     Args:
         design: the design, bound.
@@ -82,7 +82,7 @@ class LintSubject:
 
     @property
     def key(self) -> Key:
-        """Return the bound row key; `terms[i]` is the notation of `parts[i]`."""
+        """Return the row key of the design; `terms[i]` is the notation of `parts[i]`."""
         return self.design.key
 
     @property
@@ -97,7 +97,7 @@ class LintSubject:
 
     @cached_property
     def facts(self) -> dict[str, FieldFacts]:
-        """Return the facts of fields by name, from the sample or else the declaration.
+        """Return the facts of each field, from the sample or else as declared.
 
         A field of which nothing is known is missing.
         """
@@ -117,7 +117,7 @@ class LintSubject:
         return self.facts.get(name, FieldFacts())
 
     def count_distinct(self, name: str) -> int | None:
-        """Return how many values a field has, or None if nobody declares or measures it."""
+        """Return how many values a field has; None if neither declared nor sampled."""
         return count_combined_values(self.design, self.facts, [name])
 
     def list_values(self, name: str) -> list[Any]:
@@ -138,7 +138,7 @@ class LintSubject:
     # The key
 
     def iter_parts(self) -> Iterator[tuple[str, Part]]:
-        """Yield each part of the key with its notation."""
+        """Yield each part of the row key with its notation."""
         for term, part in zip(self.key.terms, self.key.parts, strict=True):
             yield f"[{term}]", part
 
@@ -151,7 +151,7 @@ class LintSubject:
 
     @cached_property
     def unordered_fields(self) -> Mapping[str, str]:
-        """Return the fields that the key holds whole but in no order, each with its notation."""
+        """Return the fields that the key holds whole but not sorted, with their key parts."""
         fields = {}
         for notation, part in self.iter_parts():
             if len(part.fields) != 1 or not part.residue(part.fields[0]).is_empty:
@@ -163,7 +163,7 @@ class LintSubject:
 
     @cached_property
     def properties(self) -> DesignProperties:
-        """Return the derived properties: decodability, losses, order."""
+        """Return the derived properties of the key: decodability, losses, order."""
         return derive_properties(self.design, self.facts)
 
     @cached_property
@@ -173,7 +173,7 @@ class LintSubject:
 
     @cached_property
     def bucket_count(self) -> int | None:
-        """Return how many values the bucket and salt parts take together; None without any."""
+        """Return the product of all bucket and salt counts of the key; None without any."""
         count, found = count_spreading_parts(self.key), 1
         for part in self.key.parts[:count]:
             found *= part.cardinality or 1
@@ -181,12 +181,12 @@ class LintSubject:
 
     @cached_property
     def key_bytes(self) -> float:
-        """Return the mean bytes of a row key, guessed from types where nothing is known."""
+        """Return the mean bytes of a row key, estimated from field types if unknown."""
         return self.design.estimate_key_bytes(self.facts)
 
     @cached_property
     def known_key_bytes(self) -> float | None:
-        """Return the mean bytes of a row key; None if that would be a guess."""
+        """Return the mean bytes of a row key; None if it could only be guessed."""
         for part in self.key.parts:
             framing = part.framing
             is_told = any(self.find_facts(name).mean_bytes is not None for name in part.fields)
@@ -232,12 +232,12 @@ class LintSubject:
 
     @property
     def _row_counts(self) -> RowCounts | None:
-        """Return how many rows the events of the sample are; None if nobody counted."""
+        """Return how many distinct rows the sampled events write; None if not counted."""
         return None if self.sample is None else self.sample.row_counts
 
     @property
     def keyed_events(self) -> KeyedEvents | None:
-        """Return the sample's events with their keys; None if few, or if the key is salted."""
+        """Return the sampled events with their row keys; None if too few or salted."""
         if self.sample is None or self.sample.is_thin or self.key.is_salted:
             return None
         return self.sample.keyed_events
@@ -256,7 +256,7 @@ class LintSubject:
         return tuple(self._plan_declared_read(n, read) for n, read in enumerate(self.design.reads))
 
     def _plan_declared_read(self, index: int, read: DeclaredRead) -> PlannedRead:
-        """Plan a declared read with example values."""
+        """Plan a declared read with example values of its parameters."""
         path = self.format_path("reads", index)
         try:
             bounds = read.build_bounds(choose_example_values(read, self.facts))
@@ -265,7 +265,7 @@ class LintSubject:
             return PlannedRead(path, read, {}, None)
 
     def format_fan_out_change(self, bucket_count: int) -> str:
-        """Return a phrase that names the reads with more ranges under a new bucket count."""
+        """Return a phrase that names the reads with more ranges under more buckets."""
         now = self.bucket_count or 1
         names = [
             one.read.name
@@ -278,7 +278,7 @@ class LintSubject:
         return f"; {' and '.join(names)} then {asks} {bucket_count:,} ranges for {now:,}"
 
     def format_split_advice(self, part: Part) -> str:
-        """Return a phrase with new splits for a part that changes from digits to bytes.
+        """Return a phrase with new splits for a key part that changes from text to bytes.
 
         Nothing where it does not lead the key, or the splits are quantiles, which follow it.
         """
@@ -289,7 +289,7 @@ class LintSubject:
         return f", and cut with splits = {format_toml_value(evenly)}"
 
     def find_serving_key(self, planned_read: PlannedRead) -> SpreadProposal | None:
-        """Return a key, with splits, for a second table that serves a read; None if none is known.
+        """Return a key and splits for a second table that serves a read; None if unknown.
 
         What spreads is a bucket of what the read gives, where that differs between events of one
         moment; else what spreads the rows of this table.
@@ -316,7 +316,7 @@ class LintSubject:
         return self.design.fields[name].type.unit_ns is not None
 
     def count_pinned_bytes(self, planned_read: PlannedRead) -> int:
-        """Return how many leading bytes all rows of each of a read's ranges share."""
+        """Return how many leading key bytes are constant within each range of a read."""
         pinned = planned_read.plan.pinned_count if planned_read.plan is not None else 0
         total = 0
         for part in self.key.parts[:pinned]:
@@ -329,7 +329,7 @@ class LintSubject:
 
     @staticmethod
     def format_path(*steps: str | int) -> str:
-        """Return a path as findings show it.
+        """Join steps to a dotted path as findings show it.
 
         >>> LintSubject.format_path("families", "d", "ttl"), LintSubject.format_path("reads", 0)
         ('families.d.ttl', 'reads[0]')
@@ -337,7 +337,7 @@ class LintSubject:
         return format_path(steps)
 
     def is_declared(self, *steps: str | int) -> bool:
-        """Return whether the file itself has an option."""
+        """Return whether the design file itself sets an option."""
         here: Any = self.declared_tree
         for step in steps:
             try:
@@ -347,18 +347,18 @@ class LintSubject:
         return True
 
     def find_nearest_path(self, *steps: str | int) -> str:
-        """Return the path of an option, or of its nearest parent in the file."""
+        """Return the path of an option, or of the nearest table above it in the file."""
         while len(steps) > 1 and not self.is_declared(*steps):
             steps = steps[:-1]
         return format_path(steps)
 
     @cached_property
     def declared_tree(self) -> dict[str, Any]:
-        """Return the options that the file declares, as a tree."""
+        """Return the options that the design file sets, as nested dictionaries."""
         return self.design.declaration.model_dump(by_alias=True, exclude_unset=True)
 
     def find_family_path(self, name: str) -> str:
-        """Return where the file mentions a family: its table, else the first field in it.
+        """Return the path of a family's table in the file, or of the first field in it.
 
         Nothing of the file names the family `d` where no field is said to be in it; then it is
         the path of the families as a whole, or of the fields.
@@ -372,27 +372,28 @@ class LintSubject:
         return "families" if self.is_declared("families") else "fields"
 
     def find_line(self, path: str) -> int:
-        """Return the line of a path or of its nearest parent; 0 without a file."""
+        """Return the file line of a path or of the nearest table above it; 0 without a file."""
         written = self.design.source
         return 0 if written is None else written.source_map.find_line(path)
 
     def find_path_at(self, line: int) -> str:
-        """Return the path of the first key on a line, or an empty string."""
+        """Return the path of the first option on a file line, or an empty string."""
         written = self.design.source
         return "" if written is None else written.source_map.find_path_at(line)
 
     @cached_property
     def allowances(self) -> tuple[Allowance, ...]:
-        """Return the allow comments of the file."""
+        """Return the allow comments of the design file."""
         written = self.design.source
         return () if written is None else tuple(parse_allowances(written.text))
 
     def find_allowances(self, line: int) -> Sequence[Allowance]:
-        """Return the allow comments that refer to a line."""
+        """Return the allow comments that cover a file line."""
         return self._allowances_by_line.get(line, ())
 
     @cached_property
     def _allowances_by_line(self) -> dict[int, list[Allowance]]:
+        """Return the allow comments by the file line that they cover."""
         found: dict[int, list[Allowance]] = {}
         for one in self.allowances:
             found.setdefault(one.covered_line, []).append(one)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def edit_toml(text: str, changes: Mapping[KeyPath, Any]) -> str:
-    r"""Return a design file with some of its options changed.
+    r"""Set, add or remove options in the text of a TOML file; all else stays.
 
     Args:
         text: the file, which is TOML; with or without a byte order mark, its lines ended either
@@ -40,7 +40,7 @@ _ALLOW_COMMENT = re.compile(r"#\s*rowkey:\s*allow\b")
 
 
 def _change_option(text: str, path: KeyPath, value: Any) -> str:
-    """Return the text with one option changed, added or removed."""
+    """Return the file text with one option set, added or removed."""
     spans = find_spans(text)
     if path in spans.value_spans:
         place = spans.value_spans[path]
@@ -85,22 +85,22 @@ def _change_option(text: str, path: KeyPath, value: Any) -> str:
 
 
 def _format_dotted_name(steps: KeyPath) -> str:
-    """Return path steps as a dotted TOML key."""
+    """Join path steps to a dotted TOML key."""
     return ".".join(format_toml_name(str(step)) for step in steps)
 
 
 def _find_line_ending(text: str) -> str:
-    """Return the line ending of a text."""
+    """Return the line ending that a file text uses."""
     return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
 def _replace_value(text: str, span: tuple[int, int], value: Any) -> str:
-    """Return the text with another value at a span."""
+    """Return the file text with the value at a span replaced."""
     return f"{text[: span[0]]}{format_toml_value(value)}{text[span[1] :]}"
 
 
 def _insert_inline(text: str, span: tuple[int, int], pair: str) -> str:
-    """Return the text with one more option in an inline table."""
+    """Return the file text with an option added to an inline table."""
     start, stop = span
     given = text[start:stop]
     if not given.startswith("{"):
@@ -113,7 +113,7 @@ def _insert_inline(text: str, span: tuple[int, int], pair: str) -> str:
 def _insert_aligned_line(
     text: str, siblings: Sequence[KeyPath], line: str, spans: TomlSpans
 ) -> str:
-    """Return the text with a new line after the last sibling, indented and aligned like it.
+    """Return the file text with an option line after its siblings, aligned with them.
 
     Its sign of equality comes below that of the word above it.
     """
@@ -126,7 +126,7 @@ def _insert_aligned_line(
 
 
 def _insert_line(text: str, offset: int, line: str) -> str:
-    """Return the text with a new line after the one at an offset."""
+    """Return the file text with a new line after the line of an offset."""
     newline, end = text.find("\n", offset), _find_line_ending(text)
     if newline < 0:
         return f"{text}{end}{line}"
@@ -134,7 +134,7 @@ def _insert_line(text: str, offset: int, line: str) -> str:
 
 
 def _remove_option(text: str, path: KeyPath, spans: TomlSpans) -> str:
-    """Return the text without an option.
+    """Return the file text without an option.
 
     Where nothing else says that its table is there, the table stays, with nothing in it.
     """
@@ -160,7 +160,7 @@ def _remove_option(text: str, path: KeyPath, spans: TomlSpans) -> str:
 
 
 def _count_written_steps(path: KeyPath, spans: TomlSpans) -> int:
-    """Return how many steps of a path are written in its own dotted key."""
+    """Return how many steps of an option's path its own dotted key has in the file."""
     if path in spans.owner_tables:
         return len(path) - len(spans.owner_tables[path])
     around = max(

@@ -69,23 +69,27 @@ where = "user = ?"
     """Bytes of a block by default. Source: HConstants, BLOCKSIZE of ColumnFamilyDescriptor."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose block size does not suit the reads."""
         plans = [one.plan for one in subject.reads if one.plan is not None]
         for name, family in subject.families.items():
             if not plans or not subject.is_declared("families", name, "block_size"):
                 continue
             gets = sum(plan.is_point for plan in plans)
             if family.block_size > self.DEFAULT_BLOCK_BYTES and gets == len(plans):
-                what = "all declared reads get single rows, and each of them reads a whole block"
+                what = "every declared read gets a single row, and each get loads a whole block"
             elif family.block_size < self.DEFAULT_BLOCK_BYTES and not gets:
-                what = "no declared read gets a single row, and small blocks need a large index"
+                what = (
+                    "no declared read gets a single row, so small blocks only enlarge the "
+                    "block index"
+                )
             else:
                 continue
             yield self.build_finding(
                 subject.format_path("families", name, "block_size"),
                 f"{what} of {family.block_size:,} bytes"
                 if gets
-                else f"{what}: {family.block_size:,} bytes for each block",
-                f"Leave it at {self.DEFAULT_BLOCK_BYTES:,}.",
+                else f"{what}; blocks have {family.block_size:,} bytes",
+                f"Leave it at {self.DEFAULT_BLOCK_BYTES:,}, the default block_size of HBase.",
                 value=family.block_size,
                 family=name,
                 gets=gets,
@@ -93,6 +97,7 @@ where = "user = ?"
             )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the default block size for the family of a finding."""
         return {
             ("families", str(finding.evidence["family"]), "block_size"): self.DEFAULT_BLOCK_BYTES
         }

@@ -73,6 +73,7 @@ where = "user = ?"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose Bloom filter the declared reads cannot use."""
         planned = [one for one in subject.reads if one.plan is not None]
         gets = [one for one in planned if one.plan and one.plan.is_point]
         pinned = {one.read.name: subject.count_pinned_bytes(one) for one in planned}
@@ -87,12 +88,12 @@ where = "user = ?"
                 longest = max(pinned, key=lambda read: pinned[read])
                 yield self.build_finding(
                     path,
-                    f"the filter needs the first {length} bytes of the key, and no read fixes as "
-                    "many: "
-                    f"{longest} fixes {pinned[longest]}",
-                    "Use the number of bytes that the reads fix, or ROW.",
+                    f"the Bloom filter {family.bloom} needs the first {length} bytes of the "
+                    f"row key, but the read '{longest}', which gives the most, gives only "
+                    f"{pinned[longest]}",
+                    "Shorten the prefix to the bytes that the reads give, or set bloom to ROW.",
                     value=family.bloom,
-                    verdict="Filters by row help gets only, not scans.",
+                    verdict="Bloom filters of whole rows help gets only, not scans.",
                     family=name,
                     pinned=pinned[longest],
                 )
@@ -100,7 +101,7 @@ where = "user = ?"
     def _check_gets(
         self, subject: LintSubject, path: str, name: str, gets: list[PlannedRead]
     ) -> Iterator[Finding]:
-        """What a filter of rows, of rows and columns, or none does to gets of single rows."""
+        """Yield a finding if a family's Bloom filter does not suit the gets of single rows."""
         bloom = subject.families[name].bloom
         whole = [one.read.name for one in gets if not self._is_column_get(subject, name, one)]
         better = "ROW" if whole else "ROWCOL"
@@ -109,21 +110,23 @@ where = "user = ?"
         severity: Severity | None = None
         named = " if your client names the column" if better == "ROWCOL" else ""
         if bloom == "NONE":
-            what = f"{first} gets single rows, and without a Bloom filter each get opens every file"
+            what = (
+                f"the read '{first}' gets single rows, and without a Bloom filter each get "
+                "opens every file"
+            )
         elif bloom == "ROWCOL" and len(whole) == len(gets):
             severity = None if is_sure else "info"
             gets_many = "gets whole rows" if is_sure else "gets rows of several columns"
             named = "" if is_sure else " if your clients name no column, or several"
             what = (
-                f"{first} {gets_many}, and ROWCOL helps only gets that name one column, although "
-                "it "
-                "has an entry for every cell"
+                f"the read '{first}' {gets_many}, but ROWCOL helps only gets of one column, "
+                "and its filter needs an entry for every cell"
             )
         elif bloom == "ROW" and not whole:
             severity = "info"
             what = (
-                f"{first} gets one column of a row that many events share: ROW tells whether the "
-                "row is in a file, but not whether that column is"
+                f"the read '{first}' gets one column of a row that many events share; ROW "
+                "shows which files have the row, but not which have that column"
             )
         else:
             return
@@ -133,14 +136,14 @@ where = "user = ?"
             f'Set bloom = "{better}"{named}.',
             severity=severity,
             value=bloom,
-            verdict="Filters by row help gets only, not scans.",
+            verdict="Bloom filters of whole rows help gets only, not scans.",
             family=name,
             better=better,
         )
 
     @staticmethod
     def _is_column_get(subject: LintSubject, family: str, planned_read: PlannedRead) -> bool:
-        """Whether a get is of the one cell that an event has in a family of a shared row.
+        """Return whether a get reads exactly one cell of a family.
 
         Of rows of one event with a single cell nothing is told: a client may name it or not.
         """
@@ -153,7 +156,7 @@ where = "user = ?"
 
     @staticmethod
     def _is_multi_event_get(subject: LintSubject, planned_read: PlannedRead) -> bool:
-        """Whether a get is of many events of a shared row, so that it names no single column."""
+        """Return whether a get reads several events of one shared row."""
         opening = subject.design.layout.qualifier_prefix
         if opening is None:
             return False
@@ -162,6 +165,7 @@ where = "user = ?"
         return not all(isinstance(planned_read.bounds.get(name), Equal) for name in names)
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the ROW filter for the family; nothing where only the client can decide."""
         better = finding.evidence.get("better", "ROW")
         if better != "ROW" or finding.severity == "info":
             return {}

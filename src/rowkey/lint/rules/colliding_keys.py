@@ -54,11 +54,12 @@ name = { type = "text", max_bytes = 200 }
 """
     MIN_ODDS = 1e-6
     """Odds from which a collision is worth a word: one table in a million."""
-    UNKNOWN_COUNT_NOTE = "; the number of values is an assumption"
+    UNKNOWN_COUNT_NOTE = "; the number of values is assumed, because it is not declared"
     ASSUMED_VALUES = 1_000_000
     """Values that are taken where nobody says how many there are; told as such."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each key field whose different values may share a row key."""
         for name in subject.properties.losses:
             holding = [part for part in subject.key.parts if name in part.fields]
             space = max((p.cardinality or 0 for p in holding), default=0)
@@ -67,7 +68,7 @@ name = { type = "text", max_bytes = 200 }
                     "key",
                     f"rows that differ only in {name} may share a key: "
                     f"{subject.properties.losses[name]}",
-                    f"Put the whole {name} after it.",
+                    f"Add {name} itself to the key, after that part.",
                     value=name,
                     field=name,
                 )
@@ -78,14 +79,16 @@ name = { type = "text", max_bytes = 200 }
             if odds >= self.MIN_ODDS:
                 yield self.build_finding(
                     "key",
-                    f"with {bits // 8} bytes of digest, two of {pluralize(values, 'value')} of "
-                    f"{name} "
-                    f"share a key with a probability of {odds:.2g}"
-                    f"{'' if known else self.UNKNOWN_COUNT_NOTE}",
-                    f"Use more bytes, or put the whole {name} after it.",
+                    f"with {bits // 8} bytes of digest, some two of "
+                    f"{pluralize(values, 'value')} of {name} share a row key with a "
+                    f"probability of {odds:.2g}{'' if known else self.UNKNOWN_COUNT_NOTE}",
+                    f"Use a longer digest, or add {name} itself to the key, after the digest.",
                     severity="warning" if odds > 0.001 else "info",
                     value=name,
-                    verdict="Digest lengths are in bytes; 8 bits collide at 20 values.",
+                    verdict=(
+                        "The length of a digest is in bytes, not bits: 8 bits collide "
+                        "from about 20 values on."
+                    ),
                     field=name,
                     values=values,
                     bits=bits,

@@ -62,6 +62,7 @@ page    = "u32"
     """Events below which one value may be chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each column that has one value in all sampled events."""
         if subject.sample is None or subject.sample.event_count < self.MIN_EVENTS:
             return
         for cell in subject.cells:
@@ -72,10 +73,10 @@ page    = "u32"
             spent = compute_cell_bytes(0, len(cell.family.encode()), len(cell.qualifier), 0)
             yield self.build_finding(
                 subject.format_path("fields", name),
-                f"{name} has the same value in all {pluralize(facts.value_count, 'event')}, and "
-                "costs "
-                f"at least {spent + subject.key.part_sequence.framing.min_bytes:,} bytes in each",
-                "Leave it out, or make it nullable and write it only where it differs.",
+                f"the column {name} has the same value in all "
+                f"{pluralize(facts.value_count, 'event')}, and costs at least "
+                f"{spent + subject.key.part_sequence.framing.min_bytes:,} bytes in each event",
+                f"Leave {name} out, or declare it nullable and write it only where it differs.",
                 value=name,
                 events=facts.value_count,
             )

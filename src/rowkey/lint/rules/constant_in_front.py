@@ -55,15 +55,19 @@ line = { type = "text", max_bytes = 500 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for a constant at the front of the key."""
         for shown, part in subject.iter_parts():
             if part is subject.leading_part or part.framing.max_bytes == 0:
                 return
             yield self.build_finding(
                 "key",
-                f"{shown} is the same in every key, and takes {part.framing.min_bytes} or more "
-                "bytes in every cell",
-                "Leave it out, unless it is a version of the key or separates tenants.",
+                f"the key starts with {shown}, which is the same in every row and takes at "
+                f"least {part.framing.min_bytes} bytes of every cell",
+                "Leave it out, unless it marks a version of the key format or separates tenants.",
                 value=shown,
-                verdict="Nothing needs to be reserved: a nullable field can be added at the end.",
+                verdict=(
+                    "No bytes need to be reserved for later: a nullable field can be "
+                    "added at the key's end."
+                ),
                 fields=part.fields,
             )

@@ -64,6 +64,7 @@ heap    = "16GiB"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the servers' heap has too few memstores for the regions."""
         cluster, families = subject.cluster, len(subject.families)
         if cluster.heap_bytes is None:
             return
@@ -76,20 +77,21 @@ heap    = "16GiB"
         many = f"{families} families" if families > 1 else "one family"
         if regions > most:
             said = (
-                f"{pluralize(regions, 'region')} of {many} are {regions / cluster.servers:,.0f} "
-                "for each "
-                "server"
+                f"{pluralize(regions, 'region')} with {many} make "
+                f"{regions / cluster.servers:,.0f} regions on each server"
             )
         else:
-            said = f"the table's size needs {pluralize(needed, 'region')} of {many}"
+            said = f"the table will grow to {pluralize(needed, 'region')} with {many}"
         yield self.build_finding(
             "cluster.heap",
-            f"{said}, and a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
-            f"{each}, "
-            f"{most:,} on all servers",
+            f"{said}, but a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
+            f"{each} on each server, {most:,} in all",
             "Use fewer or larger regions, fewer families, more heap or more servers.",
             value=cluster.heap_bytes,
-            verdict="All families share the memory, whichever of them is flushed.",
+            verdict=(
+                "All families of a server share this memory, even if a flush writes only "
+                "one of them."
+            ),
             regions=regions or None,
             needed=needed or None,
             memstores=each,

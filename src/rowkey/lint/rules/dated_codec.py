@@ -61,12 +61,14 @@ compression = "LZ4"
     BETTER_CODECS: ClassVar = {"LZO": "LZ4", "GZ": "ZSTD", "BZIP2": "ZSTD"}
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose compression codec has a better successor."""
         for name, family in subject.families.items():
             better = self.BETTER_CODECS.get(family.compression)
             if better is not None:
                 yield self.build_finding(
                     subject.format_path("families", name, "compression"),
-                    f"{family.compression} is slower than {better} for the space it saves",
+                    f"the compression codec {family.compression} is slower than {better} and "
+                    "saves no more space",
                     f'Set compression = "{better}".',
                     value=family.compression,
                     verdict="LZ4 and ZSTD are newer than Snappy.",
@@ -75,5 +77,6 @@ compression = "LZ4"
                 )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the newer codec for the family of a finding."""
         family, better = finding.evidence["family"], finding.evidence["better"]
         return {("families", str(family), "compression"): better}

@@ -58,11 +58,12 @@ ttl          = "90d"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that keeps deleted cells for ever."""
         for name, family in subject.families.items():
             if family.keep_deleted == "TRUE" and family.ttl_s == FOREVER_S:
                 yield self.build_finding(
                     subject.format_path("families", name, "keep_deleted"),
-                    "deleted cells are kept for ever: the family has no ttl",
+                    "the family keeps deleted cells for ever, because it has no ttl",
                     'Set a ttl and keep_deleted = "TTL", or leave keep_deleted out.',
                     value=family.keep_deleted,
                 )

@@ -57,6 +57,7 @@ name = { type = "text", max_bytes = 200 }
     other_codes = ("RK202",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the first split key leaves the first region empty."""
         boundaries = subject.boundaries
         if boundaries is None or len(boundaries) == 1 or "missed_splits" in subject.causes:
             return
@@ -67,8 +68,9 @@ name = { type = "text", max_bytes = 200 }
             return
         yield self.build_finding(
             "splits",
-            f"no key sorts before the first split, {to_string_binary(boundaries.splits[0])}: the "
-            f"first of {pluralize(len(boundaries), 'region')} stays empty",
+            "no row key sorts before the first split key "
+            f"{to_string_binary(boundaries.splits[0])}, so the first of "
+            f"{pluralize(len(boundaries), 'region')} stays empty",
             "Leave the first split out.",
             value=to_string_binary(boundaries.splits[0]),
             verdict="A first split at 00 leaves the region before it empty, whatever the keys.",

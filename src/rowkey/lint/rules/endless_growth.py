@@ -80,6 +80,7 @@ rate = "100/s"
     """Days within which the regions are full that are worth a word."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the table receives rows at a known rate and deletes none."""
         rate, time = subject.design.writes.rate, subject.design.writes.time
         is_kept = all(family.ttl_s == FOREVER_S for family in subject.families.values())
         if rate is None or not is_kept or subject.boundaries is None:
@@ -100,9 +101,9 @@ rate = "100/s"
         name = next(iter(subject.families))
         yield self.build_finding(
             subject.find_nearest_path("families", name),
-            f"{a_day / 2**30:,.3g} GiB are added each day and never deleted: "
+            f"{a_day / 2**30:,.3g} GiB are written each day and never deleted; "
             f"{pluralize(regions, 'region')} of 10 GiB are full after {days:,.0f} days",
-            "Declare a ttl, or create enough regions for the years to come.",
+            "Declare a ttl for the families, or create enough regions for the expected size.",
             value="FOREVER",
             verdict="A region splits by itself above 10 GiB, not at 6 to 8.",
             bytes_a_day=a_day,
@@ -112,7 +113,7 @@ rate = "100/s"
 
     @classmethod
     def _estimate_kept_bytes(cls, subject: LintSubject) -> float:
-        """Bytes that stay of so many days' events, once rows are counted once that come again."""
+        """Estimate the bytes that remain of the events written until the regions are full."""
         design, lasting = subject.design, cls.MAX_DAYS_TO_FULL * cls.DAY_S
         families = {n: replace(each, ttl_s=lasting) for n, each in subject.families.items()}
         event_bytes = design.layout.estimate_family_bytes(subject.key_bytes, subject.facts)

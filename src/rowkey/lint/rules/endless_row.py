@@ -61,6 +61,7 @@ text = { type = "text", max_bytes = 200 }
     DAY_S = 86_400
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if rows collect events without a limit."""
         opening = subject.design.layout.qualifier_prefix
         fields = subject.design.fields
         if opening is None or any(fields[n].type.unit_ns for n in subject.key.fields):
@@ -73,12 +74,12 @@ text = { type = "text", max_bytes = 200 }
         if ttl != FOREVER_S and (speed is None or speed * ttl <= self.MAX_CELLS_PER_ROW):
             return
         names = ", ".join(subject.key.fields)
-        what = f"all events of the same {names} share one row, which grows without end"
+        what = f"all events with the same {names} share one row, which grows without limit"
         if ttl != FOREVER_S:
-            what = f"a row holds all events of the same {names} for {ttl / self.DAY_S:,.1f} days"
+            what = f"one row holds all events of {ttl / self.DAY_S:,.1f} days with the same {names}"
         if speed is not None:
             days = self.MAX_CELLS_PER_ROW / speed / self.DAY_S
-            what += f"; it reaches a million cells after about {days:,.1f} days"
+            what += f"; a row reaches a million cells after about {days:,.1f} days"
         yield self.build_finding(
             subject.format_path("fields", times[0], "at"),
             what,
@@ -91,7 +92,7 @@ text = { type = "text", max_bytes = 200 }
 
     @staticmethod
     def estimate_cells_per_second(subject: LintSubject) -> float | None:
-        """Cells a second that come to a row on average, at least; None if nobody knows."""
+        """Estimate the cells that an average row receives per second; None if unknown."""
         rate = subject.design.writes.rate
         counts = [subject.count_distinct(name) for name in subject.key.fields]
         if rate is None or not all(counts):

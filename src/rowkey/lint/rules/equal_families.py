@@ -66,6 +66,7 @@ town = { type = "text", max_bytes = 40 }
     scan of the smaller then reads a tenth."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for families with the same attributes and similar sizes."""
         sizes: dict[str, float] = dict.fromkeys(subject.families, 0.0)
         for cell in subject.cells:
             sizes[cell.family] += cell.event_share * (subject.key_bytes + cell.mean_value_bytes)
@@ -78,9 +79,11 @@ town = { type = "text", max_bytes = 40 }
                 continue
             yield self.build_finding(
                 subject.find_family_path(names[1]),
-                f"families {', '.join(names[: self.MAX_NAMES_SHOWN])} have the same attributes: "
-                "separate families help only reads of the columns of one of them",
-                "Put their columns into one family, or allow this and name that read.",
+                f"families {', '.join(names[: self.MAX_NAMES_SHOWN])} have the same "
+                "attributes; separate families help only reads that use the columns of one "
+                "family",
+                "Put their columns into one family, or allow this finding and give such a "
+                "read as the reason.",
                 value=names[1],
                 families=names,
             )

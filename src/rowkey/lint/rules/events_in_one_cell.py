@@ -72,9 +72,12 @@ ttl = "1h"
 rate = "5000/s"
 """
 
-    REMEDY = 'Set at = "qualifier" on a field that distinguishes them, or use a finer time unit.'
+    REMEDY = (
+        'Set at = "qualifier" on a field that distinguishes these events, or use a finer time unit.'
+    )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if different events of a shared row overwrite each other's cells."""
         layout = subject.design.layout
         if not layout.has_shared_rows or layout.cell_timestamp is not None or subject.key.is_salted:
             return
@@ -84,7 +87,7 @@ rate = "5000/s"
             yield from self._check_rate(subject)
 
     def _check_sample(self, subject: LintSubject, names: list[str]) -> Iterator[Finding]:
-        """What the events kept of a sample show; where not all were kept, there are more."""
+        """Yield a finding if sampled events write the same cell."""
         assert subject.sample is not None
         rows = subject.sample.rows
         if not set(names) <= set(rows.schema.names):
@@ -94,8 +97,8 @@ rate = "5000/s"
             yield self.build_finding(
                 "key",
                 f"{repeats:,} of {pluralize(rows.num_rows, 'event')} have the same "
-                f"{', '.join(names)} "
-                "as an earlier one, so they overwrite its cells",
+                f"{', '.join(names)} as an earlier event of the sample, so they overwrite its "
+                "cells",
                 self.REMEDY,
                 severity="warning",
                 value=str(subject.key),
@@ -104,7 +107,7 @@ rate = "5000/s"
             )
 
     def _check_rate(self, subject: LintSubject) -> Iterator[Finding]:
-        """What the rate of an entity and the unit of its time tell."""
+        """Yield a finding if the declared rate puts several events into one cell."""
         rests = subject.design.layout.time_remainders
         opening = subject.design.layout.qualifier_prefix
         if len(rests) != 1 or opening is None or opening.fields:
@@ -118,9 +121,9 @@ rate = "5000/s"
         if each > 1:
             yield self.build_finding(
                 "key",
-                f"{each:,.3g} events of the same {', '.join(others) or 'row'} arrive within one "
-                "unit "
-                f"of {rests[0].field}, and all but the last are lost",
+                f"{each:,.3g} events with the same {', '.join(others) or 'row key'} arrive "
+                f"within one unit of {rests[0].field}, so they write the same cell and all but "
+                "the last are lost",
                 self.REMEDY,
                 value=str(subject.key),
                 each=each,
@@ -128,7 +131,7 @@ rate = "5000/s"
 
 
 def count_distinct_events(rows: pa.RecordBatch, names: list[str]) -> int:
-    """How many different events there are by some of their fields."""
+    """Count the distinct combinations of some fields among sampled events."""
     import pyarrow as pa
 
     events = pa.Table.from_batches([rows.select(names)])

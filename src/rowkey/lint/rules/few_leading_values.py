@@ -56,6 +56,7 @@ value  = "float64"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the key starts with too few different values for the regions."""
         found = subject.causes.get(self.cause)
         if found is not None:
             figures = dict(found.evidence)

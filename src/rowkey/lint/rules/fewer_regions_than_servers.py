@@ -54,6 +54,7 @@ line = { type = "text", max_bytes = 500 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the table is created with fewer regions than servers."""
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or "moving_front" in subject.causes:
             return
@@ -72,7 +73,8 @@ line = { type = "text", max_bytes = 500 }
                 )
             yield self.build_finding(
                 "splits",
-                f"{pluralize(count, 'region')} on {pluralize(servers, 'server')}: {idle} "
+                f"the table starts with {pluralize(count, 'region')} on "
+                f"{pluralize(servers, 'server')}, so {pluralize(idle, 'server')} "
                 f"{'is' if idle == 1 else 'are'} idle until regions split",
                 remedy,
                 value=count,
@@ -83,7 +85,7 @@ line = { type = "text", max_bytes = 500 }
 
     @staticmethod
     def _has_region_per_bucket(subject: LintSubject) -> bool:
-        """Whether each region is a bucket, and their number is declared with the part."""
+        """Return whether each bucket is one region and the key declares the bucket count."""
         term = next((one for one in subject.key.terms if not isinstance(one, Constant)), None)
         is_counted = isinstance(term, FunctionCall) and term.scalars[:1] == (subject.bucket_count,)
         return is_counted and subject.design.splits.algorithm == "per_bucket"

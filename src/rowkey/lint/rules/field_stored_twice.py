@@ -54,6 +54,7 @@ line = { type = "text", max_bytes = 500 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each field that is stored both in the key and in a column."""
         if not subject.properties.can_decode:
             return
         for cell in subject.cells:
@@ -65,8 +66,8 @@ line = { type = "text", max_bytes = 500 }
                 word = next(one for one in words if getattr(field.declaration, one) is not None)
                 yield self.build_finding(
                     subject.format_path("fields", name, word),
-                    f"{name} is whole in the key, and stored again in the cell {cell.family}:"
-                    f"{cell.qualifier.decode()} of every event",
-                    f"Leave out {word}.",
+                    f"the key holds all of {name}, which is stored again in the cell "
+                    f"{cell.family}:{cell.qualifier.decode()} of every event",
+                    f"Leave out {word} of the field, so that the key alone stores it.",
                     value=getattr(field.declaration, word),
                 )

@@ -74,6 +74,7 @@ limit = 100
     """Ranges above which a read is not explained, for it would list them all."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read whose filter discards most of the scanned rows."""
         for index, one in enumerate(subject.reads):
             plan = one.plan
             if (
@@ -93,7 +94,8 @@ limit = 100
                 rows += f", {found.rows_read * one.read.limit:,.0f} to reach its limit"
             yield self.build_finding(
                 subject.format_path("reads", index, "where"),
-                f"{one.read.name} tests {' and '.join(tested)} row by row, and reads {rows}",
+                f"the read '{one.read.name}' tests {' and '.join(tested)} row by row, and "
+                f"scans {rows}",
                 f"Put {tested[0]} in the key, before any field with a range.",
                 severity="warning" if found.rows_read >= self.MIN_ROWS_FOR_WARNING else "info",
                 value=one.read.name,

@@ -85,6 +85,7 @@ rate = "200/s"
     """Files for each of one family from which it is told: twice, as far as an estimate can tell."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the families flush many more files than one family would."""
         sizes = self.compute_family_sizes(subject)
         if len(sizes) < 2:
             return
@@ -100,9 +101,9 @@ rate = "200/s"
         small = min(zip(means, sizes, strict=True))
         yield self.build_finding(
             subject.find_family_path(small[1]),
-            f"the families flush about {files / one:.1f} files where one family would flush one; "
-            f"those of {small[1]} have only {small[0] / 2**20:,.1f} MB",
-            "Put the columns into one family.",
+            f"the families flush about {files / one:.1f} files where one family would flush "
+            f"one file; the files of {small[1]} have only {small[0] / 2**20:,.1f} MB",
+            "Put all columns into one family.",
             value=small[1],
             verdict="Since HBase 1.1 a flush takes only the large families.",
             files=files / one,
@@ -112,7 +113,7 @@ rate = "200/s"
 
     @staticmethod
     def compute_family_sizes(subject: LintSubject) -> dict[str, float]:
-        """Bytes an event adds to each family; nothing where some of them would be a guess."""
+        """Return the mean bytes that one event adds to each family; empty if they are unknown."""
         key_bytes = subject.known_key_bytes
         names = {name for cell in subject.cells for name in cell.fields}
         for name in names:
@@ -133,7 +134,7 @@ rate = "200/s"
     def estimate_flushes(
         self, shares: list[float], bytes_per_second: float | None
     ) -> tuple[float, list[float]]:
-        """Files for each 128 MB that come, and mean bytes of each family's.
+        """Estimate the files flushed per 128 MB of data, and their mean size by family.
 
         Args:
             shares: of the bytes that come, for each family.

@@ -70,10 +70,12 @@ span  = "1h"
     MAX_PROPOSALS = 20
     """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
     FALLBACK_REMEDY = (
-        "Add a second table whose key starts, after the bucket, with the fields it gives."
+        "Add a second table whose key starts, after the bucket, with the fields that this "
+        "read gives."
     )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each declared read that scans the whole table."""
         for index, one in enumerate(subject.reads):
             if one.plan is None or not one.plan.is_full_scan:
                 continue
@@ -86,10 +88,9 @@ span  = "1h"
                 better = subject.find_serving_key(one) if index < self.MAX_PROPOSALS else None
                 yield self.build_finding(
                     subject.format_path("reads", index, "where"),
-                    f"{read.name} reads every row of the table: it gives "
-                    f"{' and '.join(one.bounds)}, "
-                    "and the key cannot narrow the scan by that",
-                    f"A table with {better.toml_text} would serve it."
+                    f"the read '{read.name}' scans the whole table: it gives "
+                    f"{' and '.join(one.bounds)}, which cannot narrow the scan with this key",
+                    f"A table with {better.toml_text} would serve this read."
                     if better
                     else self.FALLBACK_REMEDY,
                     value=read.name,
@@ -99,8 +100,9 @@ span  = "1h"
             elif not one.bounds and read.limit is None:
                 yield self.build_finding(
                     one.path,
-                    f"{read.name} reads every row of the table",
-                    "Add a limit, or read a snapshot of the table.",
+                    f"the read '{read.name}' has neither a condition nor a limit and scans the "
+                    "whole table",
+                    "Add a limit to the read, or read a snapshot of the table.",
                     severity="info",
                     value=read.name,
                 )

@@ -70,6 +70,7 @@ span  = "1h"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that gives a key field but not the field before it."""
         parts, first = subject.key.parts, count_spreading_parts(subject.key)
         for index, one in enumerate(subject.reads):
             plan = one.plan
@@ -85,9 +86,9 @@ span  = "1h"
             every = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
             yield self.build_finding(
                 subject.format_path("reads", index, "where"),
-                f"{one.read.name} gives {' and '.join(lost)} but not {missing[0]}, which comes "
-                f"first in the key: it reads the rows of {every} of {missing[0]}",
-                f"Put {lost[0]} before {missing[0]}, here or in a second table.",
+                f"the read '{one.read.name}' gives {' and '.join(lost)} but not {missing[0]}, "
+                f"which comes first in the key, so it scans the rows of {every} of {missing[0]}",
+                f"Put {lost[0]} before {missing[0]} in this key, or in the key of a second table.",
                 value=one.read.name,
                 missing=missing,
                 lost=lost,

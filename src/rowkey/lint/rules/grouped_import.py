@@ -67,6 +67,7 @@ sort = true
     """Rows of each value from which on a batch of a client holds few values."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the sample is grouped by the field that decides the region."""
         part, seen, writes = subject.leading_part, subject.sample, subject.design.writes
         if part is None or seen is None or writes.is_sorted or len(part.fields) != 1:
             return
@@ -85,9 +86,9 @@ sort = true
             return
         yield self.build_finding(
             "key",
-            f"the sample is grouped by {name}, with {pluralize(round(each), 'row')} for each "
-            "value, "
-            f"and {name} alone decides the region: during each group one region takes all writes",
+            f"the rows of the sample are grouped by {name}, with "
+            f"{pluralize(round(each), 'row')} for each value, and {name} alone decides the "
+            "region, so one region takes all writes during each group",
             "Load the rows shuffled or by time, or set [writes] sort = true if they arrive by "
             "time.",
             value=name,

@@ -65,6 +65,7 @@ limit = 1000
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read whose answer grows with the table."""
         time = subject.design.writes.time
         is_kept = all(family.ttl_s == FOREVER_S for family in subject.families.values())
         if time is None or time.name not in subject.key.fields or not is_kept:
@@ -78,9 +79,9 @@ limit = 1000
                 said = f"only one end of {time.name}" if is_open else f"no {time.name}"
                 yield self.build_finding(
                     one.path,
-                    f"{one.read.name} gives {said} and no limit, and rows are kept for ever: its "
-                    "answer grows with the table",
-                    "Give it a limit or a time range, or the family a ttl.",
+                    f"the read '{one.read.name}' gives {said} and no limit, and rows are never "
+                    "deleted, so its answer grows with the table",
+                    "Give the read a limit or a time range, or the family a ttl.",
                     value=one.read.name,
                     field=time.name,
                 )

@@ -67,6 +67,7 @@ where = "fan = ? and star starts with 'club~'"
     """Characters that are taken for the last one."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each range that imitates a prefix with a hand-made end."""
         for index, one in enumerate(subject.reads):
             for name, bound in one.bounds.items():
                 if not isinstance(bound, Range) or not self._is_literal(one, name):
@@ -81,9 +82,9 @@ where = "fan = ? and star starts with 'club~'"
                 ):
                     yield self.build_finding(
                         subject.format_path("reads", index, "where"),
-                        f"{one.read.name} asks for {name} from {low!r} to {high!r}, which misses "
-                        "values "
-                        f"that begin with {low!r} and sort after {high!r}",
+                        f"the read '{one.read.name}' asks for {name} from {low!r} to {high!r}, "
+                        f"which misses the values that start with {low!r} but sort after "
+                        f"{high!r}",
                         f"Write {name} starts with '{low}' if you mean the prefix.",
                         value=one.read.name,
                         verdict=(
@@ -96,6 +97,6 @@ where = "fan = ? and star starts with 'club~'"
 
     @staticmethod
     def _is_literal(planned_read: PlannedRead, name: str) -> bool:
-        """Whether all that is compared with a field stands in the read."""
+        """Return whether all conditions of a read on one field have written-out values."""
         conditions = [each for each in planned_read.read.conditions if each.field == name]
         return not any(isinstance(o, Parameter) for each in conditions for o in each.operands)

@@ -56,6 +56,7 @@ value  = "float64"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for the value that overloads one region."""
         found = subject.causes.get(self.cause)
         if found is None:
             return

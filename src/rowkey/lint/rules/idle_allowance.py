@@ -54,14 +54,16 @@ text = { type = "text", max_bytes = 100 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each allow comment that matches no finding."""
         for one in subject.allowances:
             for name in one.rule_names:
                 if name not in one.used_names:
                     yield self.build_finding(
                         subject.find_path_at(one.covered_line),
-                        f"line {one.line} allows {name}, but that rule finds nothing on line "
-                        f"{one.covered_line}",
-                        "Delete the name, or move the comment to the line of the finding.",
+                        f"the comment on line {one.line} allows {name}, but that rule finds "
+                        f"nothing on line {one.covered_line}",
+                        "Delete the name from the comment, or move the comment to the line of "
+                        "the finding.",
                         value=name,
                         line=one.line,
                     )

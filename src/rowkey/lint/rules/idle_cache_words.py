@@ -60,13 +60,14 @@ block_cache = false
     CACHE_OPTIONS = ("cache_data_on_write", "prefetch")
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each cache option of a family that is not cached."""
         for name, family in subject.families.items():
             for word in self.CACHE_OPTIONS:
                 if not family.block_cache and getattr(family, word):
                     yield self.build_finding(
                         subject.format_path("families", name, word),
-                        f"{word} fills the block cache, but block_cache = false keeps the family "
-                        "out of it",
+                        f"{word} has no effect, because block_cache = false keeps the family "
+                        "out of the block cache",
                         "Leave one of the two out.",
                         value=True,
                         word=word,
@@ -74,4 +75,5 @@ block_cache = false
                     )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the removal of the cache option that has no effect."""
         return {("families", str(finding.evidence["family"]), str(finding.evidence["word"])): None}

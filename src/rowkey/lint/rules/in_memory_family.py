@@ -56,13 +56,13 @@ name = { type = "text", max_bytes = 200 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that is declared in_memory."""
         for name, family in subject.families.items():
             if family.in_memory:
                 yield self.build_finding(
                     subject.format_path("families", name, "in_memory"),
-                    "in_memory loads nothing: it gives the family priority in a quarter of the "
-                    "block "
-                    "cache",
+                    "in_memory does not load the family into memory; it only gives its blocks "
+                    "priority in a quarter of the block cache",
                     "Leave it out, unless the family is small and must stay cached.",
                     value=True,
                     verdict="It is a priority in the cache, not a table in memory.",

@@ -79,6 +79,7 @@ rate = "2000/s"
     """Bytes of an entry beside its key: an offset of 8 and a length of 4. HFileBlockIndex."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose block indexes take much of the heap."""
         heap, size = subject.cluster.heap_bytes, subject.demand.size
         mean = subject.known_key_bytes
         if heap is None or not size or mean is None:
@@ -98,8 +99,8 @@ rate = "2000/s"
                 if subject.is_declared("families", name)
                 else "key",
                 f"the block indexes of family {name} take about {index / 2**20:,.0f} of the "
-                f"{heap / 2**20:,.0f} MiB heap of each server: {blocks:,.0f} blocks with keys of "
-                f"{mean:.0f} bytes",
+                f"{heap / 2**20:,.0f} MiB heap of each server, for {blocks:,.0f} blocks with "
+                f"keys of {mean:.0f} bytes",
                 "Use larger blocks, or shorter keys.",
                 value=subject.families[name].block_size,
                 verdict="Compression adds no entries: block sizes are before compression.",

@@ -61,6 +61,7 @@ sales = "u32"
     """Keys a bucket below which chance alone fills the fullest so much."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each bucket that is computed with Java's byte hash."""
         for shown, part in subject.iter_transforms():
             n = part.cardinality or 0
             if part.arguments.get("hash") != "java31":
@@ -72,20 +73,30 @@ sales = "u32"
             known = n % 31 == 0 or n in (2, 4, 8, 16, 32)
             if used:
                 what = (
-                    f": {len(used)} of {n} buckets are used, the fullest {fullest:.1f} times "
-                    "the mean"
+                    f": only {len(used)} of {n} buckets are used, and the fullest has "
+                    f"{fullest:.1f} times the mean"
                 )
             else:
-                what = ", which leaves buckets empty for regular keys" if known else ""
+                what = (
+                    (
+                        ", which leaves buckets empty if the keys are regular, such as numbers "
+                        "in steps"
+                    )
+                    if known
+                    else ""
+                )
             yield self.build_finding(
                 "key",
-                f"{shown} uses Java's hash modulo {n}{what}",
-                "Use the default hash, unless rows must match Phoenix or OpenTSDB.",
+                f"{shown} computes the bucket with Java's byte hash modulo {n}{what}",
+                "Use the default hash, unless the row keys must match Phoenix or OpenTSDB.",
                 severity="warning"
                 if (fullest >= self.HARMFUL_SKEW or (known and not used))
                 else "info",
                 value=shown,
-                verdict="Dropped before dividing, the sign of one hash in 2^32 stays.",
+                verdict=(
+                    "Java's Math.abs leaves one hash in 2^32 negative, so such code needs "
+                    "Math.floorMod."
+                ),
                 used=len(used) or None,
                 fullest=fullest or None,
             )

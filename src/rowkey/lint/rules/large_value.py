@@ -57,6 +57,7 @@ mob = true
     """Mean bytes from which it is told: HBase's own threshold of a large value."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each column with values of hundreds of kilobytes."""
         for cell in subject.cells:
             if subject.families[cell.family].mob:
                 continue
@@ -67,8 +68,8 @@ mob = true
                 yield self.build_finding(
                     subject.find_nearest_path("fields", name, "mean_bytes"),
                     f"{name} has {mean:,.0f} bytes on average, and each compaction of family "
-                    f"{cell.family} rewrites all of them",
-                    "Put it into a family with mob = true.",
+                    f"{cell.family} rewrites these values",
+                    f"Put {name} into a family with mob = true.",
                     value=mean,
                     family=cell.family,
                 )

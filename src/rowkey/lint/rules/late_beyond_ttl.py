@@ -70,6 +70,7 @@ late = { share = 0.02, upto = "6h" }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose ttl ends before late events arrive."""
         writes = subject.design.writes
         if subject.design.layout.cell_timestamp is None or not writes.late_ms:
             return
@@ -79,10 +80,10 @@ late = { share = 0.02, upto = "6h" }
                 late_s = writes.late_ms / 1_000
                 yield self.build_finding(
                     "writes.late.upto",
-                    f"{writes.late_share:.1%} of the events arrive up to {late_s:,g} s late, and "
-                    f"family {name} keeps cells for {ttl_s:,} s from the event's time: "
-                    "the latest are expired when they arrive",
-                    f"Give {name} a longer ttl, or keep the time in the key.",
+                    f"{writes.late_share:.1%} of the events arrive up to {late_s:,g} s late, "
+                    f"but family {name} keeps cells only for {ttl_s:,} s from the event's "
+                    "time, so some cells are expired on arrival",
+                    f"Give family {name} a longer ttl, or store the event time in the key.",
                     value=writes.late_ms,
                     family=name,
                     ttl_s=ttl_s,

@@ -68,6 +68,7 @@ late = { share = 0.02, upto = "10m" }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if late events overwrite newer events of the same row."""
         writes, layout = subject.design.writes, subject.design.layout
         time = writes.time
         if time is None or not writes.late_ms or layout.cell_timestamp is not None:
@@ -76,9 +77,10 @@ late = { share = 0.02, upto = "10m" }
             return
         yield self.build_finding(
             "writes.late",
-            f"{writes.late_share:.1%} of the events arrive late, and the row does not keep their "
-            f"{time.name}: a late event overwrites the newer one that arrived before it",
-            f'Declare {time.name} with at = "timestamp", or put it in the key.',
+            f"{writes.late_share:.1%} of the events arrive late, and HBase orders cells by "
+            f"arrival and not by {time.name}, so a late event overwrites a newer event of its "
+            "row",
+            f'Declare {time.name} with at = "timestamp", or put {time.name} into the key.',
             value=time.name,
             share=writes.late_share,
             late_ms=writes.late_ms,

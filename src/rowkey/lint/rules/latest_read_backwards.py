@@ -68,6 +68,7 @@ limit = 20
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each field that all reads want in the opposite order."""
         for index, one in enumerate(subject.reads):
             if one.plan is None or not one.plan.is_backwards or one.read.limit is None:
                 continue
@@ -81,8 +82,8 @@ limit = 20
             better = first.field if not first.descending else f"desc({first.field})"
             yield self.build_finding(
                 subject.format_path("reads", index, "order"),
-                f"{one.read.name} wants {first}, and no read wants the opposite order, which the "
-                "key stores: each answer is read backwards",
+                f"the read '{one.read.name}' wants the order {first}, but the key stores the "
+                "opposite order, which no read wants, so every answer is scanned backwards",
                 f"Store {first.field} in that order: {better}.",
                 value=one.read.name,
                 verdict="Since HBase 0.98 a reversed scan serves it without another key.",
@@ -91,5 +92,5 @@ limit = 20
 
     @staticmethod
     def _has_several_values(planned_read: PlannedRead, name: str) -> bool:
-        """Whether rows of the answer differ in a field."""
+        """Return whether a field can differ between the rows of a read's answer."""
         return not isinstance(planned_read.bounds.get(name), Equal)

@@ -59,6 +59,7 @@ name = { type = "text", max_bytes = 200 }
     """Bytes whose 4 billion places are beyond any number of regions."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each digest with more bytes than it needs."""
         parts = list(subject.iter_parts())
         for index, (shown, part) in enumerate(parts):
             width = part.framing.width
@@ -77,9 +78,8 @@ name = { type = "text", max_bytes = 200 }
             if whole.issuperset(part.fields):
                 yield self.build_finding(
                     "key",
-                    f"{shown} takes {width} bytes in every cell only to spread rows: the whole "
-                    f"{names} "
-                    "follows it",
+                    f"{shown} takes {width} bytes of every cell only to spread rows, because "
+                    f"{names} itself follows in the key",
                     f"Write [digest({', '.join(part.fields)}, {self.SUFFICIENT_BYTES})] "
                     f"instead{self._format_split_advice(subject, part)}, or use a bucket.",
                     value=shown,
@@ -90,8 +90,9 @@ name = { type = "text", max_bytes = 200 }
             elif is_hex:
                 yield self.build_finding(
                     "key",
-                    f"{shown} writes {width // 2} bytes of digest as {width} digits in each cell, "
-                    f"and {names}, which cannot be read back, is stored in a column too",
+                    f"{shown} writes {width // 2} bytes of digest as {width} digits in each "
+                    f"cell; {names} cannot be read back from the digest, so a column stores it "
+                    "too",
                     f"Leave as=hex out, or put [digest({', '.join(part.fields)}, "
                     f"{self.SUFFICIENT_BYTES})] before {names} "
                     f"itself{self._format_split_advice(subject, part)}.",
@@ -102,6 +103,6 @@ name = { type = "text", max_bytes = 200 }
 
     @staticmethod
     def _format_split_advice(subject: LintSubject, part: Part) -> str:
-        """What is said of the splits where those that stand were made for digits."""
+        """Return a phrase with new splits if the present ones were chosen for digits."""
         is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
         return subject.format_split_advice(part) if is_hex else ""

@@ -59,6 +59,7 @@ line = { type = "text", max_bytes = 500 }
     """Bytes above which it is a warning, as the verdict on claim 20 has it."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose name has more than one letter."""
         for name in subject.families:
             length = len(name.encode())
             if length <= 1:
@@ -66,10 +67,10 @@ line = { type = "text", max_bytes = 500 }
             cells = sum(cell.event_share for cell in subject.cells if cell.family == name)
             yield self.build_finding(
                 subject.find_family_path(name),
-                f"{name[:40]} has {length} bytes and is stored in every cell: {length - 1} more "
-                "than "
-                f"one letter, {(length - 1) * cells:,.3g} in each event",
-                "Name it with one letter.",
+                f"the family name {name[:40]} has {length} bytes and is stored in every cell; "
+                f"a name of one letter would save {(length - 1) * cells:,.3g} bytes for each "
+                "event",
+                "Rename the family to one letter before the table is created.",
                 severity="warning" if length > self.WARNING_ABOVE_BYTES else "info",
                 value=name,
                 bytes=length,

@@ -67,6 +67,7 @@ clicks = "u32"
     """Bytes up to which nothing is said."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if row keys take much of the stored bytes."""
         mean = subject.known_key_bytes
         if mean is None or mean <= self.MAX_UNREPORTED_BYTES:
             return
@@ -78,8 +79,8 @@ clicks = "u32"
         n_cells = "the cell" if cells == 1 else f"{cells:,.3g} cells"
         yield self.build_finding(
             "key",
-            f"a key of {mean:,.0f} bytes is stored in {n_cells} of an event: {spent:,.0f} of "
-            f"{subject.event_bytes:,.0f} bytes, {share:.0%}",
+            f"the row key of {mean:,.0f} bytes is stored with {n_cells} of each event, which "
+            f"takes {spent:,.0f} of the event's {subject.event_bytes:,.0f} bytes ({share:.0%})",
             self._format_remedy(subject),
             severity="warning" if mean > self.WARNING_ABOVE_BYTES else "info",
             value=round(mean, 1),
@@ -91,7 +92,7 @@ clicks = "u32"
 
     @staticmethod
     def _format_remedy(subject: LintSubject) -> str:
-        """The same key in fewer bytes, where an encoding of one of its fields has fewer."""
+        """Return the remedy: a shorter encoding of a key field, or general advice."""
         for notation, part in subject.iter_parts():
             narrower = part.narrower_reference if isinstance(part, FieldPart) else None
             if narrower is not None:

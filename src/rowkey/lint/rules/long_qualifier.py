@@ -62,6 +62,7 @@ relative_humidity   = { type = "float32", qualifier = "h" }
     """Share of an event's bytes up to which nothing is said: a choice of ours."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if column names take much of the stored bytes."""
         named = [cell for cell in subject.cells if cell.fields and cell.event_share]
         count = sum(cell.event_share for cell in named)
         spent = sum(len(cell.qualifier) * cell.event_share for cell in named)
@@ -74,9 +75,10 @@ relative_humidity   = { type = "float32", qualifier = "h" }
         name = longest.qualifier.decode()
         yield self.build_finding(
             subject.format_path("fields", longest.fields[0]),
-            f"column names take {spent:,.3g} bytes of each event, {share:.0%} of it, and "
-            f"{spent / count:,.3g} in each cell; {name[:60]} has {len(longest.qualifier)}",
-            'Set a short one, such as qualifier = "t": the field keeps its name.',
+            f"column names take {spent:,.3g} bytes of each event ({share:.0%}), "
+            f"{spent / count:,.3g} in each cell; the longest, {name[:60]}, has "
+            f"{len(longest.qualifier)} bytes",
+            'Set a short column name, such as qualifier = "t"; the field keeps its name.',
             value=name[:200],
             mean=spent / count,
             spent=spent,

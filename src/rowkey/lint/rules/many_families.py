@@ -70,15 +70,16 @@ phone = { type = "text", max_bytes = 16 }
     """Families above which it cannot go well. Source: the same verdict, from the book's "ten"."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the table has more than two column families."""
         names = list(subject.families)
         count = len(names)
         if count <= self.WARNING_ABOVE_COUNT:
             return
         yield self.build_finding(
             subject.find_family_path(names[self.WARNING_ABOVE_COUNT]),
-            f"{count} families: a region has {count} memstores and at least {count} files, and a "
-            "read of a whole row opens all of them",
-            "Put columns that are read together and kept equally long into one family.",
+            f"the table has {count} families, so each region has {count} memstores and at "
+            f"least {count} files, and a read of a whole row opens all of them",
+            "Put columns that are read together and have the same ttl into one family.",
             severity="error" if count > self.ERROR_ABOVE_COUNT else "warning",
             value=count,
             families=names,

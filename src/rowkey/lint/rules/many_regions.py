@@ -68,20 +68,27 @@ servers = 8
     """Bytes of a region below which its MemStore could be flushed eight times and be all of it."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if there are more regions than servers or data justify."""
         if subject.boundaries is None or not subject.is_declared("splits"):
             return
         regions, servers = len(subject.boundaries), subject.cluster.servers
         size, wanted = subject.demand.size, subject.sizing.regions
         each = regions / servers
         if each > self.MAX_REGIONS_PER_SERVER:
-            said = f"the HBase book allows {self.MAX_REGIONS_PER_SERVER} for all tables together"
+            said = (
+                f"the HBase book allows {self.MAX_REGIONS_PER_SERVER} on a server for all "
+                "tables together"
+            )
         elif (
             size
             and each > self.START_REGIONS_PER_SERVER
             and size / regions < self.SMALL_REGION_BYTES
             and regions > wanted
         ):
-            said = f"each holds {size / regions / 2**20:,.0f} MiB once the table is full"
+            said = (
+                f"each region holds only {size / regions / 2**20:,.0f} MiB once the table "
+                "has its full size"
+            )
         else:
             return
         start = min(
@@ -96,9 +103,9 @@ servers = 8
         )
         yield self.build_finding(
             "splits",
-            f"{pluralize(regions, 'region')} on {pluralize(servers, 'server')} are {each:,.0f} for "
-            f"each server, and {said}",
-            f"Use {start:,} or fewer, as a multiple of {servers:,}{more}.",
+            f"{pluralize(regions, 'region')} on {pluralize(servers, 'server')} make "
+            f"{each:,.0f} on each server, and {said}",
+            f"Use {start:,} regions or fewer, as a multiple of {servers:,}{more}.",
             severity="warning" if each > self.MAX_REGIONS_PER_SERVER else "info",
             value=regions,
             verdict="The HBase book: 20 to 200 regions for each server, about 10 to start with.",

@@ -60,11 +60,13 @@ versions = 1
     """Versions from which it is said. Source: the book's "hundreds or more"."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that keeps very many versions."""
         for name, family in subject.families.items():
             if family.versions >= self.WARNING_VERSIONS:
                 yield self.build_finding(
                     subject.format_path("families", name, "versions"),
-                    f"{family.versions:,} versions of each cell are kept in one row",
-                    "Put the time into the key, and keep one version.",
+                    f"the family keeps {family.versions:,} versions of each cell, all in one row",
+                    "Put the time into the key, so that each version is a row, and keep one "
+                    "version.",
                     value=family.versions,
                 )

@@ -61,6 +61,7 @@ unit   = { type = "text", max_bytes = 4 }
     VERDICT = "With the measured value in the key, only a client that knows it can get the row."
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each measured value that is part of the key."""
         wanted = {name for one in subject.reads for name in one.bounds}
         wanted |= {o.field for one in subject.reads for o in one.read.order}
         for name, field in subject.key.fields.items():
@@ -69,7 +70,8 @@ unit   = { type = "text", max_bytes = 4 }
             if name in wanted:
                 yield self.build_finding(
                     "key",
-                    f"{name} is a measured value: each time it changes, its row moves",
+                    f"{name} is a measured value, and each time it changes, its row must move "
+                    "to another key",
                     "Use `move` to change it: it deletes the old row and puts the new one.",
                     severity="info",
                     value=name,
@@ -79,9 +81,9 @@ unit   = { type = "text", max_bytes = 4 }
             else:
                 yield self.build_finding(
                     "key",
-                    f"{name} is a measured value that no read uses: a corrected value becomes a "
-                    "second row",
-                    f"Store {name} in a column.",
+                    f"the key contains {name}, a measured value that no read uses; a corrected "
+                    "value would become a second row",
+                    f"Take {name} out of the key and store it in a column.",
                     value=name,
                     verdict=self.VERDICT,
                     type=field.type.name,

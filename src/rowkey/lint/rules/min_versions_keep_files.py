@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,18 +63,19 @@ ttl = "30d"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family whose min_versions keeps expired files."""
         time = subject.design.writes.time
         is_history = time is not None and time.name in subject.key.fields
         for name, family in subject.families.items():
             if family.min_versions:
-                lives = "outlive" if family.min_versions > 1 else "outlives"
-                never = "; each event is a row of its own, so none of them is ever deleted"
+                never = "; each event is a row of its own, so no event is ever deleted"
                 yield self.build_finding(
                     subject.format_path("families", name, "min_versions"),
-                    f"{family.min_versions} version{'s' * (family.min_versions > 1)} of each cell "
-                    f"{lives} the time to live, so no file is dropped whole"
-                    f"{never if is_history else ''}",
-                    "Leave min_versions out, unless the last state of each row must stay.",
+                    f"min_versions keeps {pluralize(family.min_versions, 'version')} of each "
+                    "cell beyond the ttl, so HBase cannot drop expired files "
+                    f"whole{never if is_history else ''}",
+                    "Leave min_versions out, unless the last state of each row must be kept "
+                    "for ever.",
                     severity="warning" if is_history else "info",
                     value=family.min_versions,
                 )

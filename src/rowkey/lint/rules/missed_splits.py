@@ -60,6 +60,7 @@ name = { type = "text", max_bytes = 200 }
     other_codes = ("RK119",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the splits do not match the row keys."""
         found = subject.causes.get(self.cause)
         if found is not None:
             yield self.build_finding(

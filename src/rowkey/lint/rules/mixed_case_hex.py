@@ -60,6 +60,7 @@ state = "u8"
     """Different values below which what all of them look like tells little."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each text field with hexadecimal digits in both cases."""
         for name in subject.key.fields:
             field = subject.design.fields[name]
             texts = [one for one in subject.list_values(name) if isinstance(one, str)]
@@ -73,10 +74,11 @@ state = "u8"
                 widths = {len(text) for text in texts}
                 yield self.build_finding(
                     subject.format_path("fields", name),
-                    f"{name} holds hexadecimal digits in both cases, such as {large} and {small}",
+                    f"{name} holds hexadecimal digits in both upper and lower case, such as "
+                    f"{large} and {small}",
                     f'Declare type = "hex", width = {len(large)}: it stores one case.'
                     if len(widths) == 1
-                    else "Write all of them in one case.",
+                    else "Write all its values in one case.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes: capitals sort before small letters.",
                     large=large,

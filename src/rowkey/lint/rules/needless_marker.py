@@ -64,6 +64,7 @@ ad   = { type = "u32", nullable = true }
     """Events below which a column that is always there may be chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if rows get marker cells although one column is always present."""
         seen = subject.sample
         marker = next((cell for cell in subject.cells if not cell.fields), None)
         if seen is None or seen.event_count < self.MIN_EVENTS or marker is None:
@@ -76,9 +77,9 @@ ad   = { type = "u32", nullable = true }
             name = there[0]
             yield self.build_finding(
                 subject.find_nearest_path("fields", name, "nullable"),
-                "all columns may be absent, so each event also writes an empty cell of "
-                f"{spent:,.0f} "
-                f"bytes; but {name} is present in all {pluralize(seen.event_count, 'event')}",
+                "every column is nullable, so each event also writes an empty marker cell of "
+                f"{spent:,.0f} bytes; but {name} is present in all "
+                f"{pluralize(seen.event_count, 'event')}",
                 f"Leave nullable out of {name}.",
                 value=True,
                 bytes=spent,

@@ -55,6 +55,7 @@ state = "u8"
     )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the key starts with a field that many rows lack."""
         part = subject.leading_part
         if part is None or len(part.fields) != 1:
             return
@@ -63,9 +64,8 @@ state = "u8"
         if share * servers > 1:
             yield self.build_finding(
                 subject.format_path("fields", name),
-                f"the key starts with {name}, which {share:.0%} of the rows do not have: all of "
-                "them "
-                f"go to one region, {share * servers:.1f} times one server's fair share",
+                f"the key starts with {name}, which is null in {share:.0%} of the rows; all of "
+                f"these go to one region, {share * servers:.1f} times one server's fair share",
                 "Start the key with a field that every row has, or with a bucket over more fields.",
                 value=name,
                 nulls=share,

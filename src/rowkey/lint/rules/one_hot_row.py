@@ -53,6 +53,7 @@ likes = "u64"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if one row takes many of the writes."""
         found = subject.causes.get(self.cause)
         if found is not None:
             yield self.build_finding(

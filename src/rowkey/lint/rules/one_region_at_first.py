@@ -57,6 +57,7 @@ line = { type = "text", max_bytes = 500 }
     """Bytes a second from which the first 256 MB take minutes, not hours, and splits hurt."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the table starts with one region but could be split."""
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or len(boundaries) > 1 or servers == 1:
             return
@@ -66,8 +67,8 @@ line = { type = "text", max_bytes = 500 }
         listed = subject.bucket_count is not None
         yield self.build_finding(
             "splits" if subject.is_declared("splits") else "key",
-            f"the table starts with one region, so one of {pluralize(servers, 'server')} takes all "
-            "load until it splits",
+            f"the table starts with one region, so one of {pluralize(servers, 'server')} takes "
+            "all load until this region splits",
             'Write splits = "per_bucket".' if listed else self._format_quantile_remedy(subject),
             severity="warning" if writes >= self.BUSY_BYTES_PER_S else "info",
             value=subject.declared_tree.get("splits"),
@@ -76,7 +77,10 @@ line = { type = "text", max_bytes = 500 }
 
     @staticmethod
     def _format_quantile_remedy(subject: LintSubject) -> str:
-        """A sample, and where it comes from; a longer one where that is declared already."""
+        """Return the remedy: splits from a sample, or a longer sample."""
         if subject.design.splits.needs_sample:
-            return "Record a sample with more keys: the quantiles of this one give no boundary."
+            return (
+                "Record a sample with more different keys; all quantiles of this sample "
+                "are the same key."
+            )
         return f"Write {format_quantile_splits(subject.design)}."

@@ -79,6 +79,7 @@ rate = "5000/s"
     of it: a choice of ours."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the table will outgrow its regions."""
         size = subject.demand.size
         if subject.boundaries is None or not subject.is_declared("splits") or not size:
             return
@@ -88,8 +89,8 @@ rate = "5000/s"
             return
         yield self.build_finding(
             "splits",
-            f"the table grows to {size / self.GIB:,.0f} GiB, {each / self.GIB:,.1f} in each of "
-            f"{pluralize(regions, 'region')}, and a region splits by itself above 10 GiB",
+            f"the table grows to {size / self.GIB:,.0f} GiB, {each / self.GIB:,.1f} GiB in "
+            f"each of {pluralize(regions, 'region')}, and HBase splits a region above 10 GiB",
             self._format_remedy(subject, wanted, regions),
             severity="warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info",
             value=regions,
@@ -103,7 +104,7 @@ rate = "5000/s"
 
     @staticmethod
     def _format_remedy(subject: LintSubject, wanted: int, regions: int) -> str:
-        """More regions, where the servers carry as many."""
+        """Return the remedy: more servers, more regions or a larger MAX_FILESIZE."""
         needed = compute_min_servers(subject.demand)
         if needed > subject.cluster.servers:
             return f"Use {needed:,} servers or more, or raise MAX_FILESIZE."
@@ -113,7 +114,7 @@ rate = "5000/s"
 
     @classmethod
     def _format_verdict(cls, size: int) -> str:
-        """What an article's table says of this size, where it cannot be followed."""
+        """Return where the article's table of region counts fails for this size."""
         size_gb = size / cls.GIB
         if 50 <= size_gb < 500:
             return f"The table of the {ARTICLE_NAME} says nothing between 50 and 500 GB."

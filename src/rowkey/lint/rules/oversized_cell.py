@@ -53,6 +53,7 @@ trailer = { type = "text", max_bytes = 200 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each column with values larger than HBase accepts."""
         for cell in subject.cells:
             most = {name: self._find_max_bytes(subject, name) for name in cell.fields}
             total = sum(most.values())
@@ -62,10 +63,9 @@ trailer = { type = "text", max_bytes = 200 }
             is_seen = (subject.find_facts(name).max_bytes or 0) > MAX_CELL_BYTES
             yield self.build_finding(
                 subject.find_nearest_path("fields", name, "max_bytes"),
-                f"{name} {'has' if is_seen else 'may have'} {most[name]:,} bytes, and HBase "
-                "accepts "
-                f"{MAX_CELL_BYTES:,} for a cell with its key",
-                "Store the value in pieces, or in a file with its path here.",
+                f"{name} {'has' if is_seen else 'may have'} {most[name]:,} bytes, but HBase "
+                f"accepts at most {MAX_CELL_BYTES:,} for a cell with its key",
+                "Store the value in pieces, or in a file whose path the column holds.",
                 severity="error" if is_seen else "warning",
                 value=most[name],
                 bytes=total,
@@ -73,6 +73,6 @@ trailer = { type = "text", max_bytes = 200 }
 
     @staticmethod
     def _find_max_bytes(subject: LintSubject, name: str) -> int:
-        """The longest value seen or declared; 0 where nobody knows."""
+        """Return the longest sampled or declared value of a field; 0 if unknown."""
         declared = subject.design.fields[name].declaration.max_bytes or 0
         return max(declared, subject.find_facts(name).max_bytes or 0)

@@ -59,6 +59,7 @@ order    = "u64"
     )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if sampled events overwrite the rows of earlier events."""
         seen = subject.sample
         if seen is None or not seen.repeat_count or subject.key.is_salted:
             return
@@ -67,7 +68,7 @@ order    = "u64"
             "key",
             f"{seen.repeat_count:,} of {pluralize(seen.event_count, 'event')} ({share:.1%}) "
             f"overwrite{'s' * (seen.repeat_count == 1)} the row of an earlier event",
-            "Add a field to the key that distinguishes them.",
+            "Add a field to the key that distinguishes these events.",
             value=str(subject.key),
             repeats=seen.repeat_count,
             events=seen.event_count,

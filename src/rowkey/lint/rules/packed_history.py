@@ -59,15 +59,16 @@ versions = 10
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each packed cell of which several versions are kept."""
         for cell in subject.cells:
             versions = subject.families[cell.family].versions
             if versions == 1 or len(cell.fields) < 2:
                 continue
             yield self.build_finding(
                 subject.find_nearest_path("families", cell.family, "versions"),
-                f"each of {versions} versions of {cell.family}:{cell.qualifier.decode()} is a "
-                "copy of "
-                f"all its {len(cell.fields)} fields, whichever of them changed",
+                f"each of the {versions} versions of {cell.family}:{cell.qualifier.decode()} "
+                f"repeats all {len(cell.fields)} packed fields, even if only one of them "
+                "changed",
                 "Keep one version, or give the field whose history matters its own cell.",
                 value=versions,
                 fields=list(cell.fields),

@@ -68,6 +68,7 @@ limit = 20
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that tests a field inside a packed cell."""
         shared = {
             name: cell for cell in subject.cells if len(cell.fields) > 1 for name in cell.fields
         }
@@ -79,9 +80,10 @@ limit = 20
                 cell = shared[tested[0]]
                 yield self.build_finding(
                     f"{one.path}.where",
-                    f"{one.read.name} tests {', '.join(tested)}, packed with "
-                    f"{len(cell.fields) - 1} other fields into {cell.family}:"
-                    f"{cell.qualifier.decode()}, where HBase filters cannot look",
+                    f"the read '{one.read.name}' tests {', '.join(tested)}, which is packed "
+                    f"with {len(cell.fields) - 1} other fields into "
+                    f"{cell.family}:{cell.qualifier.decode()}, and HBase filters cannot look "
+                    "into a packed cell",
                     "Give the tested field a cell of its own.",
                     value=one.read.name,
                     fields=tested,

@@ -66,6 +66,7 @@ where = "order = ?"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the key contains a random salt."""
         if not subject.key.is_salted:
             return
         salts = subject.key.salt_count or 1
@@ -73,7 +74,11 @@ where = "order = ?"
             s for s, part in subject.iter_parts() if part.determined_by is Determinant.CHANCE
         )
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
-        tried = f"; {gets[0].read.name} tries {pluralize(salts, 'key')} for one row" if gets else ""
+        tried = (
+            f"; the read '{gets[0].read.name}' tries {pluralize(salts, 'key')} for one row"
+            if gets
+            else ""
+        )
         repeats = (subject.sample.repeat_count or 0) if subject.sample is not None else 0
         twice = repeats * (1 - 1 / salts)
         if repeats:
@@ -83,10 +88,9 @@ where = "order = ?"
             )
         yield self.build_finding(
             "key",
-            f"{shown} is random: a get tries every salt, and a row that is put twice is stored "
-            "twice"
-            f"{tried}",
-            "Use a bucket of the fields that reads give.",
+            f"{shown} is random, so a get must try every salt, and a row that is put twice may "
+            f"be stored twice{tried}",
+            "Replace the salt by a bucket of the fields that reads give.",
             severity="warning" if gets or repeats else "info",
             value=shown,
             verdict="A bucket spreads as evenly, and a get finds its row.",

@@ -68,6 +68,7 @@ where = "id = ? and age >= 18 and town = ?"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that tests columns of several families."""
         family = {name: cell.family for cell in subject.cells for name in cell.fields}
         for one in subject.reads:
             if one.plan is None:
@@ -78,8 +79,9 @@ where = "id = ? and age >= 18 and town = ?"
                 continue
             yield self.build_finding(
                 f"{one.path}.where",
-                f"{one.read.name} tests {', '.join(tested)}, which are in the families "
-                f"{', '.join(families)}: each row is looked up in {len(families)} stores",
+                f"the read '{one.read.name}' tests {', '.join(tested)}, which are in the "
+                f"families {', '.join(families)}, so each row is looked up in {len(families)} "
+                "stores",
                 "Put the fields that are tested together into one family.",
                 value=one.read.name,
                 fields=tested,

@@ -75,6 +75,7 @@ limit = 1000
     """Values a bucket below which some stay empty. Source: the cause `few_entities`."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that must query every bucket for a missing field."""
         spread = subject.key.parts[: count_spreading_parts(subject.key)]
         made_of = {name for part in spread for name in part.fields}
         for one in subject.reads:
@@ -92,9 +93,11 @@ limit = 1000
             names = ", ".join(pinned)
             yield self.build_finding(
                 one.path,
-                f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, which the "
-                f"bucket also needs: it reads {pluralize(one.plan.fan_out, 'range')}",
-                f"Compute the bucket from {names} alone, if none of its values is heavy.",
+                f"the read '{one.read.name}' gives {names} but not "
+                f"{' and '.join(sorted(lacking))}, from which the bucket is computed too, so "
+                f"it scans {pluralize(one.plan.fan_out, 'range')}",
+                f"Compute the bucket from {names} alone, if no single value takes much of the "
+                "load.",
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
                 lacking=sorted(lacking),

@@ -78,6 +78,7 @@ rate  = "1500/s"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if reads and writes exceed the capacity of the servers."""
         cluster, writes = subject.cluster, subject.design.writes.rate or 0.0
         if cluster.capacity_per_s is None:
             return
@@ -95,10 +96,10 @@ rate  = "1500/s"
         ranges = 1 if one.plan is None else one.plan.fan_out
         yield self.build_finding(
             subject.format_path("reads", index, "rate"),
-            f"reads and writes make {total:,.0f} requests a second, and "
-            f"{pluralize(cluster.servers, 'server')} can serve {most:,.0f}: {one.read.name} alone "
-            f"makes {heaviest:,.0f}, {ranges:,} for each answer",
-            "Let it read fewer ranges, or use more servers.",
+            f"reads and writes make {total:,.0f} requests per second, but "
+            f"{pluralize(cluster.servers, 'server')} can serve {most:,.0f}; the read "
+            f"'{one.read.name}' alone makes {heaviest:,.0f}, {ranges:,} for each answer",
+            "Let this read scan fewer ranges, or use more servers.",
             value=one.read.name,
             requests=total,
             capacity=most,

@@ -52,6 +52,7 @@ amount = "u32"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each field that the key contains more than once."""
         for name in subject.key.fields:
             whole = [
                 (shown, part)
@@ -61,8 +62,8 @@ amount = "u32"
             for shown, part in whole[1:]:
                 yield self.build_finding(
                     "key",
-                    f"{shown} repeats {name}, which {whole[0][0]} already holds",
-                    "Leave one of the two out.",
+                    f"{shown} stores {name} again, which {whole[0][0]} already holds",
+                    "Leave one of the two parts out.",
                     value=shown,
                     field=name,
                     least=part.framing.min_bytes,

@@ -83,10 +83,11 @@ limit = 1000
     )
     """A stretch of a time whose values are so many nanoseconds apart."""
     OTHER_VERDICT = (
-        "Spreading neighbouring values loses their order: a range of values is no range of keys."
+        "Spreading neighbouring values loses their order: a range of values is not a range of keys."
     )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each range or order over a field that the key does not sort."""
         unordered = subject.unordered_fields
         for one in subject.reads:
             ranged = {name for name in unordered if isinstance(one.bounds.get(name), Range)}
@@ -99,9 +100,9 @@ limit = 1000
                 )
                 yield self.build_finding(
                     one.path,
-                    f"{one.read.name} asks {what} {name}, but {unordered[name]} does not keep its "
-                    "order: "
-                    "neighbouring values are far apart",
+                    f"the read '{one.read.name}' asks {what} {name}, but {unordered[name]} "
+                    "does not keep its order, so neighbouring values are far apart in the "
+                    "table",
                     self._format_remedy(subject, name, unordered[name], one),
                     value=unordered[name],
                     verdict=self.OTHER_VERDICT if runs is None else self.TIME_VERDICT.format(runs),
@@ -113,7 +114,7 @@ limit = 1000
     def _format_remedy(
         subject: LintSubject, name: str, shown: str, planned_read: PlannedRead
     ) -> str:
-        """The field the way round that its reads want it, and what must stand in front of it."""
+        """Return the remedy: store the field in order, behind a part that spreads the rows."""
         orders = [o for asked in (planned_read, *subject.reads) for o in asked.read.order]
         wanted = [o.descending for o in orders if o.field == name]
         bare: Term = FieldRef(name)

@@ -65,6 +65,7 @@ arrival = "random"
     other_codes = ("RK109",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each separator that is needless or may occur in a value."""
         for (before, part), (shown, constant) in pairwise(subject.iter_parts()):
             if constant.fields or constant.cardinality != 1 or not part.fields:
                 continue
@@ -72,8 +73,8 @@ arrival = "random"
             if part.framing.is_self_delimiting:
                 yield self.build_finding(
                     "key",
-                    f"{shown} follows {before}, which already has an end: {len(piece)} "
-                    f"byte{'s' * (len(piece) != 1)} of every cell for nothing",
+                    f"the separator {shown} is not needed, because {before} marks its own end; "
+                    f"it wastes {len(piece)} byte{'s' * (len(piece) != 1)} of every cell",
                     f"Leave {shown} out.",
                     severity="info",
                     value=shown,
@@ -87,10 +88,11 @@ arrival = "random"
                 for v in subject.list_values(n)
                 if self._has_separator(v, piece)
             ]
-            seen = f", and {held[0]!r} does" if held else ""
+            seen = f", as {held[0]!r} of the sample does" if held else ""
             yield self.build_finding(
                 "key",
-                f"{shown} ends {names}, which may contain it{seen}: such a value is read as two",
+                f"the separator {shown} marks the end of {names}, whose values may contain "
+                f"it{seen}; such a key is decoded wrongly",
                 f"Leave {shown} out, and write {names} in its default encoding.",
                 severity="error" if held else None,
                 value=shown,
@@ -99,4 +101,5 @@ arrival = "random"
 
     @staticmethod
     def _has_separator(value: object, piece: bytes) -> bool:
+        """Return whether a text value contains the bytes of a separator."""
         return isinstance(value, str) and piece in value.encode()

@@ -53,11 +53,12 @@ name = { type = "text", max_bytes = 200 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family of which HDFS keeps only one copy."""
         for name, family in subject.families.items():
             if family.dfs_replication == 1:
                 yield self.build_finding(
                     subject.format_path("families", name, "dfs_replication"),
-                    f"HDFS keeps one copy of family {name}: a lost disk is lost data",
+                    f"HDFS keeps only one copy of family {name}, so a lost disk loses data",
                     "Leave dfs_replication out, which keeps the file system's setting.",
                     value=1,
                 )

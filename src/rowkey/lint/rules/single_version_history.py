@@ -60,6 +60,7 @@ versions = 10
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that keeps one version of a row's events."""
         placed = subject.design.layout.placed_fields.get("timestamp", ())
         layout = subject.design.layout
         if not placed or layout.has_shared_rows or placed[0] in layout.identity_fields:
@@ -71,8 +72,8 @@ versions = 10
                 subject.format_path("families", name)
                 if subject.is_declared("families", name)
                 else subject.format_path("fields", placed[0]),
-                f"{placed[0]} is the timestamp of cells, so events with the same key are versions "
-                f"of one row, and family {name} keeps 1",
+                f"{placed[0]} is the cell timestamp, so events with the same key are versions "
+                f"of one row, but family {name} keeps only 1 version",
                 "Declare how many versions to keep, or put the time into the key.",
                 value=1,
                 verdict="The default is 1 version since HBase 0.96, not 3.",

@@ -77,6 +77,7 @@ rate = "1000/s"
     """Events below which most rows have one."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if a time slice puts too many or too few events into a row."""
         rests = [
             part.time_remainder for part in subject.key.parts if part.time_remainder is not None
         ]
@@ -101,10 +102,10 @@ rate = "1000/s"
             is_huge, is_refused = cells > self.WARNING_ABOVE_CELLS, size > MAX_READ_ROW_BYTES
             yield self.build_finding(
                 "key",
-                f"{pluralize(round(events), 'event')} fall into one slice of {length_s:,.0f} s: a "
-                f"row of {cells:,.0f} cells and about {size / 2**20:,.1f} MB, which cannot be "
-                "split",
-                "Shorten the slice.",
+                f"{pluralize(round(events), 'event')} fall into one time slice of "
+                f"{length_s:,.0f} s, which makes a row of {cells:,.0f} cells and about "
+                f"{size / 2**20:,.1f} MB that cannot be split",
+                "Shorten the time slice in the key.",
                 severity="error" if is_refused else "warning" if is_huge else "info",
                 value=str(subject.key),
                 **figures,
@@ -113,16 +114,16 @@ rate = "1000/s"
         if events < self.MIN_EVENTS_PER_ROW and len(others) == 1:
             yield self.build_finding(
                 "key",
-                f"on average {events:,.2g} events of the same {others[0]} fall into one slice of "
-                f"{length_s:,.0f} s, so most rows hold one event",
-                "Lengthen the slice, or put the time itself into the key.",
+                f"on average {events:,.2g} events with the same {others[0]} fall into one time "
+                f"slice of {length_s:,.0f} s, so most rows hold one event",
+                "Lengthen the time slice, or put the time itself into the key.",
                 value=str(subject.key),
                 **figures,
             )
 
     @staticmethod
     def estimate_events_per_second(subject: LintSubject, names: list[str]) -> float | None:
-        """Events a second of one value of the fields, on average and at least; None if unknown."""
+        """Estimate the events per second with the same values of some fields; None if unknown."""
         writes = subject.design.writes
         rate, others = writes.rate, names
         if writes.period_ms is not None and writes.entity in names:

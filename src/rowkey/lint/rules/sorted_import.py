@@ -57,6 +57,7 @@ arrival = "random"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if rows are imported in the order of their keys."""
         found = subject.causes.get("moving_front")
         if found is not None and subject.design.writes.arrival == "bulk_sorted":
             yield self.build_finding(

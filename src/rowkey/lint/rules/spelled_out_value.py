@@ -59,7 +59,7 @@ state = "u8"
     """Different values below which what all of them look like tells little."""
     HEX_DECLARATION = 'type = "hex", width = {} and :bytes'
     DIGEST_VERDICT = (
-        "A digest made a string has 26 or 34 bytes, depending on the charset, and is damaged."
+        "A digest converted to a Java String is damaged: it has 26 or 34 bytes, by charset."
     )
     TEXT_FORMS: ClassVar = (
         (re.compile(r"0|[1-9][0-9]{0,18}"), "whole numbers", 'type = "u64"', 8),
@@ -70,6 +70,7 @@ state = "u8"
     """Forms with their names, the type, and its bytes; of digits, half as many as there are."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each text field that another type stores in fewer bytes."""
         for name in subject.key.fields:
             field = subject.design.fields[name]
             texts = [one for one in subject.list_values(name) if isinstance(one, str)]
@@ -84,8 +85,9 @@ state = "u8"
                 if fits and n_bytes < mean and all(map(form.fullmatch, texts)):
                     yield self.build_finding(
                         subject.format_path("fields", name),
-                        f"all {pluralize(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
-                        f"bytes of text in every cell, where {n_bytes} would do",
+                        f"all {pluralize(len(texts), 'value')} of {name} are {what}, which "
+                        f"take {mean:,.3g} bytes of every cell as text and would take "
+                        f"{n_bytes} in their own type",
                         f"Declare {typed.format(len(texts[0]))}"
                         f"{self._format_split_advice(subject, name, typed)}.",
                         value=field.type.name,
@@ -96,7 +98,7 @@ state = "u8"
                     break
 
     def _format_split_advice(self, subject: LintSubject, name: str, typed: str) -> str:
-        """What is said of the splits where digests lead the key and become bytes."""
+        """Return a phrase with new splits if hexadecimal text that leads the key becomes bytes."""
         part = subject.leading_part
         if part is None or part.fields != (name,) or not part.residue(name).is_empty:
             return ""

@@ -52,13 +52,14 @@ text = { type = "text", max_bytes = 2000 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the splits need a sample and none is declared."""
         design = subject.design
         if not design.splits.needs_sample or subject.sample is not None or design.sample_path:
             return
         yield self.build_finding(
             "splits",
-            "the splits are quantiles of a sample, but no sample is declared: they cannot be "
-            "checked, and the table cannot be created from this file alone",
+            "the splits are quantiles of a sample, but no sample is declared, so the table "
+            "cannot be created from this file alone",
             'Declare [sample] path = "…", a recording of real events, or give --sample FILE.',
             value=subject.declared_tree.get("splits"),
         )

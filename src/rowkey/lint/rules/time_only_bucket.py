@@ -59,10 +59,15 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
-    FEW_NUMBERS_VERDICT = "A remainder modulo n reaches n / gcd(step, n) values, not n."
-    SAME_MOMENT_VERDICT = "A bucket of the time spreads moments, not the events of one moment."
+    FEW_NUMBERS_VERDICT = (
+        "Times that come in steps reach only n / gcd(step, n) of the n remainders modulo n."
+    )
+    SAME_MOMENT_VERDICT = (
+        "A bucket of the time spreads different moments, not the events of one moment."
+    )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the bucket is computed from the time alone."""
         found = subject.causes.get(self.cause)
         if found is None:
             return
@@ -72,7 +77,9 @@ line = { type = "text", max_bytes = 500 }
         verdict = self.FEW_NUMBERS_VERDICT if is_short else self.SAME_MOMENT_VERDICT
         together = self._estimate_events_per_step(subject, found.evidence["step_s"])
         is_rare = together is not None and together < 1 and not is_short
-        said = f" Here {together:.2g} events arrive in one such moment." if is_rare else ""
+        said = (
+            f" On average {together:.2g} events arrive in one such step of time." if is_rare else ""
+        )
         yield self.build_finding(
             "key",
             f"{found.message}{said}",
@@ -86,7 +93,7 @@ line = { type = "text", max_bytes = 500 }
 
     @staticmethod
     def _estimate_events_per_step(subject: LintSubject, step_s: float) -> float | None:
-        """Events that come within a step of the time, on average, if their rate is known."""
+        """Estimate the events that arrive within one step of the time; None if unknown."""
         time, seen = subject.design.writes.time, subject.sample
         if seen is None or seen.is_thin or time is None or time.name not in subject.facts:
             rate = subject.design.writes.rate

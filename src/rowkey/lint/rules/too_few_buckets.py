@@ -56,6 +56,7 @@ line = { type = "text", max_bytes = 500 }
     other_codes = ("RK205",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if there are fewer buckets than servers."""
         buckets, servers = subject.bucket_count, subject.cluster.servers
         if buckets is None or buckets >= servers:
             return
@@ -68,10 +69,12 @@ line = { type = "text", max_bytes = 500 }
             return
         yield self.build_finding(
             "key",
-            f"{pluralize(buckets, 'bucket')} on {pluralize(servers, 'server')}, each written at "
-            f"its end: at any moment at most {buckets} servers take writes",
+            f"the key has only {pluralize(buckets, 'bucket')} for "
+            f"{pluralize(servers, 'server')}, and each bucket is written at its end, so at "
+            f"most {pluralize(buckets, 'server')} at a time "
+            f"{'takes' if buckets == 1 else 'take'} writes",
             f"Use {2 * servers}, two for each server{subject.format_fan_out_change(2 * servers)}.",
             value=buckets,
-            verdict="The number of buckets depends on the servers, not on the regions.",
+            verdict="Choose the number of buckets by the number of servers, not of regions.",
             servers=servers,
         )

@@ -70,6 +70,7 @@ limit = 1000
     """Buckets a server above which it is said."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if a read must query more buckets than the servers need."""
         buckets = subject.bucket_count
         most = self.MAX_BUCKETS_PER_SERVER * subject.cluster.servers
         asking = [
@@ -84,11 +85,11 @@ limit = 1000
         )
         yield self.build_finding(
             "key",
-            f"{pluralize(buckets, 'bucket')} on {pluralize(subject.cluster.servers, 'server')}: "
-            f"each answer of {asking[0].read.name} is merged from at least "
-            f"{pluralize(buckets, 'range')}",
+            f"the key has {pluralize(buckets, 'bucket')} for "
+            f"{pluralize(subject.cluster.servers, 'server')}, so each answer of the read "
+            f"'{asking[0].read.name}' is merged from at least {pluralize(buckets, 'range')}",
             f"Use {2 * subject.cluster.servers}, two for each server{cut}.",
             value=buckets,
-            verdict="The number of buckets depends on the servers, not on the regions.",
+            verdict="Choose the number of buckets by the number of servers, not of regions.",
             reads=[one.read.name for one in asking],
         )

@@ -61,6 +61,7 @@ ttl = "30d"
     other_codes = ("RK101",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if expired rows leave regions empty behind the newest ones."""
         front = subject.causes.get("moving_front")
         field = front.evidence.get("field") if front is not None else None
         if field is None or subject.design.fields[field].type.unit_ns is None:
@@ -69,8 +70,8 @@ ttl = "30d"
             if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),
-                    f"rows expire after {family.ttl_s:,} s, and the key starts with {field}: their "
-                    "regions stay, empty",
+                    f"rows expire after {family.ttl_s:,} s and the key starts with {field}, so "
+                    "the regions of expired rows stay behind empty",
                     f"Put an entity or a bucket before {field}, or merge old regions regularly.",
                     value=family.ttl_s,
                     field=field,

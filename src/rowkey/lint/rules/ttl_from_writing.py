@@ -63,6 +63,7 @@ ttl = "30d"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each ttl that counts from the import, not from the event."""
         writes = subject.design.writes
         if writes.has_advancing_time or writes.time is None:
             return
@@ -72,9 +73,8 @@ ttl = "30d"
             if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),
-                    f"old events are imported, and their ttl of {family.ttl_s:,} s begins when "
-                    "they are "
-                    f"written, not at {writes.time.name}",
+                    f"old events are imported, but their ttl of {family.ttl_s:,} s counts from "
+                    f"the write and not from {writes.time.name}, so they are kept too long",
                     f'Declare {writes.time.name} with at = "timestamp", if each row is written '
                     "once.",
                     value=family.ttl_s,

@@ -73,6 +73,7 @@ ttl = "30d"
     """Seconds whose multiples are a usual span in seconds as well."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each ttl that looks like milliseconds."""
         for name, family in subject.families.items():
             given = subject.design.declaration.families.get(name, {}).get("ttl")
             if not isinstance(given, int) or family.ttl_s == FOREVER_S:
@@ -94,7 +95,7 @@ ttl = "30d"
 
     @classmethod
     def _is_usual_in_ms(cls, ttl: int) -> bool:
-        """Whether a number is a usual span in milliseconds, and none in seconds."""
+        """Return whether a number is a usual time span in milliseconds and not in seconds."""
         if not ttl or any(ttl % span == 0 for span in cls.USUAL_SPANS_S):
             return False
         hours, rest = divmod(ttl, cls.HOUR_MS)

@@ -52,12 +52,15 @@ body = { type = "text", max_bytes = 100000 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if row keys may become longer than HBase accepts."""
         most = subject.key.part_sequence.framing.max_bytes
         if most is not None and most > MAX_ROW_BYTES:
             yield self.build_finding(
                 "key",
-                f"the longest key has {most:,} bytes, and HBase accepts {MAX_ROW_BYTES:,}",
-                "Lower max_bytes of its fields, or keep a digest of one of them.",
+                f"the longest possible row key has {most:,} bytes, but HBase accepts at most "
+                f"{MAX_ROW_BYTES:,}",
+                "Lower max_bytes of the key fields, or put a digest of the longest one into "
+                "the key.",
                 severity="warning",
                 value=str(subject.key),
                 verdict="The limit is 32,767 bytes, not 64 KB.",
@@ -69,8 +72,8 @@ body = { type = "text", max_bytes = 100000 }
             if any(p.framing.max_bytes is None and name in p.fields for p in subject.key.parts):
                 yield self.build_finding(
                     subject.format_path("fields", name),
-                    f"{name} has no limit, and HBase rejects a key of more than {MAX_ROW_BYTES:,} "
-                    "bytes",
+                    f"the key field {name} has no max_bytes, and HBase rejects row keys of "
+                    f"more than {MAX_ROW_BYTES:,} bytes",
                     f"Declare max_bytes for {name}.",
                     verdict="The limit is 32,767 bytes, not 64 KB.",
                 )

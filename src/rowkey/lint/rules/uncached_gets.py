@@ -63,17 +63,20 @@ where = "user = ?"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each uncached family whose single rows are read."""
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
         for name, family in subject.families.items():
             if gets and not family.block_cache:
                 yield self.build_finding(
                     subject.format_path("families", name, "block_cache"),
-                    f"{gets[0].read.name} gets single rows, and the block cache is off",
-                    "Leave block_cache out.",
+                    f"the read '{gets[0].read.name}' gets single rows, but the block cache of "
+                    "this family is off",
+                    "Leave block_cache out, which turns the cache on.",
                     value=False,
                     family=name,
                     reads=[one.read.name for one in gets],
                 )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the removal of block_cache from the family."""
         return {("families", str(finding.evidence["family"]), "block_cache"): None}

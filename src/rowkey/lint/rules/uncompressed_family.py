@@ -71,6 +71,7 @@ rate = "100/s"
     """Bytes from which it is said: one region's."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each large family that is not compressed."""
         if subject.demand.size < self.MIN_TABLE_BYTES:
             return
         for name, family in subject.families.items():
@@ -79,9 +80,8 @@ rate = "100/s"
                     subject.find_nearest_path("families", name, "compression")
                     if subject.is_declared("families", name)
                     else "table",
-                    f"the table grows to {subject.demand.size / 2**30:,.0f} GiB, and family "
-                    f"{name} is "
-                    "not compressed",
+                    f"the table grows to {subject.demand.size / 2**30:,.0f} GiB, but family "
+                    f"{name} is not compressed",
                     'Set compression = "ZSTD", or "LZ4" for data that is read often.',
                     value=family.compression,
                     verdict="LZ4 and ZSTD are newer than Snappy.",
@@ -90,4 +90,5 @@ rate = "100/s"
                 )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return ZSTD compression for the family of a finding."""
         return {("families", str(finding.evidence["family"]), "compression"): "ZSTD"}

@@ -68,6 +68,7 @@ encoding = "FAST_DIFF"
     MIN_KEY_SHARE = 0.5
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that stores long keys without a block encoding."""
         mean = subject.known_key_bytes
         cells = sum(cell.event_share for cell in subject.cells)
         if mean is None or mean <= self.MIN_KEY_BYTES or cells < 2:
@@ -79,8 +80,8 @@ encoding = "FAST_DIFF"
                     subject.find_nearest_path("families", name, "encoding")
                     if subject.is_declared("families", name)
                     else "key",
-                    f"keys are {share:.0%} of an event's bytes, and family {name} stores them "
-                    "whole in every cell",
+                    f"row keys take {share:.0%} of the stored bytes, because family {name} has "
+                    "no block encoding and repeats the whole key in every cell",
                     'Set encoding = "FAST_DIFF".',
                     value=family.encoding,
                     family=name,
@@ -88,4 +89,5 @@ encoding = "FAST_DIFF"
                 )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
+        """Return the FAST_DIFF block encoding for the family of a finding."""
         return {("families", str(finding.evidence["family"]), "encoding"): "FAST_DIFF"}

@@ -72,6 +72,7 @@ returned = { type = "u32", nullable = true }
     """Events below which a share of one in a hundred is chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each family that far fewer rows use than another."""
         if (
             subject.sample is None
             or subject.sample.event_count < self.MIN_EVENTS
@@ -93,9 +94,8 @@ returned = { type = "u32", nullable = true }
             yield self.build_finding(
                 subject.find_family_path(name),
                 f"of {pluralize(subject.sample.event_count, 'event')}, {most:.2%} write family "
-                f"{fullest} "
-                f"and {few:.2%} write {name}: {most / few:,.0f} times fewer rows in the same "
-                "regions",
+                f"{fullest} and {few:.2%} write {name}, {most / few:,.0f} times fewer rows in "
+                "the same regions",
                 f"Give {name} a table of its own, or put its columns into {fullest}.",
                 severity="warning" if most / few > self.WARNING_RATIO else "info",
                 value=name,

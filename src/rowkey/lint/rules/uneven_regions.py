@@ -57,6 +57,7 @@ line = { type = "text", max_bytes = 500 }
     """Load of the busiest server over the mean, from which on it is a warning."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the regions do not divide evenly among the servers."""
         found = subject.causes.get(self.cause)
         if found is not None and found.evidence["regions"] > subject.cluster.servers:
             yield self.build_finding(
@@ -65,7 +66,8 @@ line = { type = "text", max_bytes = 500 }
                 found.remedy,
                 severity="warning" if found.bound >= self.WARNING_SKEW else "info",
                 verdict=(
-                    "One prefix for each region is even only if the servers divide the regions."
+                    "A key prefix for each region is even only if the servers divide the "
+                    "number of regions."
                 ),
                 value=subject.declared_tree.get("splits"),
                 **found.evidence,

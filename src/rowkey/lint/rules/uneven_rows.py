@@ -64,6 +64,7 @@ since    = "date"
     """Events of a row in the sample below which it is not told."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if one row holds far more events than the others."""
         seen = subject.sample
         if seen is None or not subject.design.layout.has_shared_rows or subject.key.is_salted:
             return

@@ -48,11 +48,13 @@ id = "u32"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each allow comment without a reason."""
         for one in subject.allowances:
             if not one.reason:
                 yield self.build_finding(
                     subject.find_path_at(one.covered_line),
-                    f"line {one.line} allows {', '.join(one.rule_names)} without a reason",
-                    "Add a dash and the reason after the name.",
+                    f"the comment on line {one.line} allows {', '.join(one.rule_names)} "
+                    "without a reason",
+                    "Add a dash and the reason after the rule's name.",
                     line=one.line,
                 )

@@ -76,6 +76,7 @@ lon   = { type = "float64", pack = "p" }
     """Bytes a packed value has beside it: its number, and its type and length. Source: msgpack."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if events write many small columns that one cell could hold."""
         tested = {name for one in subject.reads if one.plan for name in one.plan.residual_fields}
         key_bytes = subject.known_key_bytes or subject.key.part_sequence.framing.min_bytes
         for name, family in subject.families.items():
@@ -95,9 +96,8 @@ lon   = { type = "float64", pack = "p" }
             values = sum(cell.mean_value_bytes for cell in small)
             yield self.build_finding(
                 subject.format_path("fields", small[0].fields[0]),
-                f"every event writes {len(small)} columns with {values:,.3g} bytes in all: packed "
-                "into "
-                f"one cell, an event would take at least {saved:,.0f} bytes less",
+                f"every event writes {len(small)} columns with {values:,.3g} bytes in all; "
+                f"packed into one cell, they would take at least {saved:,.0f} bytes less",
                 'Set pack = "p" on the columns that are always written together.',
                 value=len(small),
                 fields=[cell.fields[0] for cell in small],
@@ -106,7 +106,7 @@ lon   = { type = "float64", pack = "p" }
 
     @staticmethod
     def _is_unpacked_column(subject: LintSubject, cell: CellEstimate) -> bool:
-        """Whether a cell has one field, not packed, that no event lacks."""
+        """Return whether a cell holds exactly one unpacked field that every event has."""
         if len(cell.fields) != 1 or cell.optional or cell.event_share < 1:
             return False
         return subject.design.fields[cell.fields[0]].declaration.pack is None

@@ -70,6 +70,7 @@ limit = 100
     )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each text field of numbers whose order a read needs."""
         for one in subject.reads:
             ranged = [n for n, bound in one.bounds.items() if isinstance(bound, Range)]
             for name in dict.fromkeys([*ranged, *(o.field for o in one.read.order)]):
@@ -84,8 +85,8 @@ limit = 100
                 more, wrong = found
                 yield self.build_finding(
                     subject.format_path("fields", name),
-                    f"{name} holds numbers as text, and {one.read.name} needs their order: "
-                    f"{more} sorts before {wrong}",
+                    f"{name} holds numbers as text, and the read '{one.read.name}' needs their "
+                    f"order, but {more} sorts before {wrong}",
                     "Declare a number type, or pad the values and declare digits of width "
                     f"{max(map(len, texts))}.",
                     value=field.type.name,
@@ -97,7 +98,7 @@ limit = 100
 
     @staticmethod
     def _find_misordered_pairs(texts: list[str]) -> Iterator[tuple[str, str]]:
-        """Neighbours in the order of their bytes of which the first is the greater number."""
+        """Yield neighbours in byte order of which the first is the greater number."""
 
         def number(text: str) -> tuple[int, str]:
             digits = text.lstrip("0")

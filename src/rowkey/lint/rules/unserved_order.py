@@ -73,6 +73,7 @@ limit = 20
     """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read whose order the key cannot give."""
         for index, one in enumerate(subject.reads):
             plan, read = one.plan, one.read
             if plan is None or not plan.needs_sort or plan.is_point or not plan.fan_out:
@@ -86,8 +87,9 @@ limit = 20
             comes = ", ".join(map(str, plan.row_order)) or "no field order"
             yield self.build_finding(
                 subject.format_path("reads", index, "order"),
-                f"{read.name} wants {', '.join(map(str, read.order))}, but the key gives {comes}: "
-                f"all rows of the answer are read and sorted before the first is returned{spared}",
+                f"the read '{read.name}' wants the order {', '.join(map(str, read.order))}, "
+                f"but the key gives {comes}, so all rows of the answer are sorted in memory "
+                f"before the first is returned{spared}",
                 f"A table with {better.toml_text} would give that order." if better else "",
                 severity="info" if read.limit is None else None,
                 value=read.name,

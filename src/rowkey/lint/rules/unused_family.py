@@ -55,12 +55,13 @@ name  = { type = "text", max_bytes = 20 }
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each declared family that stores no field."""
         used = {cell.family for cell in subject.cells}
         for name in subject.families:
             if name not in used:
                 yield self.build_finding(
                     subject.format_path("families", name),
-                    f"no field is stored in family {name}",
-                    "Leave it out; a family can be added later.",
+                    f"family {name} is declared, but no field is stored in it",
+                    "Leave it out; the family can be added later.",
                     value=name,
                 )

@@ -70,6 +70,7 @@ span  = "1h"
     """Values of the field below which it is only told: a row in ten is read for something."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that fixes a key field behind the field of its range."""
         for index, one in enumerate(subject.reads):
             plan = one.plan
             if plan is None or plan.is_full_scan or plan.pinned_count >= len(subject.key.parts):
@@ -88,10 +89,10 @@ span  = "1h"
                 many = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
                 yield self.build_finding(
                     subject.format_path("reads", index, "where"),
-                    f"{one.read.name} gives {name}, but the key has {ranged[0]} before it: it "
-                    "reads the "
-                    f"rows of {many} of {name} in that range",
-                    f"Put {name} before {ranged[0]}, here or in a second table.",
+                    f"the read '{one.read.name}' gives {name}, but the key has {ranged[0]} "
+                    f"before it, so the read scans the rows of {many} of {name} within that "
+                    "range",
+                    f"Put {name} before {ranged[0]} in this key, or in the key of a second table.",
                     severity="info" if is_few else None,
                     value=one.read.name,
                     field=name,

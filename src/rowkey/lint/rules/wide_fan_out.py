@@ -73,6 +73,7 @@ limit = 1000
     """Ranges a server above which it is said."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding for each read that opens many more ranges than there are servers."""
         servers = subject.cluster.servers
         most = self.MAX_RANGES_PER_SERVER * servers
         is_of_buckets = (subject.bucket_count or 0) > most
@@ -83,14 +84,17 @@ limit = 1000
             if plan.fan_out <= most:
                 continue
             terms = zip(subject.key.terms, plan.pinned_values, strict=False)
-            factors = [f"{len(points):,} of [{term}]" for term, points in terms if len(points) > 1]
+            factors = [
+                f"{len(points):,} values of [{term}]" for term, points in terms if len(points) > 1
+            ]
             if len(plan.intervals) > 1:
                 factors.append(f"{len(plan.intervals):,} ranges after them")
             yield self.build_finding(
                 one.path,
-                f"{one.read.name} opens {pluralize(plan.fan_out, 'range')} on "
+                f"the read '{one.read.name}' opens {pluralize(plan.fan_out, 'range')} on "
                 f"{pluralize(servers, 'server')}: {' times '.join(factors)}",
-                "Ask for fewer values at a time, or order the key so that fewer are listed.",
+                "Ask for fewer values in one read, or order the key so that the read lists "
+                "fewer values.",
                 value=one.read.name,
                 ranges=plan.fan_out,
                 servers=servers,

@@ -71,6 +71,7 @@ rate = "200000/s"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the servers cannot take the declared writes."""
         cluster, writes = subject.cluster, subject.design.writes
         if cluster.capacity_per_s is None or writes.rate is None:
             return
@@ -84,9 +85,9 @@ rate = "200000/s"
             yield self.build_finding(
                 "writes.rate",
                 f"the busiest of {pluralize(cluster.servers, 'server')} gets "
-                f"{pluralize(round(busiest), 'event')} a second because of "
-                f"{cause.code.replace('_', '-')}, and can take {cluster.capacity_per_s:,.0f}",
-                "Fix the skew first: more servers do not help against it.",
+                f"{pluralize(round(busiest), 'event')} per second because of the hot spot "
+                f"{cause.code.replace('_', '-')}, but can take {cluster.capacity_per_s:,.0f}",
+                "Fix the hot spot first: more servers do not help against it.",
                 value=writes.rate,
                 rate=writes.rate,
                 busiest=busiest,
@@ -105,7 +106,7 @@ rate = "200000/s"
 
     @staticmethod
     def _format_server_count(subject: LintSubject, min_servers: int) -> str:
-        """So many servers as take the load and divide the regions, if there are regions enough."""
+        """Return how many servers take the load and divide the regions evenly."""
         count = len(subject.boundaries) if subject.boundaries is not None else 0
         fitting = next((n for n in range(min_servers, count + 1) if count % n == 0), None)
         if fitting is not None:
@@ -115,11 +116,12 @@ rate = "200000/s"
     def _build_rate_finding(
         self, path: str, when: str, rate: float, capacity: float, subject: LintSubject
     ) -> Finding:
+        """Return the finding that a write rate exceeds the capacity of all servers."""
         servers = subject.cluster.servers
         enough = -(-rate * servers // capacity)
         return self.build_finding(
             path,
-            f"{pluralize(round(rate), 'event')} arrive each second{when}, and "
+            f"{pluralize(round(rate), 'event')} arrive each second{when}, but "
             f"{pluralize(servers, 'server')} can take {capacity:,.0f} even if spread evenly",
             f"Use {self._format_server_count(subject, int(enough))}, or put fewer and larger rows.",
             severity="warning" if when else None,
