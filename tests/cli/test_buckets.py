@@ -131,9 +131,9 @@ def test_it_is_told_to_programs(things: Path) -> None:
 
 
 WRONG = [
-    (("set",), "set takes a table and the number of buckets it is to have"),
-    (("show", 8), "show takes no number"),
-    (("history", "--part", "0"), "history takes no number, no --part"),
+    (("set",), "the new number of buckets is missing"),
+    (("show", 8), "buckets show only reads"),
+    (("history", "--part", "0"), "buckets history only reads: leave out the number, --part"),
     (("set", 4), "bucket(host, 4) takes 4 numbers already"),
     (("set", 0), "0 is no number of buckets"),
     (("set", 8, "--part", "7"), "7 names none of the parts that count"),

@@ -123,7 +123,7 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
     (folder / "front.toml").write_text(FRONT + '\n[sample]\npath = "nothing.csv"\n')
     found = run("check", "front.toml")
     assert 1 == found.code
-    assert found.err.startswith("front.toml is judged without its sample: ")
+    assert found.err.startswith("front.toml: the rules run without the declared sample: ")
 
 
 # The catalogue

@@ -342,8 +342,9 @@ def test_a_full_disk_is_told_in_a_line() -> None:
     """What cannot be written is no traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
         done = spawn("schema", stdout=full, stderr=subprocess.PIPE, capture_output=False)
-    said = f"rowkey: standard output: cannot be written: {os.strerror(errno.ENOSPC)}.\n"
-    assert (4, said) == (done.returncode, done.stderr)
+    said = f"rowkey: standard output: it cannot be written: {os.strerror(errno.ENOSPC)}. "
+    assert 4 == done.returncode
+    assert done.stderr == f"{said}Free space on the disk, or write to another place.\n"
 
 
 def test_a_closed_pipe_is_quiet(folder: Path) -> None:

@@ -62,19 +62,19 @@ def test_what_is_no_condition_is_told(test: str) -> None:
     """It is repeated, with the forms there are."""
     with pytest.raises(click.UsageError) as told:
         parse_conditions([test])
-    assert told.value.message.startswith(f"--where {test!r} is not understood; expected FIELD=")
+    assert told.value.message.startswith(f"--where {test!r} is not a condition; expected FIELD=")
 
 
 @pytest.mark.parametrize(
     ("test", "what"),
     [
-        ("n in 5", "in takes a JSON list of texts and numbers"),
-        ("n in (1, 2)", "in takes a JSON list of texts and numbers"),
-        ("n in [null]", "in takes a JSON list of texts and numbers"),
-        ("n in [[1]]", "in takes a JSON list of texts and numbers"),
-        ("n between 1 and 2", "between takes a JSON list of texts and numbers"),
-        ("n between [1]", "has 1 values; between takes two"),
-        ("n between [1, 2, 3]", "has 3 values; between takes two"),
+        ("n in 5", "the value after in is not a JSON list of texts and numbers"),
+        ("n in (1, 2)", "the value after in is not a JSON list of texts and numbers"),
+        ("n in [null]", "the value after in is not a JSON list of texts and numbers"),
+        ("n in [[1]]", "the value after in is not a JSON list of texts and numbers"),
+        ("n between 1 and 2", "the value after between is not a JSON list of texts and numbers"),
+        ("n between [1]", "the list has 1 value; between needs two"),
+        ("n between [1, 2, 3]", "the list has 3 values; between needs two"),
     ],
 )
 def test_what_is_no_list_is_told(test: str, what: str) -> None:

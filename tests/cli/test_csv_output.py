@@ -120,7 +120,9 @@ def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
     """Each gets a ' in front, the others stay, and it is said that `load` is not to read it."""
     found = run(*DUMP, "--spreadsheet")
     assert 0 == found.code
-    said = f"{N_FORMULAS} text cells got a ' in front: this CSV is for a spreadsheet, not for load"
+    said = (
+        f"a ' is put before {N_FORMULAS} text cells that look like formulas; do not load this file"
+    )
     assert f"{said}\n" == found.err
     rows = parse(found.out)
     assert [f"'{text}" for text in FORMULAS] == [row["'=name"] for row in rows[: len(FORMULAS)]]
@@ -146,7 +148,7 @@ def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
     for words in (["-f", form], ["-o", f"notes.{form}"]):
         found = run(*DUMP[:-2], *words, "--spreadsheet")
         assert (2, "") == (found.code, found.out)
-        assert f"--spreadsheet is for CSV, not {form}: give -f csv." in found.err
+        assert f"--spreadsheet works with CSV only, not with {form}. Give -f csv." in found.err
     assert not Path(f"notes.{form}").exists()
 
 

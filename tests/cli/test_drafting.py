@@ -40,7 +40,8 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
         "init", "--sample", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
         "--servers", "3",
     )  # fmt: skip
-    said = "designs/logs.toml: [bucket(host, 6)][host][time][seq]\nthe sample is even\n"
+    said = "designs/logs.toml: the key is [bucket(host, 6)][host][time][seq]\n"
+    said += "a replay of the sample is even\n"
     assert (0, "", said) == (found.code, found.out, found.err)
     design = Design.read(folder / "designs" / "logs.toml")
     assert ("ops:logs", 3) == (design.table, design.cluster.servers)

@@ -89,13 +89,16 @@ def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
     [
         (
             ["-o", "rows.dat"],
-            "the name rows.dat does not decide the format; expected one of .csv .jsonl",
+            "rows.dat: the name does not say the format; expected one of .csv .jsonl",
         ),
-        (["-o", "rows"], "Or give -f: jsonl, csv, arrow, parquet."),
-        (["-o", "no/rows.csv"], "no/rows.csv: cannot be written: No such file or directory."),
-        (["-o", "data", "-f", "csv"], "data: cannot be written: Is a directory."),
-        (["-o", "a\0b.csv"], "a\\x00b.csv: cannot be written: "),
-        (["-o", "rows.parquet.gz"], "rows.parquet.gz: Parquet is compressed already; drop .gz."),
+        (["-o", "rows"], "Or give -f with one of jsonl, csv, arrow, parquet."),
+        (["-o", "no/rows.csv"], "no/rows.csv: it cannot be written: No such file or directory."),
+        (["-o", "data", "-f", "csv"], "data: it cannot be written: Is a directory."),
+        (["-o", "a\0b.csv"], "a\\x00b.csv: it cannot be written: "),
+        (
+            ["-o", "rows.parquet.gz"],
+            "rows.parquet.gz: Parquet is compressed already. Leave .gz out of the name.",
+        ),
         (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
     ],
 )

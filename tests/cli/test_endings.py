@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
 DUMP = ("dump", "things.toml", *ON)
-FULL = f"cannot be written: {os.strerror(errno.ENOSPC)}.\n"
+ELSEWHERE = "Free space on the disk, or write to another place."
+FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {ELSEWHERE}\n"
 
 
 def shell(words: tuple[str, ...], redirected: str) -> tuple[int, str, str]:
@@ -108,7 +109,7 @@ def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things: Path, form: str
     """A file that may not grow is told by the name it was to have, and its part is removed."""
     before = sorted(path.name for path in things.iterdir())
     done = run_apart(things, SMALL, *DUMP, "-o", f"a.{form}")
-    said = f"rowkey: a.{form}: cannot be written: {os.strerror(errno.EFBIG)}.\n"
+    said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {ELSEWHERE}\n"
     assert (4, "", said) == (done.code, done.out, done.err)
     assert before == sorted(path.name for path in things.iterdir())
 
@@ -137,7 +138,7 @@ def test_a_file_that_cannot_be_made_is_told(things: Path, number: int, code: int
     with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
         done = run(*DUMP, "-o", "a.csv")
     assert (code, "") == (done.code, done.out)
-    assert f"a.csv: cannot be written: {os.strerror(number)}.\n" in done.err
+    assert f"a.csv: it cannot be written: {os.strerror(number)}. " in done.err
 
 
 # Parts
@@ -215,7 +216,7 @@ def test_a_load_that_is_ended_goes_on(things: Path) -> None:
         _, err = one.communicate(timeout=60)
     *_, said, last = filter(None, err.splitlines())
     assert (128 + signal.SIGTERM, "ended by SIGTERM") == (one.returncode, last)
-    assert said.endswith("the same command goes on after them, --restart begins at the first row")
+    assert said.endswith("run the same command again to continue, or add --restart")
     dealt = int(said.split()[0].replace(",", ""))
     stood = run(*load).err.splitlines()[:2]
     passed, wrote = (int(line.split()[0].replace(",", "")) for line in stood)

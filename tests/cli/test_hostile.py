@@ -266,7 +266,7 @@ def test_a_sample_that_is_none_is_done_without(
     Path("design.toml").write_text(f'{BASE}\n[sample]\npath = "{name}"\n{form}')
     found = run("check", "design.toml")
     assert found.code in (0, 1)
-    assert found.err.startswith("design.toml is judged without its sample: ")
+    assert found.err.startswith("design.toml: the rules run without the declared sample: ")
     assert form or SAMPLES[name] in found.err
     assert found.err[:-1].isprintable()
 

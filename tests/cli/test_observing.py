@@ -30,7 +30,9 @@ def test_a_table_is_described(things: Path) -> None:
     found = run("describe", "things", *ON)
     assert 0 == found.code
     assert Design.loads(EVERYTHING) == Design.loads(found.out)
-    assert "things: [bucket(host, 4)][host][desc(ts)], its design is known\n" == found.err
+    assert (
+        "things: the key is [bucket(host, 4)][host][desc(ts)], as stored by rowkey\n" == found.err
+    )
     assert 0 == run("describe", "things", *ON, "-o", "again.toml").code
     assert found.out == (things / "again.toml").read_text()
     assert run("check", "again.toml", "--severity", "error").code in {0, 1}
@@ -66,7 +68,7 @@ def test_an_idle_table_is_watched(things: Path, form: str) -> None:
         assert ["unknown", "idle", "idle", "idle"] == words
 
 
-ALLOWED = "expected a whole number and ms, s, m, h or d, above 0 and at most 365d."
+ALLOWED = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
 
 
 def test_what_cannot_be_watched_is_told(things: Path) -> None:
@@ -75,8 +77,8 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
     wrong = run("live", "things", *ON, "--every", "x", "--for", "y", "--design", "nothing.toml")
     assert (2, "") == (wrong.code, wrong.out)
     assert [
-        f"rowkey: --every: 'x' is not a length of time; {ALLOWED} Write such as 2s or 500ms.",
-        f"rowkey: --for: 'y' is not a length of time; {ALLOWED} Write such as 60s or 10m.",
+        f"rowkey: --every: 'x' is not a length of time; {ALLOWED} Write, for example, --every 2s.",
+        f"rowkey: --for: 'y' is not a length of time; {ALLOWED} Write, for example, --for 60s.",
         "rowkey: nothing.toml: the file cannot be read: No such file or directory.",
     ] == wrong.err.splitlines()
     for text, what in {
@@ -87,7 +89,7 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
     }.items():
         for option in ("--every", "--for"):
             told = error(run("live", "things", *ON, option, text))
-            assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write such as ")
+            assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write, for example, ")
     short = error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
     assert short.startswith("rowkey: --for: 1 s end before the second look, after 5 s; expected as")
     assert "as long as --every, or longer. A rate lies between two looks." in short

@@ -239,7 +239,7 @@ def test_a_name_is_typed_on_a_terminal(things: Path, typed: str, code: int) -> N
     """The right name drops the table, another leaves it, and the end of input leaves it too."""
     left, shown = _on_a_terminal([*ROWKEY, "drop", "things.toml", *ON], things, typed)
     assert code == left
-    assert "All rows of things on rocks:data will be gone." in shown
+    assert "This removes the table things on rocks:data and all its rows." in shown
     assert (code != 0) == (run("count", "things", *ON).code == 0)
 
 
@@ -247,4 +247,7 @@ def test_arrow_is_not_for_a_terminal(things: Path) -> None:
     """Bytes would only confuse it: the command says where they belong."""
     code, shown = _on_a_terminal([*ROWKEY, "dump", "things.toml", *ON, "-f", "arrow"], things)
     assert 2 == code
-    assert "-f arrow is for a file or another program, not a terminal: give -o FILE." in shown
+    assert (
+        "-f arrow: standard output is a terminal, which cannot show binary data. Give -o FILE."
+        in shown
+    )

@@ -74,7 +74,10 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     assert "or run `rowkey repair`" in refused.err
     before = all_bytes(Path("data"))
     asked = run("repair", "rocks:data")
-    assert (1, "nothing was changed; --yes cuts what is damaged\n") == (asked.code, asked.err)
+    assert (
+        1,
+        "nothing was changed; --yes repairs the tables and cuts damaged logs at the damage\n",
+    ) == (asked.code, asked.err)
     assert asked.out.startswith("things: damaged; ")
     assert (
         f"{log.relative_to(Path.cwd())}: it is damaged at byte {told_at(asked.out):,}" in asked.out

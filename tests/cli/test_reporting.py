@@ -57,7 +57,7 @@ def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path)
     page = tmp_path / "both.html"
     told = run("report", design, other, "-o", page)
     assert (0, "") == (told.code, told.out)
-    assert "There is no comparison" in told.err
+    assert "The designs cannot be compared" in told.err
     assert "sample: there is none" in told.err
     shown = page.read_text("utf-8")
     assert "sample: there is none" in shown

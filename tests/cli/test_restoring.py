@@ -28,7 +28,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     """Without --yes it is told and left alone; afterwards nothing is lost."""
     entry.unlink()
     asked = run("repair", ON, "logs.toml")
-    assert (1, "nothing was changed; --yes repairs it\n") == (asked.code, asked.err)
+    assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
     assert asked.out.startswith("logs: the catalog does not know logs, but the engine has it")
     assert "To be put back: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
@@ -38,7 +38,11 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     assert told == done.out
     assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", ON)).code, counted.out)
     again = run("repair", ON, "logs.toml")
-    assert (0, "logs: nothing is lost\n", "") == (again.code, again.out, again.err)
+    assert (0, "logs: the catalog entry agrees with the table\n", "") == (
+        again.code,
+        again.out,
+        again.err,
+    )
 
 
 def test_machines_are_told_what_is_lost(entry: Path) -> None:

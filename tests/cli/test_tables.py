@@ -51,7 +51,7 @@ def test_a_table_is_made_once(things: Path) -> None:
     assert "there is a table things already" in told(run("create", "things.toml", *ON))
     assert 5 == len(hosts())
     made = run("create", "things.toml", "--on", "rocks:other")
-    assert (0, "things: 4 regions, families d\n") == (made.code, made.out)
+    assert (0, "things: created with 4 regions, families d\n") == (made.code, made.out)
 
 
 def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
@@ -74,8 +74,10 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
 def test_a_drop_wants_the_name_typed(things: Path) -> None:
     """Without its name, or with another, it stays; with it, the table is gone and can be made."""
     del things
-    assert "things stays: its name was not typed" in told(things_("drop"))
-    assert "things stays: 'thing' is not its name" in told(things_("drop", "--yes", "thing"))
+    assert "things is not dropped: it is not confirmed" in told(things_("drop"))
+    assert "things is not dropped: 'thing' is not its name" in told(
+        things_("drop", "--yes", "thing")
+    )
     assert 5 == len(hosts())
     dropped = things_("drop", "--yes", "things")
     assert (0, "things: dropped\n") == (dropped.code, dropped.out)
@@ -128,7 +130,7 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things: Path) 
     assert (2, "2 rows written") == (done.code, first)
     starts = [f"rowkey: line {number}: " for number in (3, 4, 5, 6)]
     assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
-    assert "hots: there is no such field" in errors[2]
+    assert "hots: the design has no such field" in errors[2]
     assert [("q", 4), ("q", 1)] == hosts("--where", "host=q")
 
 
@@ -138,16 +140,16 @@ def test_many_refused_lines_are_counted(things: Path) -> None:
     done = things_("put", stdin="no\n" * 1_000)
     assert 2 == done.code
     assert 12 == len(done.err.splitlines())
-    assert "rowkey: 990 rows refused in addition" == done.err.splitlines()[-1]
+    assert "rowkey: and 990 more lines refused" == done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["host"], "'host' has no value; expected FIELD=VALUE"),
-        (["=web-1"], "'=web-1' has no value; expected FIELD=VALUE"),
-        (["hots=a"], "hots: there is no such field; expected host, "),
-        (["host=a", "host=b"], "host: it is given twice; expected one value"),
+        (["host"], "'host' is not a field with a value; expected FIELD=VALUE"),
+        (["=web-1"], "'=web-1' is not a field with a value; expected FIELD=VALUE"),
+        (["hots=a"], "hots: the design has no such field; expected one of host, "),
+        (["host=a", "host=b"], "host: the field is given twice; expected one value"),
         (["host=a"], "ts: the row has no such value"),
         (["host=a", "ts=1", "price=1.234"], "price: "),
         (["host=a\0b", "ts=1"], "holds U+0000"),
@@ -168,13 +170,17 @@ def test_a_row_that_is_not_there_leaves_with_1(things: Path) -> None:
     """No row is a finding; a field that is not of the key is a mistake."""
     del things
     found = things_("get", "host=web-1", "ts=77")
-    assert (1, "", "the table has no such row\n") == (found.code, found.out, found.err)
-    assert "price: there is no such field; expected host, ts" in told(
+    assert (1, "", "things has no row with host=web-1 ts=77\n") == (
+        found.code,
+        found.out,
+        found.err,
+    )
+    assert "price: the design has no such field; expected one of host, ts" in told(
         things_("get", "host=web-1", "ts=1000", "price=1")
     )
     missing = things_("get", "host=web-1")
     assert 2 == missing.code
-    assert "ts: no value given. A row is found by all of host, ts" in missing.err
+    assert "ts: no value is given. Give FIELD=VALUE for each of host, ts" in missing.err
 
 
 EXPECTED: list[dict[str, Any]] = [
@@ -281,9 +287,9 @@ def test_rows_that_meet_all_conditions(things: Path, tests: list[str], found: li
         (["--where", "hots=a"], "where[0]: there is no field 'hots'"),
         (["--where", "host=a", "--where", "ts=soon"], "where[1]: ts = 'soon': 'soon' is not"),
         (["--where", "hits in [true]"], "True is a truth value; expected a whole number for i64"),
-        (["--where", "ts ~ 5"], "--where 'ts ~ 5' is not understood; expected FIELD=VALUE"),
+        (["--where", "ts ~ 5"], "--where 'ts ~ 5' is not a condition; expected FIELD=VALUE"),
         (["--where", "ts starts with 5"], "starts with"),
-        (["--where", "x" * 10**7], "is not understood"),
+        (["--where", "x" * 10**7], "is not a condition"),
         (["--where", "day=" + "x" * 10**7], "where[0]: day = 'xx"),
         (["--where", "host=a\0b"], "holds U+0000"),
         (["--where", "host=\ud800"], "holds a lone surrogate"),
@@ -350,7 +356,9 @@ def test_regions_tell_what_they_have_counted(things: Path) -> None:
     assert "bucket 3" in lines[4]
     counted = json.loads(things_("count", "-f", "json").out)
     assert {"format": 1, "table": "things", "rows": 5} == counted
-    assert "it takes no --where" in told(things_("count", "--regions", "--where", "host=a"))
+    assert "--regions and --where exclude each other" in told(
+        things_("count", "--regions", "--where", "host=a")
+    )
 
 
 def test_reads_are_explained(things: Path) -> None:
@@ -364,10 +372,12 @@ def test_reads_are_explained(things: Path) -> None:
     assert (None, "scan", 1, 3, ["hits"], ["ts"]) == tuple(
         one[name] for name in ("name", "runs", "fan_out", "limit", "residual", "order")
     )
-    assert "there is no read 'tial'; expected tail. Did you mean tail?" in told(
+    assert "the design declares no read 'tial'; expected one of tail. Did you mean tail?" in told(
         run("explain", "things.toml", "tial")
     )
-    assert "give the one or the others" in told(run("explain", "things.toml", "tail", *asked))
+    assert "the read 'tail' declares its own conditions" in told(
+        run("explain", "things.toml", "tail", *asked)
+    )
     (things / "none.toml").write_text(EVERYTHING.partition("[[reads]]")[0])
     assert "none.toml declares no reads" in run("explain", "none.toml").err
 

@@ -14,7 +14,7 @@ __all__ = ["get_command", "main"]
 
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command `rowkey`, and exit with its exit code."""
     if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout is not None and _print_help():
         return
     from rowkey.cli.group import main as run
@@ -23,14 +23,14 @@ def main() -> None:
 
 
 def get_command() -> Any:
-    """Return the click command, for tools that inspect it."""
+    """Return the click group of `rowkey`, for tools that inspect its commands."""
     from rowkey.cli.group import program
 
     return program
 
 
 def _print_help() -> bool:
-    """Print the help; return False if that fails, so that the command reports the error."""
+    """Print the stored help page; return False if that fails, so that click reports the error."""
     try:
         with open(HELP_PAGE, encoding="utf-8") as page:  # noqa: PTH123 - as above
             sys.stdout.write(page.read())

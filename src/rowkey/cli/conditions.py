@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.messages import pluralize
 from rowkey.schema import Condition
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _CONDITION_PATTERN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _EXPECTED_FORM = (
-    "FIELD=VALUE, with < <= > >= too, FIELD in [JSON], FIELD between [JSON], FIELD starts with TEXT"
+    "FIELD=VALUE (or < <= > >=), FIELD in [JSON], FIELD between [JSON] or FIELD starts with TEXT"
 )
 
 _MAX_QUOTED_LENGTH = 80
@@ -36,7 +37,7 @@ WHERE_OPTION = click.option(
 
 
 def parse_conditions(texts: Iterable[str]) -> list[Condition]:
-    """Return the conditions of the command line.
+    """Return the conditions that the `--where` options of a command line state.
 
     Raises:
         UsageError: one is not understood.
@@ -50,10 +51,11 @@ def parse_conditions(texts: Iterable[str]) -> list[Condition]:
 
 
 def _parse_condition(text: str) -> Condition:
+    """Return the condition that one `--where` option states."""
     match = _CONDITION_PATTERN.fullmatch(text)
     if match is None:
         raise click.UsageError(
-            f"--where {_quote_condition(text)} is not understood; expected {_EXPECTED_FORM}."
+            f"--where {_quote_condition(text)} is not a condition; expected {_EXPECTED_FORM}."
         )
     field = match["quoted"] or match["name"]
     operator = " ".join(match["operator"].lower().split())
@@ -70,18 +72,20 @@ def _parse_condition(text: str) -> Condition:
 
 
 def _parse_json_list(condition: str, text: str, operator: str) -> tuple[Any, ...]:
-    """Return the values of a JSON list."""
+    """Return the values of the JSON list after `in` or `between`."""
     try:
         values = json.loads(text, parse_float=str)  # decimals keep their digits
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
-        what = f"{operator} takes a JSON list of texts and numbers"
+        what = f"the value after {operator} is not a JSON list of texts and numbers"
         example = '["a", "b"]' if operator == "between" else '["a", "b", "c"]'
-        raise click.UsageError(f"--where {_quote_condition(condition)}: {what}, such as {example}.")
+        raise click.UsageError(
+            f"--where {_quote_condition(condition)}: {what}. Write, for example, {example}."
+        )
     if operator == "between" and len(values) != 2:
-        what = f"{len(values):,} values; between takes two"
-        raise click.UsageError(f"--where {_quote_condition(condition)} has {what}.")
+        what = f"the list has {pluralize(len(values), 'value')}; between needs two"
+        raise click.UsageError(f"--where {_quote_condition(condition)}: {what}.")
     return tuple(values)
 
 

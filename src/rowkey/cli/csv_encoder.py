@@ -54,7 +54,7 @@ class CsvEncoder:
         self.n_formulas = 0
 
     def encode_lines(self, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-        """Yield the line of names, then a line for each row.
+        """Yield the header line, then a CSV line for each row.
 
         Raises:
             UsageError: the only column has a null, which CSV would write as an empty line.
@@ -69,13 +69,14 @@ class CsvEncoder:
             return []
         cells = pluralize(self.n_formulas, "text cell")
         if self._guards_formulas:
-            return [f"{cells} got a ' in front: this CSV is for a spreadsheet, not for load"]
+            return [f"a ' is put before {cells} that look like formulas; do not load this file"]
         begins = "begins" if self.n_formulas == 1 else "begin"
         what = f"{cells} {begins} with =, +, -, @, a tab or a line end"
         risk = "which a spreadsheet may run as a formula"
         return [f"{what}, {risk}; write CSV for a spreadsheet with --spreadsheet"]
 
     def _encode_line(self, cells: list[Any], text_columns: Iterable[int]) -> str:
+        """Return cells as one CSV line; count and guard cells that look like formulas."""
         for at in text_columns:
             text = cells[at]
             if text and text[0] in FORMULA_STARTS:
@@ -86,13 +87,13 @@ class CsvEncoder:
             cells = [cell if cell is None else escape_text(_format_value(cell)) for cell in cells]
         line = ",".join(map(_encode_cell, cells))
         if not line:
-            what = f"{self._names[0]!r} is the only column, and CSV cannot write a null in it"
+            what = f"{self._names[0]}: CSV cannot write null in an only column"
             raise click.UsageError(f"{what}. Use another format, such as -f jsonl.")
         return f"{line}\n"
 
 
 def _encode_cell(value: Any) -> str:
-    """Return a value in CSV: nothing for null, two quotes for an empty text."""
+    """Return a value as CSV: nothing for null, two quotes for an empty text."""
     if value is None:
         return ""
     text = _format_value(value)
@@ -103,4 +104,5 @@ def _encode_cell(value: Any) -> str:
 
 
 def _format_value(value: Any) -> str:
+    """Return a value as text, with true and false in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)

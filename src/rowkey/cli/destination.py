@@ -59,10 +59,10 @@ BINARY_FORMATS = ("parquet", "arrow")
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where output is written: a file or standard output.
+    """A file or standard output that a command writes to, with the format of its rows.
 
     Args:
-        row_format: how they are written.
+        row_format: how rows are written, such as `csv`.
         path: the file, or None for standard output.
         is_spreadsheet: whether a spreadsheet opens it, so that no cell may run as a formula.
     """
@@ -80,7 +80,7 @@ class Destination:
         *,
         spreadsheet: bool = False,
     ) -> Destination:
-        """Return the destination that the command line names.
+        """Return the destination that the options -f, -o and --spreadsheet choose.
 
         Args:
             row_format: the format of `-f`; None to decide by the file's name, or to take the first
@@ -96,16 +96,18 @@ class Destination:
         path = None if path == "-" else path
         chosen = row_format or (formats[0] if path is None else _find_format(path, formats))
         if spreadsheet and chosen != "csv":
-            raise click.UsageError(f"--spreadsheet is for CSV, not {chosen}: give -f csv.")
+            raise click.UsageError(
+                f"--spreadsheet works with CSV only, not with {chosen}. Give -f csv."
+            )
         destination = cls(chosen, path, spreadsheet)
         if path is None:
             if destination.row_format in BINARY_FORMATS and sys.stdout.isatty():
-                what = "is for a file or another program, not a terminal"
-                raise click.UsageError(f"-f {destination.row_format} {what}: give -o FILE.")
+                what = "standard output is a terminal, which cannot show binary data"
+                raise click.UsageError(f"-f {destination.row_format}: {what}. Give -o FILE.")
             return destination
         if destination.row_format == "parquet" and destination.is_compressed:
             raise click.UsageError(
-                f"{shorten_text(path)}: Parquet is compressed already; drop .gz."
+                f"{shorten_text(path)}: Parquet is compressed already. Leave .gz out of the name."
             )
         return destination
 
@@ -116,7 +118,7 @@ class Destination:
 
     @property
     def is_stream(self) -> bool:
-        """Return whether readers cannot seek, so that Arrow must be written as a stream."""
+        """Return whether readers cannot seek, so that Arrow must use its stream format."""
         return (
             self.path is None
             or self.is_compressed
@@ -125,7 +127,7 @@ class Destination:
 
     @contextmanager
     def open_binary(self) -> Iterator[BinaryIO]:
-        """Open the destination for bytes; a file appears once the `with` block ends well."""
+        """Open the destination for bytes; a file appears once the `with` block succeeds."""
         if self.path is None:
             sys.stdout.flush()
             yield cast("BinaryIO", _CountingPipe(sys.stdout.buffer))
@@ -140,7 +142,7 @@ class Destination:
 
     @contextmanager
     def open_text(self) -> Iterator[TextIO]:
-        """Open the destination for text, in UTF-8 if it is a file; else as `open_binary`."""
+        """Open the destination for text, in UTF-8 if it is a file."""
         if self.path is None:
             yield sys.stdout
             return
@@ -155,7 +157,7 @@ class Destination:
 
 
 def _find_format(path: str, formats: Sequence[str]) -> str:
-    """Return the format that the end of a file's name means.
+    """Return the row format that a file's suffix stands for.
 
     Raises:
         UsageError: the name stands for no format that the command can write.
@@ -170,8 +172,8 @@ def _find_format(path: str, formats: Sequence[str]) -> str:
         for end, suffix_formats in FORMATS_BY_SUFFIX.items()
         if set(suffix_formats) & set(formats)
     )
-    what = f"the name {shorten_text(path)} does not decide the format; expected one of {suffixes}"
-    raise click.UsageError(f"{what}. Or give -f: {', '.join(formats)}.")
+    what = f"{shorten_text(path)}: the name does not say the format; expected one of {suffixes}"
+    raise click.UsageError(f"{what}. Or give -f with one of {', '.join(formats)}.")
 
 
 @contextmanager
@@ -210,18 +212,18 @@ def _open_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_part_file(target: Path, path: Path) -> tuple[BinaryIO, Path]:
-    """Create a temporary file next to the target."""
+    """Create the temporary file that becomes the target when it is complete."""
     file, name = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
     return _open_sink(file, path), Path(name)
 
 
 def _open_sink(file: str | int, path: Path) -> BinaryIO:
-    """Open a path or descriptor for writing; errors name the path that was given."""
+    """Open a path or descriptor for writing; its errors show the path that the user gave."""
     return cast("BinaryIO", io.BufferedWriter(NamedFile(file, shorten_text(str(path)))))
 
 
 def _get_default_mode() -> int:
-    """Return the mode that the system gives a new file."""
+    """Return the permission bits that the system gives to a new file."""
     mask = os.umask(0o077)
     os.umask(mask)
     return 0o666 & ~mask
@@ -233,7 +235,7 @@ _DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 
 @contextmanager
 def _translate_os_errors(path: Path) -> Iterator[None]:
-    """Raise an error that says why a file cannot be written, in place of the system's.
+    """Replace a system error by a message that says why the file cannot be written.
 
     Raises:
         UsageError: another path may work.
@@ -245,9 +247,10 @@ def _translate_os_errors(path: Path) -> Iterator[None]:
         raise_shortage(problem, path)
         why = getattr(problem, "strerror", None) or str(problem)
         if getattr(problem, "errno", None) in _DISK_ERRNOS:
-            raise Unavailable(str(path), f"cannot be written: {why}") from None
+            remedy = "Free space on the disk, or give another path."
+            raise Unavailable(str(path), f"it cannot be written: {why}", remedy=remedy) from None
         name = shorten_text(str(path))
-        raise click.UsageError(f"{name}: cannot be written: {why}.") from None
+        raise click.UsageError(f"{name}: it cannot be written: {why}. Give another path.") from None
 
 
 class _CountingPipe(io.RawIOBase):
@@ -261,11 +264,13 @@ class _CountingPipe(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:
+        """Write bytes to the pipe, and add their number to the position."""
         count = self._sink.write(data)
         self._written += count
         return count
 
     def tell(self) -> int:
+        """Return how many bytes were written."""
         return self._written
 
     def close(self) -> None:

@@ -41,23 +41,25 @@ _MAX_ERROR_LINES = 12
 
 
 class _OutputClosed(Exception):
-    """The reader of the output has closed it."""
+    """Raised when the reader of standard output has closed it."""
 
 
 class _SigtermReceived(KeyboardInterrupt):
-    """SIGTERM was received: the work ends and cleans up as with Ctrl-C."""
+    """Raised when SIGTERM is received, so that the work ends and cleans up as with Ctrl-C."""
 
 
 class _CommandGroup(click.Group):
     """Finds the commands as files of the folder `commands` and imports the one that is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, one for each file of the folder `commands`."""
         del ctx
         with os.scandir(_COMMANDS_FOLDER) as files:
             names = [file.name.removesuffix(".py") for file in files if file.name.endswith(".py")]
         return sorted(name for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the click command of a name, imported from its file; None if there is none."""
         name = cmd_name.replace("-", "_")
         if name not in self.list_commands(ctx):
             return None
@@ -67,7 +69,7 @@ class _CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; for an unknown one, raise an error that names the nearest."""
+        """Return the named command; for an unknown name, raise an error that suggests one."""
         names = self.list_commands(ctx)
         if args[0].startswith("-") or args[0].replace("-", "_") in names:
             return super().resolve_command(ctx, args)
@@ -77,7 +79,7 @@ class _CommandGroup(click.Group):
         raise click.UsageError(f"unknown command {shorten_text(args[0])!r}. {remedy}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; click alone would exit with 1 when the reader has closed the output."""
+        """Run a command, and raise `_OutputClosed` when the reader has closed the output."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -97,7 +99,7 @@ _COMMAND_SYNONYMS = {
 
 
 def _suggest_command(name: str, names: list[str]) -> str:
-    """Return a sentence that names the command meant by an unknown one, or an empty string.
+    """Return a sentence that suggests a command for an unknown name, or an empty string.
 
     >>> _suggest_command("sim", ["init", "simulate"]), _suggest_command("draft", ["init"])
     ('Did you mean simulate?', 'Did you mean init?')
@@ -126,7 +128,7 @@ def program(ctx: click.Context, *, debug: bool) -> None:
 
 
 def main() -> None:
-    """Run the command and exit with its code."""
+    """Run the command line, and exit the process with its exit code."""
     # Starting creates many objects that stay; collecting garbage took a twentieth of the start.
     gc.set_threshold(100_000)
     with wrap_standard_streams(), _raise_on_sigterm() as was_ended:
@@ -136,7 +138,7 @@ def main() -> None:
 
 @contextmanager
 def _raise_on_sigterm() -> Iterator[list[int]]:
-    """Let SIGTERM raise in the `with` block, unless the caller has installed a handler.
+    """Make SIGTERM raise in the `with` block, unless the caller has installed a handler.
 
     The list holds the signal once it was received: an exception raised while an object is freed
     is lost, and the exit code must not depend on it.
@@ -162,7 +164,7 @@ def _raise_on_sigterm() -> Iterator[list[int]]:
 
 
 def _run_command() -> int:
-    """Run the command, print its error if any, and return the exit code."""
+    """Run the command line, print its error if it has one, and return the exit code."""
     try:
         code = program.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt) as problem:
@@ -187,7 +189,7 @@ def _run_command() -> int:
 
 
 def _print_usage_error(problem: click.ClickException) -> None:
-    """Print what is wrong with the command line in two lines."""
+    """Print a mistake in the command line, and how to get help."""
     from rowkey.messages import shorten_text
 
     context = getattr(problem, "ctx", None)
@@ -197,7 +199,7 @@ def _print_usage_error(problem: click.ClickException) -> None:
 
 
 def _print_error(problem: Exception) -> int:
-    """Print an error, of a long one the first lines, and return its exit code."""
+    """Print the first lines of an error, and return its exit code."""
     from rowkey.errors import CorruptionError, InvalidDesign, RowkeyError, Unavailable
     from rowkey.messages import escape_text
     from rowkey.open_file_limit import raise_shortage
@@ -224,14 +226,14 @@ def _print_error(problem: Exception) -> int:
     else:
         code = EXIT_INTERNAL_ERROR
         where = f"{type(problem).__name__}: {lines[0][:200]}"
-        lines = [where, "This is a bug in rowkey; rowkey --debug … shows where it happened."]
+        lines = [where, "This is a bug in rowkey. Run rowkey --debug … and report the traceback."]
     for line in lines:
         click.echo(f"rowkey: {escape_text(line)}", err=True)
     return code
 
 
 def _format_os_error(problem: OSError) -> str:
-    """Return the system's message after the name of the file."""
+    """Return the system's error message, with the file's name in front."""
     from rowkey.messages import shorten_text
 
     name = "" if problem.filename is None else f"{shorten_text(str(problem.filename))}: "

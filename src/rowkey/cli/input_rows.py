@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
-from rowkey.messages import suggest_name
+from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 _MAX_LINE_LENGTH = 1 << 20
-"""Bytes of a line of keys or rows; no row of HBase's fits in as many more."""
+"""Characters at which a line of keys or rows is refused; no row of HBase is nearly as long."""
 
 
 @contextmanager
@@ -41,13 +41,13 @@ def open_input(name: str) -> Iterator[IO[str]]:
     except (OSError, ValueError) as problem:
         raise_shortage(problem, name)
         why = getattr(problem, "strerror", None) or str(problem)
-        raise RowError(name, f"the file cannot be read: {why}") from None
+        raise RowError(name, f"the file cannot be read: {why}", remedy="Check the path.") from None
     with stream:
         yield stream
 
 
 def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a stream with their ends, each with its number from 1.
+    """Yield the lines of a text stream with their line ends, each with its number from 1.
 
     Raises:
         RowError: a line is longer than a megabyte, or not UTF-8.
@@ -56,23 +56,25 @@ def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
     while line := _read_line(stream, number + 1):
         number += 1
         if len(line) == _MAX_LINE_LENGTH:
-            what, allowed = "it is too long", f"at most {_MAX_LINE_LENGTH - 1:,} characters"
+            what, allowed = "the line is too long", f"at most {_MAX_LINE_LENGTH - 1:,} characters"
             raise RowError(f"line {number}", what, allowed)
         yield number, line
 
 
 def _read_line(stream: IO[str], number: int) -> str:
+    """Return the next line of a text stream; raise if its bytes are not UTF-8."""
     try:
         return stream.readline(_MAX_LINE_LENGTH)
     except UnicodeDecodeError as problem:
         what = f"the byte {problem.object[problem.start]:02x} is not UTF-8"
-        raise RowError(f"line {number} or later", what, "text in UTF-8") from None
+        remedy = "Convert the file to UTF-8, for example by iconv."
+        raise RowError(f"line {number} or later", what, "text in UTF-8", remedy) from None
 
 
 def read_rows(
     stream: IO[str], row_format: str, fields: Mapping[str, Field]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a stream with their line numbers.
+    """Yield the rows of a CSV or JSON lines stream, each with its line number.
 
     Args:
         stream: the text.
@@ -88,7 +90,7 @@ def read_rows(
 
 
 def add_line_number(number: int, problem: RowError) -> RowError:
-    """Return the error of a row with the line it is on."""
+    """Return a row's error with the number of the line in front of its path."""
     mistake = problem.mistake
     return RowError(
         f"line {number}: {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
@@ -96,7 +98,7 @@ def add_line_number(number: int, problem: RowError) -> RowError:
 
 
 def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of CSV; nothing between two commas is None, two quotes are an empty text."""
+    """Yield the rows of CSV; an empty value is None without quotes, and empty text with quotes."""
     raw: list[str] = []
 
     def lines() -> Iterator[str]:
@@ -109,7 +111,8 @@ def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         header = next(reader, [])
         if len(set(header)) < len(header):
             twice = next(name for name in header if header.count(name) > 1)
-            raise RowError("line 1", f"the column {twice!r} appears twice", "each column once")
+            what = f"the header names the column {twice!r} twice"
+            raise RowError("line 1", what, "different names", "Rename or remove one column.")
         raw.clear()
         for row in reader:
             record = "".join(raw)
@@ -117,12 +120,13 @@ def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
             if not row:
                 continue
             if len(row) != len(header):
-                what = f"{len(row):,} values do not fit"
-                raise RowError(f"line {reader.line_num}", what, f"{len(header):,}, as in line 1")
+                what = f"the line has {pluralize(len(row), 'value')}"
+                allowed = f"{len(header):,}, as many as the header has names"
+                raise RowError(f"line {reader.line_num}", what, allowed)
             values = row if all(row) else _restore_nulls(row, record)
             yield reader.line_num, dict(zip(header, values, strict=True))
     except csv.Error as problem:
-        raise RowError(f"line {reader.line_num}", f"it is not valid CSV: {problem}") from None
+        raise RowError(f"line {reader.line_num}", f"the line is not valid CSV: {problem}") from None
 
 
 _CSV_VALUE_PATTERN = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])[^,\r\n]*|')
@@ -130,7 +134,7 @@ _CSV_VALUE_PATTERN = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])[^,\r\n]*|')
 
 
 def _restore_nulls(row: list[str], record: str) -> list[str | None]:
-    """Return the values of a record with None for those that are empty and unquoted.
+    """Return the values of a CSV record, with None for those that are empty and unquoted.
 
     >>> _restore_nulls(["", "", "a,b", ""], ',"","a,b",\\n')
     [None, '', 'a,b', None]
@@ -145,6 +149,7 @@ def _restore_nulls(row: list[str], record: str) -> list[str | None]:
 
 
 def _read_json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the JSON objects of a stream of JSON lines, each with its line number."""
     return (
         (number, _parse_json_object(number, line))
         for number, line in read_lines(stream)
@@ -153,7 +158,7 @@ def _read_json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _parse_json_object(number: int, line: str) -> dict[str, Any]:
-    """Return the JSON object of a line.
+    """Return the JSON object that a line contains.
 
     Raises:
         RowError: there is none.
@@ -163,17 +168,17 @@ def _parse_json_object(number: int, line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise RowError(f"line {number}", f"{line.strip()[:60]!r} is not a row", "a JSON object")
+        raise RowError(f"line {number}", f"{line.strip()[:60]!r} is not a JSON object", "a row")
     return values
 
 
 def read_partial_rows(
     stream: IO[str], fields: Mapping[str, Field]
 ) -> Iterator[tuple[int, dict[str, Any] | RowError]]:
-    """Yield the rows of JSON lines with their line numbers, each with the fields it names.
+    """Yield rows of JSON lines with only the fields that each line names, and line numbers.
 
-    Null stays null. For a line that is not a row, names an unknown field or has an invalid value,
-    the error is yielded in place of the row, so that the caller can write the other rows.
+    A JSON null stays null. For a line that is no row, names an unknown field or has an invalid
+    value, the error is yielded in place of the row, so that the caller can write the other rows.
 
     Raises:
         RowError: the stream cannot be read any further.
@@ -196,7 +201,7 @@ def read_partial_rows(
 
 
 def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return the values of `FIELD=VALUE` arguments; all text after the first = is the value.
+    """Return the field values of `FIELD=VALUE` arguments.
 
     Raises:
         RowError: an argument has no =, names an unknown field or the same field twice, or its value
@@ -206,18 +211,21 @@ def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str,
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not (name and equals):
-            raise RowError("", f"{pair!r} has no value", "FIELD=VALUE")
+            raise RowError("arguments", f"{pair!r} is not a field with a value", "FIELD=VALUE")
         if name in row:
-            raise RowError(name, "it is given twice", "one value")
+            raise RowError(name, "the field is given twice", "one value")
         row[name] = _convert_named_value(name, text, fields)
     return row
 
 
 def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
-    """Return a given value as a value of its field."""
+    """Return a value converted to the type of the field with a given name."""
     if name not in fields:
         raise RowError(
-            name, "there is no such field", ", ".join(fields), suggest_name(name, fields)
+            name,
+            "the design has no such field",
+            f"one of {', '.join(fields)}",
+            suggest_name(name, fields),
         )
     return None if value is None else _convert_value(fields[name], value)
 
@@ -225,7 +233,7 @@ def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> 
 def _convert_row(
     values: Mapping[str, Any], fields: Mapping[str, Field], number: int, *, is_csv: bool
 ) -> dict[str, Any]:
-    """Return the values of a row, with text parsed by the types of the fields."""
+    """Return the values of a record, converted to the types of the design's fields."""
     row: dict[str, Any] = {}
     for name, field in fields.items():
         value = values.get(field.declaration.source or name, values.get(name))
@@ -239,11 +247,11 @@ def _convert_row(
 
 
 def _convert_value(field: Field, value: Any) -> Any:
-    """Return a value of the field; an empty text is null only if it is no value of the field."""
+    """Return a value converted to a field's type; empty text may stand for null."""
     if value is None:
         if not field.nullable:
-            what = "the row has no value for it"
-            raise RowError(field.name, what, f"a {field.type.name}")
+            remedy = "Declare the field nullable, or give a value."
+            raise RowError(field.name, "the row has no value", f"a {field.type.name}", remedy)
         return None
     if isinstance(value, str):
         try:

@@ -18,7 +18,7 @@ DESIGN_ARGUMENT = click.argument("design")
 
 
 def _refuse_standard_input(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Return the path of a sample.
+    """Return the path of --sample; refuse `-`, because a sample is read more than once.
 
     Raises:
         UsageError: it is `-`: a sample is read more than once.
@@ -32,7 +32,7 @@ def _refuse_standard_input(_: click.Context, __: click.Parameter, path: str | No
 
 
 def add_sample_option(*, required: bool = False) -> Callable[[Any], Any]:
-    """Return the option that names a file of recorded events."""
+    """Return the click option --sample, which names a file of recorded events."""
     return click.option(
         "--sample",
         metavar="FILE",
@@ -48,7 +48,7 @@ SAMPLE_OPTION = add_sample_option()
 def _build_format_options(
     _: click.Context, __: click.Parameter, name: str | None
 ) -> dict[str, str] | None:
-    """Return the format as the mapping that readers of samples take."""
+    """Return the value of --sample-format as the options that sample readers expect."""
     return None if name is None else {"kind": name}
 
 
@@ -101,7 +101,7 @@ SEED_OPTION = click.option(
 
 
 def check_overwrite(path: str | None, *, force: bool) -> None:
-    """Raise if the output file exists, unless `--force` was given.
+    """Raise if the output file exists and `--force` was not given.
 
     Args:
         path: the file of `-o`; None for standard output.
@@ -121,12 +121,12 @@ def check_overwrite(path: str | None, *, force: bool) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print a document as JSON over several lines."""
+    """Print a document as indented JSON on standard output."""
     print_lines([to_json(document, indent=2)])
 
 
 def to_json(document: Any, indent: int | None = None) -> str:
-    """Return a document as JSON; characters that the terminal cannot show are escaped."""
+    """Return a document as JSON text, with characters escaped that the terminal cannot show."""
     import json
 
     from rowkey.messages import escape_json
@@ -136,7 +136,7 @@ def to_json(document: Any, indent: int | None = None) -> str:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of data; characters that would move a terminal's cursor are escaped."""
+    """Print lines on standard output, with terminal control characters escaped."""
     from rowkey.messages import escape_text
 
     for line in lines:
@@ -145,7 +145,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_notes(lines: Iterable[str]) -> None:
-    """Print lines for people to stderr; characters that would move a cursor are escaped."""
+    """Print lines on standard error, with terminal control characters escaped."""
     from rowkey.messages import escape_text
 
     for line in lines:
@@ -153,7 +153,7 @@ def print_notes(lines: Iterable[str]) -> None:
 
 
 def format_row_count(count: int, outcome: str) -> str:
-    """Return a number of rows and what became of them.
+    """Return a number of rows with what happened to them.
 
     >>> format_row_count(1, "written"), format_row_count(2_000, "written")
     ('1 row written', '2,000 rows written')
@@ -164,7 +164,7 @@ def format_row_count(count: int, outcome: str) -> str:
 def show_progress(
     mode: str, label: str, unit: str = "events"
 ) -> AbstractContextManager[Progress | None]:
-    """Return a context that shows on stderr how far long work is.
+    """Return a context manager that shows progress on standard error; None if switched off.
 
     Args:
         mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a

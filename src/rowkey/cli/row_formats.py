@@ -35,7 +35,7 @@ _MAX_COLUMN_WIDTH = 60
 
 
 def add_format_options(formats: Sequence[str]) -> Callable[[Any], Any]:
-    """Return a decorator that adds the options of a command that writes rows.
+    """Return a decorator that adds -f, -o and --spreadsheet to a command that writes rows.
 
     Args:
         formats: the formats it can write, the default first.
@@ -55,13 +55,13 @@ def add_format_options(formats: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def write_rows(scan: Scan, destination: Destination, *, row_by_row: bool = False) -> int:
-    """Write the rows of a scan as they are read; return how many.
+    """Write the rows of a scan to a destination as they are read; return how many.
 
     Args:
         scan: the rows.
         destination: where they go.
-        row_by_row: whether the first one should come soon and the scan tell where it stopped; else
-            text is made of thousands together, which takes half the time.
+        row_by_row: whether each row is written at once, so that the scan's resume token is exact;
+            else thousands of rows become text together, which takes half the time.
     """
     if destination.row_format == "arrow":
         with destination.open_binary() as sink:
@@ -79,6 +79,7 @@ def write_rows(scan: Scan, destination: Destination, *, row_by_row: bool = False
 
 
 def _write_arrow(scan: Scan, sink: BinaryIO, *, is_stream: bool) -> int:
+    """Write the rows of a scan as an Arrow file or stream; return how many."""
     import pyarrow as pa
 
     schema, make = _build_schema(scan), pa.ipc.new_stream if is_stream else pa.ipc.new_file
@@ -91,11 +92,11 @@ def _write_arrow(scan: Scan, sink: BinaryIO, *, is_stream: bool) -> int:
 
 
 def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
-    """Write Parquet, a group of rows at a time.
+    """Write the rows of a scan as Parquet, one row group at a time; return how many.
 
     Raises:
-        UsageError: a value is none of Parquet's, whose times are milliseconds or finer: seconds
-            beyond the year 292,000,000 do not fit.
+        UsageError: Parquet cannot represent a value: its times are milliseconds or finer, so
+            seconds beyond the year 292,000,000 do not fit.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -106,21 +107,21 @@ def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
             try:
                 out.write_table(group)
             except pa.ArrowInvalid as problem:
-                what = f"Parquet cannot hold it: {shorten_text(str(problem))}"
-                raise click.UsageError(f"{what}. Take -f arrow.") from None
+                what = f"Parquet cannot hold a value: {shorten_text(str(problem))}"
+                raise click.UsageError(f"-f parquet: {what}. Use -f arrow.") from None
             count += group.num_rows
     return count
 
 
 def _build_schema(scan: Scan) -> pa.Schema:
-    """Return a schema with a column for each field."""
+    """Return the Arrow schema of a scan, with a column for each field."""
     import pyarrow as pa
 
     return pa.schema([(name, f.type.build_arrow_type()) for name, f in scan.design.fields.items()])
 
 
 def _group_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield batches joined to tables of `GROUP_ROWS` rows or more; the last may have fewer."""
+    """Yield tables of at least `GROUP_ROWS` rows joined from smaller batches."""
     import pyarrow as pa
 
     pending: list[pa.RecordBatch] = []
@@ -138,6 +139,7 @@ def _group_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iter
 
 
 def _write_text(scan: Scan, row_format: str, out: TextIO, *, row_by_row: bool) -> int:
+    """Write the rows of a scan as JSON, JSON lines or a text table; return how many."""
     names = list(scan.design.fields)
     documents = (
         _read_documents(scan, is_loadable=row_format in DUMP_FORMATS, row_by_row=row_by_row)
@@ -157,7 +159,7 @@ def _write_text(scan: Scan, row_format: str, out: TextIO, *, row_by_row: bool) -
 
 
 def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int:
-    """Write CSV; for a spreadsheet guard formulas, and note how many texts look like one."""
+    """Write the rows of a scan as CSV; guard or count cells that look like formulas."""
     import pyarrow as pa
 
     fields = scan.design.fields
@@ -182,7 +184,7 @@ def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int
 
 
 def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows as JSON documents.
+    """Yield the rows of a scan as JSON documents.
 
     Output that `load` reads must keep its meaning: a timestamp whose digits also look like a date,
     such as 20210101, is written as a date and time.
@@ -201,7 +203,7 @@ def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Itera
 
 
 def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows as people read them: an instant as a date and time, not as a count."""
+    """Yield the rows of a scan for people, with times as date and time."""
     from rowkey.render import build_row_document
 
     times = [field for field in scan.design.fields.values() if field.type.unit_ns is not None]
@@ -214,7 +216,7 @@ def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, 
 
 
 def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows, each with all fields."""
+    """Yield the rows of a scan as dictionaries with all fields."""
     fields = scan.design.fields
     if row_by_row:
         for row in scan:
@@ -248,11 +250,12 @@ class _CountedRows:
 
 
 def _to_json(row: dict[str, Any], *, is_utf: bool) -> str:
+    """Return a row as one line of JSON."""
     return escape_json(json.dumps(row, ensure_ascii=not is_utf, allow_nan=False))
 
 
 def _format_json_array(rows: Iterable[dict[str, Any]], *, is_utf: bool) -> Iterator[str]:
-    """Yield the pieces of one JSON array with a row per line."""
+    """Yield the pieces of a JSON array that has one row per line."""
     before = "["
     for row in rows:
         yield f"{before}\n  {_to_json(row, is_utf=is_utf)}"
@@ -261,11 +264,12 @@ def _format_json_array(rows: Iterable[dict[str, Any]], *, is_utf: bool) -> Itera
 
 
 def _list_values(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Yield the values of each row in the order of the columns."""
     return ([row[name] for name in names] for row in rows)
 
 
 def _format_columns(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table; the first rows decide the widths of its columns."""
+    """Yield the lines of a text table; the first rows decide the column widths."""
     head = [_format_cell(name) for name in names]
     lines = ([_format_cell(value) for value in line] for line in _list_values(names, rows))
     first = list(islice(lines, _WIDTH_SAMPLE_ROWS))
@@ -279,7 +283,7 @@ def _format_columns(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Ite
 
 
 def _format_cell(value: Any) -> str:
-    """Return a value on one line of a terminal; an empty text for null."""
+    """Return a value as one line of text for a terminal; empty for null."""
     if value is None:
         return ""
     text = str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def build_console() -> Console:
-    """Return a console that prints in colour on a terminal, unless NO_COLOR is set.
+    """Return a rich console that prints in colour on a terminal, unless NO_COLOR is set.
 
     Source: https://no-color.org: any value but an empty one asks for no escape codes.
     """
@@ -31,9 +31,11 @@ def build_console() -> Console:
         """A console that raises when its pipe is closed, and escapes control characters."""
 
         def on_broken_pipe(self) -> None:
+            """Raise in place of rich, which would end the process."""
             raise BrokenPipeError
 
         def render(self, *args: Any, **options: Any) -> Iterator[Segment]:
+            """Yield the segments of a renderable, with control characters escaped."""
             for segment in super().render(*args, **options):
                 if segment.control or segment.text.isprintable():
                     yield segment
@@ -70,11 +72,11 @@ class Progress:
         self.line_width = 0
 
     def start_from(self, done: int) -> None:
-        """Start the clock again after `done` units of earlier work, which the rate excludes."""
+        """Restart the clock after `done` units of earlier work, which the rate leaves out."""
         self.started_s, self.done_before, self.last_report = time.monotonic(), done, (done, 0)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done; a total of 0 is unknown, and null in JSON."""
+        """Show that `done` of `total` units are done; a total of 0 means that it is unknown."""
         now = time.monotonic()
         self.last_report = (done, total)
         if now - self.shown_at_s < self.interval_s and (done < total or not total):
@@ -85,6 +87,7 @@ class Progress:
             self._clear_line()
 
     def _print_progress(self, done: int, total: int) -> None:
+        """Print one line of progress, as text or JSON, with the rate and the time left."""
         self.last_printed = (done, total)
         rate = (done - self.done_before) / max(time.monotonic() - self.started_s, 1e-9)
         left = (total - done) / rate if total and rate else None
@@ -106,7 +109,7 @@ class Progress:
         self.line_width = max(self.line_width, len(text))
 
     def _clear_line(self) -> None:
-        """Clear the terminal's line."""
+        """Erase the progress line of the terminal."""
         if self.line_width:
             click.echo("\r" + " " * self.line_width + "\r", nl=False, err=True)
             self.line_width = 0
@@ -127,7 +130,7 @@ class Progress:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in two units at most.
+    """Return a number of seconds as text in at most two units.
 
     >>> format_duration(7.4), format_duration(754), format_duration(9_000)
     ('7 s', '12 min 34 s', '2 h 30 min')

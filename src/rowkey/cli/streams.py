@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NamedFile(io.FileIO):
-    """A file or pipe that names itself in the error if it cannot be written.
+    """A file or pipe whose write errors contain its name.
 
     Args:
         file: the path or an open descriptor of it.
@@ -41,29 +41,32 @@ class NamedFile(io.FileIO):
         except OSError as problem:
             from rowkey.errors import Unavailable
 
-            what = f"cannot be written: {problem.strerror or problem}"
-            raise Unavailable(self._display_name, what) from None
+            what = f"it cannot be written: {problem.strerror or problem}"
+            remedy = "Free space on the disk, or write to another place."
+            raise Unavailable(self._display_name, what, remedy=remedy) from None
 
 
 class _MissingOutput(io.RawIOBase):
-    """Standard output of a command that was started without one."""
+    """Stands for standard output where the command was started without one."""
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any, /) -> int:
-        """Refuse to write.
+        """Raise a usage error, because there is no standard output.
 
         Raises:
             UsageError: always.
         """
         del data
-        raise click.UsageError("there is no standard output.")
+        raise click.UsageError(
+            "there is no standard output to write to. Give -o FILE, or do not close it."
+        )
 
 
 @contextmanager
 def wrap_standard_streams() -> Iterator[None]:
-    """Make standard output and standard error usable, whatever the command was started with.
+    """Make standard output and standard error usable, however the command was started.
 
     In the `with` block characters that they cannot show are escaped, a failed write names
     standard output, and messages without a standard error are dropped.
@@ -88,7 +91,7 @@ def wrap_standard_streams() -> Iterator[None]:
 
 
 def _wrap_output(stream: TextIO | None) -> TextIO:
-    """Return standard output that names itself in errors; other streams stay as they are."""
+    """Return standard output wrapped so that its write errors name it; other streams unchanged."""
     if stream is None:
         missing_output = cast("Any", _MissingOutput())
         return io.TextIOWrapper(missing_output, encoding="utf-8", write_through=True)

@@ -28,6 +28,7 @@ _CATALOG_META_KEY = "rowkey.catalog"
 
 
 def _store_catalog_url(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
+    """Keep the value of --catalog in the click context."""
     ctx.meta[_CATALOG_META_KEY] = url
 
 
@@ -41,14 +42,14 @@ CATALOG_OPTION = click.option(
 
 
 def get_catalog_url() -> str | None:
-    """Return the catalog that the command line names, if it names one."""
+    """Return the value of --catalog of the current command line; None without it."""
     url: str | None = click.get_current_context().meta.get(_CATALOG_META_KEY)
     return url
 
 
 @contextmanager
 def open_existing_table(design: str, url: str) -> Iterator[Table]:
-    """Open an existing table, given by a design file or by its name in the catalog."""
+    """Open an existing table, given by its design file or its name in the catalog."""
     from rowkey.table import open_table
 
     with open_table(
@@ -58,13 +59,13 @@ def open_existing_table(design: str, url: str) -> Iterator[Table]:
 
 
 def find_table_name(design: str) -> str:
-    """Return the name of the table of a design file, or the name given."""
+    """Return the table's name for a design file, or the given name itself."""
     design_or_name = _read_design_or_name(design)
     return design_or_name if isinstance(design_or_name, str) else design_or_name.table
 
 
 def _read_design_or_name(design: str) -> Design | str:
-    """Return the design of a file, or the name of a table."""
+    """Return the design of a file, or the text itself if it is the name of a table."""
     from rowkey.design import Design
 
     # pathlib raises for a name that no file can have.

@@ -69,9 +69,14 @@ def command(
     from rowkey import render
 
     if what != "set" and not (count is None and part is None and max_stale is None):
-        raise click.UsageError(f"{what} takes no number, no --part and no --max-stale.")
+        raise click.UsageError(
+            f"buckets {what} only reads: leave out the number, --part and --max-stale, or write "
+            "rowkey buckets set."
+        )
     if what == "set" and count is None:
-        raise click.UsageError("set takes a table and the number of buckets it is to have.")
+        raise click.UsageError(
+            f"the new number of buckets is missing. Write rowkey buckets set {design} COUNT."
+        )
     stale_s = None if max_stale is None else _parse_max_stale(max_stale)
     with open_existing_table(design, url) as table:
         if what == "set":
@@ -95,7 +100,7 @@ def command(
 
 
 def _parse_max_stale(text: str) -> float:
-    """Return the seconds that clients may work without reaching the catalog.
+    """Return the seconds that clients may work without the catalog, parsed from --max-stale.
 
     Raises:
         InvalidArgument: the text is not a valid time.
@@ -118,7 +123,7 @@ def _parse_max_stale(text: str) -> float:
 def _set_buckets(
     table: Table, count: int, part: str | None, stale_s: float | None, progress: str
 ) -> BucketChangeResult:
-    """Change the number of buckets, and show the progress."""
+    """Change the number of buckets of a table, and show the progress."""
     place = int(part) if part is not None and part.isdecimal() else part
     with (
         show_progress(progress, "splitting", "regions") as split,

@@ -125,7 +125,7 @@ def command(
 
 
 def _show_check(path: str, judged: JudgedDesign, *, as_text: bool) -> dict[str, Any]:
-    """Return the document of one valid file; print the result first if the output is text."""
+    """Return the JSON document of one valid design file; print the result if output is text."""
     from rowkey.render import build_check_document, format_check, print_check
 
     result = judged.design, judged.properties, judged.lint_result, judged.packing
@@ -139,7 +139,7 @@ def _show_check(path: str, judged: JudgedDesign, *, as_text: bool) -> dict[str, 
 
 
 def _print_notices(checked_files: list[CheckedFile], output: str, severity: Severity) -> None:
-    """Print the findings in SARIF, JUnit's XML or GitHub's commands."""
+    """Print findings as SARIF, JUnit XML or GitHub workflow commands."""
     from rowkey.render import build_sarif_document, format_github_commands, format_junit
 
     if output == "sarif":
@@ -151,13 +151,13 @@ def _print_notices(checked_files: list[CheckedFile], output: str, severity: Seve
 
 
 def _note_unread_sample(path: str, judged: JudgedDesign) -> None:
-    """Read the sample, and print why a declared one cannot be used."""
+    """Read the sample of a design, and print why a declared sample cannot be used."""
     if judged.sample is None and judged.sample_problem is not None:
-        print_notes([f"{path} is judged without its sample: {judged.sample_problem}"])
+        print_notes([f"{path}: the rules run without the declared sample: {judged.sample_problem}"])
 
 
 def _run_rules(judged: JudgedDesign) -> LintResult:
-    """Return what the rules find.
+    """Return what the rules find in a judged design.
 
     Raises:
         UsageError: a rule that was selected or ignored does not exist.
@@ -169,7 +169,7 @@ def _run_rules(judged: JudgedDesign) -> LintResult:
 
 
 def _apply_fixes(judged: JudgedDesign) -> FixedDesign:
-    """Return the file with all safe fixes.
+    """Return the design file's text with all safe fixes applied.
 
     Raises:
         UsageError: a rule that was selected or ignored does not exist.
@@ -181,7 +181,7 @@ def _apply_fixes(judged: JudgedDesign) -> FixedDesign:
 
 
 def _print_diff(path: str, design: Design, fixed: FixedDesign) -> bool:
-    """Print what fixes would change; return whether they would change anything."""
+    """Print the diff that fixes would make in a design file; return whether there is one."""
     from difflib import unified_diff
 
     assert design.source is not None, "it was read from a file"
@@ -193,7 +193,7 @@ def _print_diff(path: str, design: Design, fixed: FixedDesign) -> bool:
 
 
 def _write_fixes(path: str, judged: JudgedDesign) -> JudgedDesign:
-    """Write safe fixes into the file, and return the judgement of the fixed design."""
+    """Write safe fixes into the design file, and return the judgement of the fixed design."""
     from pathlib import Path
 
     fixed = _apply_fixes(judged)
@@ -205,5 +205,5 @@ def _write_fixes(path: str, judged: JudgedDesign) -> JudgedDesign:
 
 
 def _split_commas(values: tuple[str, ...]) -> list[str]:
-    """Return rule names given one by one, or several joined by commas."""
+    """Return the rule names of repeated options, each of which may list several with commas."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]

@@ -75,7 +75,7 @@ def command(
 
 
 def _read_designs(paths: tuple[str, ...]) -> list[Design]:
-    """Return the designs of files.
+    """Return the designs of several files; collect the mistakes of all files in one error.
 
     Raises:
         IncomparableDesigns: with the mistakes of all of them.

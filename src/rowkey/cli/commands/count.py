@@ -17,7 +17,7 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 @click.option("--regions", is_flag=True, help="Show the request counts of each region instead.")
 @OUTPUT_FORMAT_OPTION
 def command(design: str, url: str, where: tuple[str, ...], output: str, *, regions: bool) -> None:
-    """Count the rows that meet all conditions; every such row is read.
+    """Count the rows that meet all conditions, by reading each of them.
 
     \b
     rowkey count logs.toml --on rocks:./data --where host=web-1
@@ -27,7 +27,9 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
     from rowkey.render import build_count_document, build_regions_document, format_regions
 
     if regions and where:
-        raise click.UsageError("--regions tells what regions have counted: it takes no --where.")
+        raise click.UsageError(
+            "--regions and --where exclude each other: regions count all requests. Leave one out."
+        )
     with open_existing_table(design, url) as table:
         if regions:
             counts = table.regions()

@@ -41,6 +41,7 @@ def command(
     rowkey create logs.toml --on rocks:./data --sample events.csv
     """
     import rowkey
+    from rowkey.messages import pluralize
     from rowkey.simulate import choose_design_splits
     from rowkey.table import create_table
 
@@ -53,5 +54,5 @@ def command(
         ) as table,
     ):
         families = ", ".join(declared_design.families)
-        regions = len(table.regions())
-        print_lines([f"{declared_design.table}: {regions} regions, families {families}"])
+        regions = pluralize(len(table.regions()), "region")
+        print_lines([f"{declared_design.table}: created with {regions}, families {families}"])

@@ -40,7 +40,11 @@ def command(design: str, keys_file: str, keys: str) -> None:
             try:
                 raw = bytes.fromhex(text) if keys == "hex" else from_string_binary(text)
             except (ValueError, InvalidArgument):
-                raise RowError(f"line {number}", f"{text[:60]!r} is no key in {keys}") from None
+                raise RowError(
+                    f"line {number}",
+                    f"{text[:60]!r} is not a row key in the format {keys}",
+                    remedy="Write one row key per line, or give its format as --keys.",
+                ) from None
             try:
                 print_lines([to_json(build_row_document(key.decode(raw)))])
             except RowError as problem:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import FORCE_OPTION, check_overwrite, format_row_count, print_notes
+from rowkey.cli.options import FORCE_OPTION, check_overwrite, print_notes
 from rowkey.cli.tables import TABLE_URL_OPTION
+from rowkey.messages import pluralize
 
 
 @click.command(short_help="Write a design file for a live table.")
@@ -34,8 +35,8 @@ def command(table: str, url: str, output: str | None, *, force: bool) -> None:
     with Destination("toml", to).open_text() as stream:
         stream.write(description.text)
     how = (
-        "its design is known"
+        "as stored by rowkey"
         if description.is_own_table
-        else format_row_count(description.sampled_rows, "read")
+        else f"inferred from {pluralize(description.sampled_rows, 'row')}"
     )
-    print_notes([f"{table}: {description.design.declaration.key}, {how}"])
+    print_notes([f"{table}: the key is {description.design.declaration.key}, {how}"])

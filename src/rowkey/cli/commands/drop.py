@@ -30,11 +30,11 @@ def command(table: str, url: str, yes: str | None) -> None:
     name = find_table_name(table)
     typed = yes
     if typed is None and sys.stdin.isatty():
-        print_notes([f"All rows of {name} on {url} will be gone."])
-        typed = click.prompt("Its name", err=True)
+        print_notes([f"This removes the table {name} on {url} and all its rows."])
+        typed = click.prompt("Type the table's name to confirm", err=True)
     if typed != name:
-        reason = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
-        raise click.UsageError(f"{name} stays: {reason}. Give --yes {name}.")
+        reason = "it is not confirmed" if typed is None else f"{typed[:40]!r} is not its name"
+        raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
     design = table if name == table else Design.read(table)
     drop_table(design, url, catalog=get_catalog_url())
     print_lines([f"{name}: dropped"])

@@ -54,8 +54,10 @@ def command(
     declared_design = Design.read(design)
     if where or order or limit is not None:
         if read is not None:
-            what = "is declared with its own conditions: give the one or the others."
-            raise click.UsageError(f"the read {shorten_text(read)!r} {what}")
+            raise click.UsageError(
+                f"the read {shorten_text(read)!r} declares its own conditions. Leave out its name, "
+                "or leave out --where, --order and --limit."
+            )
         bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
         explanations = {"": explain_read(declared_design.key, bound_read, limit=limit)}
     else:
@@ -64,13 +66,13 @@ def command(
         print_json(build_explanations_document(explanations))
         return
     if not explanations:
-        print_notes([f"{design} declares no reads; give one by --where, --order and --limit"])
+        print_notes([f"{design} declares no reads; describe one by --where, --order and --limit"])
     for name, explanation in explanations.items():
         print_lines(format_explanation_text(name, explanation))
 
 
 def _explain_declared_reads(design: Design, name: str | None) -> dict[str, Explanation]:
-    """Return how the declared reads run, or one of them.
+    """Return the explanation of each declared read of a design, or of the named one only.
 
     Raises:
         ReadError: there is none of that name.
@@ -81,8 +83,9 @@ def _explain_declared_reads(design: Design, name: str | None) -> dict[str, Expla
 
     named = {declared_read.name: declared_read for declared_read in design.reads}
     if name is not None and name not in named:
-        remedy = suggest_name(name, named) if named else "The design declares no reads."
-        raise ReadError("read", f"there is no read {name!r}", ", ".join(named), remedy)
+        expected = f"one of {', '.join(named)}" if named else ""
+        remedy = suggest_name(name, named) or "Declare it as [[reads]], or describe it by --where."
+        raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
     chosen = named if name is None else {name: named[name]}
     return {
         label: explain_read(design.key, bind_example(declared_read), limit=declared_read.limit)

@@ -30,12 +30,12 @@ def command(design: str, url: str, values: tuple[str, ...]) -> int:
             name for name in names if not (name in identity or fields[name].nullable)
         ]:
             raise click.UsageError(
-                f"{', '.join(missing_names)}: no value given. A row is found by all of "
-                f"{', '.join(names)}; rowkey scan finds rows by some of them."
+                f"{', '.join(missing_names)}: no value is given. Give FIELD=VALUE for each of "
+                f"{', '.join(names)}, or find rows by some of them with rowkey scan."
             )
         row = table.get(identity)
     if row is None:
-        print_notes(["the table has no such row"])
+        print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
         return 1
     print_lines([to_json(build_row_document(row))])
     return 0

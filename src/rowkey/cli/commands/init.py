@@ -69,6 +69,6 @@ def command(
     if draft.missing_data:
         print_notes([shorten_text(said) for said in draft.missing_data])
     if to is not None:
-        verdict = f"the sample is {draft.simulation.verdict.level}"
+        verdict = f"a replay of the sample is {draft.simulation.verdict.level}"
         said = "the sample is too small for a verdict" if draft.is_thin else verdict
-        print_notes([f"{shorten_text(to)}: {draft.design.declaration.key}", said])
+        print_notes([f"{shorten_text(to)}: the key is {draft.design.declaration.key}", said])

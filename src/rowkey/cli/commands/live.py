@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistakes
     from rowkey.observe import LiveLoad
 
-DURATION_EXAMPLES = {"--every": "2s or 500ms", "--for": "60s or 10m"}
+DURATION_EXAMPLES = {"--every": "2s", "--for": "60s"}
 """Examples for the message about a wrong duration, by option."""
 MAX_WATCH_S = 86_400 * 366
 """Upper limit of both durations, exclusive; the same as in `rowkey.observe.watch_table`."""
@@ -87,7 +87,7 @@ def command(
 def _watch_table(
     table: str, url: str, design: str | None, durations: dict[str, str]
 ) -> Iterator[LiveLoad]:
-    """Yield the measurements of a table; raise all mistakes of the options in one error."""
+    """Yield the measurements of a table; report all mistakes of the options in one error."""
     from rowkey.errors import InvalidArgument, Mistakes
     from rowkey.observe import watch_table
 
@@ -106,7 +106,7 @@ def _watch_table(
 
 
 def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
-    """Return a duration in seconds; note its mistake if it has one."""
+    """Return the seconds of --every or --for; note a mistake if the text is no valid duration."""
     from rowkey.errors import InvalidArgument
     from rowkey.schema import NANOSECONDS, parse_duration
 
@@ -116,13 +116,15 @@ def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
     except InvalidArgument as refusal:
         length_s, what = 0.0, refusal.mistake.problem
     if not 0 < length_s < MAX_WATCH_S:
-        allowed = "a whole number and ms, s, m, h or d, above 0 and at most 365d"
-        mistakes.add(option, what, allowed, f"Write such as {DURATION_EXAMPLES[option]}.")
+        allowed = "a whole number followed by ms, s, m, h or d, above 0 and at most 365d"
+        mistakes.add(
+            option, what, allowed, f"Write, for example, {option} {DURATION_EXAMPLES[option]}."
+        )
     return length_s
 
 
 def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
-    """Return the design of a file, if one is given; note its mistakes if the options have some."""
+    """Return the design of a file, or None without a path; note the file's mistakes with others."""
     from rowkey.design import Design
     from rowkey.errors import InvalidDesign
 
@@ -137,7 +139,7 @@ def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
 
 
 def _show_measurement(live: LiveLoad, output: str) -> None:
-    """Print one measurement if each is printed."""
+    """Print one measurement as a JSON line, or redraw it on a terminal."""
     if output == "jsonl":
         from rowkey.render import build_live_document
 
@@ -154,7 +156,7 @@ def _show_measurement(live: LiveLoad, output: str) -> None:
 
 
 def _show_result(live: LiveLoad, output: str) -> None:
-    """Print the last measurement if only that is printed."""
+    """Print the last measurement where measurements are not printed one by one."""
     if output == "json":
         from rowkey.render import build_live_document
 

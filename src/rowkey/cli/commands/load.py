@@ -76,7 +76,7 @@ def command(
 
 
 def _check_argument_order(design: str, file: str) -> None:
-    """Raise if the design and the file of rows are given in the wrong order.
+    """Raise a usage error if the design file and the file of rows are swapped.
 
     Raises:
         UsageError: the two arguments are swapped.
@@ -84,15 +84,15 @@ def _check_argument_order(design: str, file: str) -> None:
     if file.endswith(".toml") and not design.endswith(".toml"):
         names = shorten_text(design), shorten_text(file)
         raise click.UsageError(
-            f"{names[1]} is a design file: it comes first. Write rowkey load {names[1]} {names[0]}."
+            f"the design file {names[1]} must come first. Write rowkey load {names[1]} {names[0]}."
         )
 
 
 def _format_result(result: FileLoadResult) -> list[str]:
-    """Return what a load did, a line each."""
+    """Return the lines that summarize a finished load."""
     lines = [format_row_count(result.row_count, "written")]
     if result.absent_fields:
-        lines.append(f"no column for {', '.join(result.absent_fields)}: it stays null")
+        lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")
     lines += [f"assumed: {sentence}" for sentence in result.assumptions]
     if result.left_out.count:
         lines.append(format_row_count(result.left_out.count, "left out:"))
@@ -112,13 +112,13 @@ class LoadProgress:
     def report_resume(self, rows_before: int) -> None:
         """Print how many rows an interrupted load has already processed."""
         self.rows_done = rows_before
-        what = "skipped: an interrupted load has processed them; --restart begins at the first row"
+        what = "skipped: an interrupted load has processed them; --restart loads them again"
         print_notes([format_row_count(rows_before, what)])
         if self.display is not None:
             self.display.start_from(rows_before)
 
     def report_progress(self, done: int, total: int) -> None:
-        """Show how many rows are done."""
+        """Show how many rows of the file are processed."""
         self.rows_done = done
         if self.display is not None:
             self.display(done, total)
@@ -129,6 +129,4 @@ class LoadProgress:
     def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         if error_type is not None and issubclass(error_type, KeyboardInterrupt):
             done = format_row_count(self.rows_done, "of the file processed")
-            print_notes(
-                [f"{done}; the same command goes on after them, --restart begins at the first row"]
-            )
+            print_notes([f"{done}; run the same command again to continue, or add --restart"])

@@ -30,7 +30,7 @@ EXIT_CODES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
 
 @contextmanager
 def _print_error_notes() -> Iterator[None]:
-    """Print what was noted of an error, such as which table an interruption leaves behind."""
+    """Print the notes attached to an error, such as the table that an interruption leaves."""
     try:
         yield
     except BaseException as problem:

@@ -11,6 +11,7 @@ import click
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.errors import RowkeyError
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +72,7 @@ class StdinRowWriter:
 
     @property
     def written_count(self) -> int:
-        """Return how many rows were written."""
+        """How many rows were written."""
         return self.batch.row_count - self.batch.error_count
 
     def write_rows(self, *, replace: bool) -> None:
@@ -89,6 +90,7 @@ class StdinRowWriter:
             self.refused_count += problem.error_count - len(problem.row_errors)
 
     def _write_lines(self, stream: IO[str], *, replace: bool) -> None:
+        """Write each JSON line as a row; note the lines that are refused."""
         from rowkey.cli.input_rows import read_partial_rows
         from rowkey.errors import RowError
 
@@ -105,7 +107,7 @@ class StdinRowWriter:
             self.note_error(number + 1, problem)
 
     def note_error(self, number: int, problem: RowError) -> None:
-        """Note a line that was refused."""
+        """Count a refused line, and keep its error if it is among the first ones."""
         self.refused_count += 1
         self.first_errors = sorted([*self.first_errors, (number, problem)], key=itemgetter(0))[
             :_MAX_ERRORS_PRINTED
@@ -113,10 +115,10 @@ class StdinRowWriter:
 
 
 class RefusedLines(RowkeyError):
-    """Lines of standard input were refused."""
+    """The error of a `put` that refused lines of standard input."""
 
     def __init__(self, writer: StdinRowWriter) -> None:
         lines = [str(problem) for _, problem in writer.first_errors]
         if writer.refused_count > len(lines):
-            lines.append(format_row_count(writer.refused_count - len(lines), "refused in addition"))
+            lines.append(f"and {pluralize(writer.refused_count - len(lines), 'more line')} refused")
         super().__init__("\n".join(lines))

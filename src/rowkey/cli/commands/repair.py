@@ -80,7 +80,7 @@ def command(
             if output == "text":
                 print_lines(format_examination(one))
     if output == "text" and not examinations:
-        print_lines([f"{url} holds no table"])
+        print_lines([f"there is no table at {url}"])
     repairs: list[RepairResult] = []
     saved: list[SalvageResult] = []
     if into is not None:
@@ -101,7 +101,7 @@ def command(
 
 
 def _repair_tables(url: str, examinations: list[Examination], *, yes: bool) -> list[RepairResult]:
-    """Repair the damaged tables in place where that is possible and confirmed."""
+    """Repair damaged tables in place, where that is possible and the user confirms it."""
     from rowkey.table import repair_tables
 
     names = [
@@ -122,12 +122,12 @@ def _save_tables(
     *,
     keep_incomplete: bool,
 ) -> list[SalvageResult]:
-    """Save the readable rows of all tables if one is damaged, so the new URL has every table."""
+    """Copy the readable rows of all tables to a new URL, if at least one table is damaged."""
     from rowkey.table import save_tables
 
     names = [examination.table for examination in examinations if examination.is_readable]
     if all(examination.is_sound for examination in examinations):
-        print_notes(["nothing was saved: all tables are sound"])
+        print_notes(["nothing was saved, because no table is damaged"])
         return []
     if not names:
         return []
@@ -138,28 +138,30 @@ def _save_tables(
 
 
 def _print_advice(url: str, unrepaired: list[Examination]) -> None:
-    """Print what would repair the tables that are still damaged."""
+    """Print what the user can do about tables that are still damaged."""
     if any(not examination.needs_saving for examination in unrepaired):
-        print_notes(["nothing was changed; --yes cuts what is damaged"])
+        print_notes(
+            ["nothing was changed; --yes repairs the tables and cuts damaged logs at the damage"]
+        )
     for examination in unrepaired:
         if examination.needs_saving and examination.is_readable:
             step = f"rowkey repair {url} --into NEW_URL saves what can be read"
             print_notes([f"rowkey: {examination.table} cannot be repaired in place; {step}"])
         elif examination.needs_saving:
             print_notes(
-                [f"rowkey: nothing of {examination.table} can be read; restore it from a copy"]
+                [f"rowkey: no row of {examination.table} can be read; restore it from a backup"]
             )
 
 
 def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
-    """Compare the catalog with the table of a design, and repair it if confirmed."""
+    """Compare a design's catalog entry with its table, and repair the entry if confirmed."""
     from rowkey.design import Design
     from rowkey.render import build_mismatch_document
     from rowkey.table import repair_catalog
 
     design = Design.read(file)
     mismatch = repair_catalog(design, url)
-    outcome = "nothing is lost" if mismatch is None else str(mismatch)
+    outcome = "the catalog entry agrees with the table" if mismatch is None else str(mismatch)
     if output == "text":
         print_lines([f"{design.table}: {outcome}"])
     done = None
@@ -174,10 +176,10 @@ def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
     elif done is not None:
         print_lines([f"{design.table}: {done}"])
     if mismatch is not None and not mismatch.obstacle and done is None:
-        print_notes(["nothing was changed; --yes repairs it"])
+        print_notes(["nothing was changed; --yes repairs the catalog"])
     return 0 if mismatch is None else 4 if mismatch.obstacle else 1
 
 
 def _is_confirmed(question: str) -> bool:
-    """Return whether somebody at a terminal says so."""
+    """Return whether a user at a terminal answers yes to a question."""
     return sys.stdin.isatty() and click.confirm(question, err=True)

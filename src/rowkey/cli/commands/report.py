@@ -64,8 +64,8 @@ def command(
     """Write designs, what they cost and where they run hot as one HTML file.
 
     The file needs no network and no other file. Two to eight designs are compared as `rowkey
-    compare` does, on one sample and one scale, before each is told by itself. Where they cannot be
-    compared, the page says why and tells each by itself.
+    compare` does, on one sample and one scale, before each is shown by itself. If they cannot be
+    compared, the page says why and shows each by itself.
 
     \b
     rowkey report logs.toml -o logs.html
@@ -88,10 +88,12 @@ def command(
     destination = Destination.from_options("html", output, ["html"])
     check_overwrite(destination.path, force=force)
     if destination.path is None and sys.stdout.isatty():
-        raise click.UsageError("A page is for a browser, not a terminal: give -o FILE.")
+        raise click.UsageError(
+            "standard output is a terminal, which cannot show HTML. Give -o FILE."
+        )
     if len(designs) > MAX_DESIGNS:
         raise click.UsageError(
-            f"{len(designs)} designs are given; a page has {MAX_DESIGNS} or fewer."
+            f"{len(designs)} designs are given, but a report has at most {MAX_DESIGNS}."
         )
     read = [(n, Design.read(path)) for n, path in zip(choose_names(designs), designs, strict=True)]
     options = _JudgeOptions(sample, format_options, second_half, seed, progress)
@@ -102,7 +104,9 @@ def command(
     with destination.open_text() as stream:
         stream.write(page)
     if destination.path is not None:
-        print_notes([f"{output}: {len(page.encode()) / 1000:,.0f} kB, open it in a browser"])
+        print_notes(
+            [f"{output}: {len(page.encode()) / 1000:,.0f} kB written; open it in a browser"]
+        )
 
 
 class _JudgeOptions(NamedTuple):
@@ -118,7 +122,7 @@ class _JudgeOptions(NamedTuple):
 def _judge_all(
     designs: Sequence[tuple[str, Design]], options: _JudgeOptions
 ) -> tuple[list[JudgedDesign], Comparison | IncomparableDesigns | None]:
-    """Return every judged design, and their comparison; None for a single design."""
+    """Return the judged designs of a report and their comparison; None for a single design."""
     from rowkey.advise import judge_comparison
     from rowkey.errors import IncomparableDesigns
 
@@ -129,7 +133,7 @@ def _judge_all(
             return judge_comparison(comparison), comparison
         except IncomparableDesigns as problem:
             refusal = problem
-            print_notes(["There is no comparison, each design is judged by itself:"])
+            print_notes(["The designs cannot be compared, so each is judged by itself:"])
             print_notes([f"  {mistake}" for mistake in problem.mistakes])
     half = options.second_half or any(
         declared_design.splits.needs_sample for _, declared_design in designs
@@ -140,6 +144,7 @@ def _judge_all(
 
 
 def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptions) -> Comparison:
+    """Return the comparison of all designs of a report on one sample."""
     from time import perf_counter
 
     from rowkey.advise import compare_designs
@@ -160,6 +165,7 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
 def _judge_design(
     name: str, design: Design, options: _JudgeOptions, *, second_half: bool
 ) -> JudgedDesign:
+    """Return one design of a report, judged by its rules and a replay."""
     from rowkey.advise import JudgedDesign
 
     is_sampled = options.sample is not None or design.sample_path is not None
@@ -178,7 +184,7 @@ def _judge_design(
 
 
 def choose_names(paths: Sequence[str]) -> list[str]:
-    """Return a name for each design: the end of its file's path, as long as names differ.
+    """Return a distinct name for each design: the shortest unique end of its file's path.
 
     A design that is given twice gets a number.
 
@@ -191,13 +197,13 @@ def choose_names(paths: Sequence[str]) -> list[str]:
     names = []
     for number, own_parts in enumerate(parts):
         other_parts = {other for other in parts if other != own_parts}
-        least = next(
+        part_count = next(
             n
             for n in range(1, len(own_parts) + 1)
             if n == len(own_parts) or all(other[-n:] != own_parts[-n:] for other in other_parts)
         )
         again = parts[:number].count(own_parts)
         names.append(
-            "/".join(own_parts[-least:]).replace("//", "/") + f"#{again + 1}" * bool(again)
+            "/".join(own_parts[-part_count:]).replace("//", "/") + f"#{again + 1}" * bool(again)
         )
     return names

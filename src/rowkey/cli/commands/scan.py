@@ -61,4 +61,4 @@ def command(
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
         if token:
-            print_notes([rows.token or "no row was read"])
+            print_notes([rows.token or "no row was read, so there is no token"])

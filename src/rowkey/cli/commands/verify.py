@@ -42,5 +42,5 @@ def command(table: str | None, url: str, output: str, progress: str) -> int:
             line for examination in examinations for line in format_examination(examination)
         )
         if not examinations:
-            print_lines([f"{url} holds no table"])
+            print_lines([f"there is no table at {url}"])
     return 0 if all(examination.is_sound for examination in examinations) else 3
