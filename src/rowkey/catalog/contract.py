@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
 
 
+NOTES_REMEDY = "Delete it; an interrupted load of this table then starts again at its first row."
+"""What to do about damaged notes, which say how far loads of files have come."""
+
 CATALOG_TABLE = "rowkey.catalog"
 """The table in which the kind `table` remembers the others of an engine."""
 

@@ -10,10 +10,11 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from rowkey.catalog.contract import Catalog, check_removal, check_version
+from rowkey.catalog.contract import NOTES_REMEDY, Catalog, check_removal, check_version
 from rowkey.catalog.ensemble import parse_ensemble
 from rowkey.catalog.entry_document import format_entry, parse_entry
-from rowkey.errors import Closed, Conflict, NotSupported, Unavailable
+from rowkey.errors import Closed, Conflict, CorruptionError, NotSupported, Unavailable
+from rowkey.messages import format_value
 from rowkey.zookeeper import ZnodeChange, ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
@@ -186,12 +187,15 @@ class ZooKeeperCatalog(Catalog):
         """Return the notes that a znode holds."""
         if node is None:
             return {}
+        url, allowed = self._format_node(path), "a JSON object of names and texts"
         try:
             notes = json.loads(node.data)
         except (ValueError, RecursionError) as problem:
-            raise Unavailable(self._format_node(path), f"it holds no notes: {problem}") from problem
+            what = f"the table's notes are not valid JSON: {problem}"
+            raise CorruptionError(url, what, allowed, NOTES_REMEDY) from problem
         if not isinstance(notes, dict):
-            raise Unavailable(self._format_node(path), "it holds no notes", "an object of texts")
+            what = f"the table's notes are not an object but {format_value(notes)}"
+            raise CorruptionError(url, what, allowed, NOTES_REMEDY)
         return {str(name): str(text) for name, text in notes.items()}
 
     def list_tables(self) -> list[str]:
