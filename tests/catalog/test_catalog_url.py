@@ -32,7 +32,7 @@ host = { type = "text", max_bytes = 20 }
 ts   = "timestamp_ms"
 """
 ROW = {"host": "a", "ts": 1}
-REFUSED = "logs says that its catalog is"
+REFUSED = "the attributes of table logs name another catalog"
 
 
 class Foreign:
@@ -95,7 +95,7 @@ def test_an_unnamed_catalog_is_refused(foreign: Foreign, elsewhere: Path) -> Non
     for use in USES.values():
         with pytest.raises(InvalidArgument, match=REFUSED) as refused:
             use(foreign)
-        assert f"name it: --catalog {foreign.word}, or catalog= in Python" in str(refused.value)
+        assert f"name it too: --catalog {foreign.word}, or catalog= in Python" in str(refused.value)
         assert not elsewhere.parent.exists()
         assert before == foreign.read_own_catalog()
     assert foreign.has_row(catalog=foreign.word)
@@ -240,7 +240,9 @@ def test_catalog_urls_are_compared_as_text(
         assert "memory:own" == engine.catalog_url
         words = {} if word is None else {"rowkey.catalog": word}
         if found is None:
-            with pytest.raises(InvalidArgument, match="t says that its catalog is"):
+            with pytest.raises(
+                InvalidArgument, match="the attributes of table t name another catalog"
+            ):
                 find_catalog_url("t", words, engine, *named)
         else:
             assert found == find_catalog_url("t", words, engine, *named)

@@ -59,7 +59,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
 def test_a_version_is_replaced_once(catalog: Catalog) -> None:
     """A client that has not read the last version does not write."""
     assert catalog.read("logs") is None
-    with pytest.raises(Conflict, match="its entry is none; expected version 1"):
+    with pytest.raises(Conflict, match="now has no entry of it; expected version 1"):
         catalog.write("logs", FIRST, 1)
     assert [1, 2] == [catalog.write("logs", FIRST, None), catalog.write("logs", OTHER, 1)]
     for stale in (None, 1, 3):
@@ -101,12 +101,15 @@ def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
 
 def test_a_wrong_url_is_refused() -> None:
     """A catalog URL must have a known scheme, and that of a file a directory."""
-    with pytest.raises(InvalidArgument, match="is no URL of a catalog; expected file:, memory:"):
+    with pytest.raises(
+        InvalidArgument,
+        match="is not the URL of a catalog; expected a URL with one of file:, memory:",
+    ):
         open_catalog("flie:x")
     for url in ("memory", ""):
-        with pytest.raises(InvalidArgument, match="is no URL of a catalog"):
+        with pytest.raises(InvalidArgument, match="is not the URL of a catalog"):
             open_catalog(url)
-    with pytest.raises(InvalidArgument, match="no directory is named"):
+    with pytest.raises(InvalidArgument, match="the URL names no directory"):
         open_catalog("file:")
 
 
@@ -195,12 +198,12 @@ def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
 def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
     """A file in place of a directory, or a directory in place of a document, is reported."""
     (tmp_path / "taken").write_bytes(b"")
-    with pytest.raises(Unavailable, match="taken: the catalog cannot use it"):
+    with pytest.raises(Unavailable, match="taken: the catalog cannot read or write it"):
         FileCatalog(tmp_path / "taken")
     catalog = FileCatalog(tmp_path / "designs")
     catalog.get_path("logs").mkdir()
     for use in (catalog.read, catalog.remove):
-        with pytest.raises(Unavailable, match=r"logs\.json: the catalog cannot use it"):
+        with pytest.raises(Unavailable, match=r"logs\.json: the catalog cannot read or write it"):
             use("logs")
 
 

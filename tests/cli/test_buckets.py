@@ -148,8 +148,9 @@ WRONG = [
         (
             ("set", 8, "--max-stale", given),
             (
-                f"rowkey: --max-stale: '{given}' is {said}; expected above 0s, at most 24h. "
-                "A change of the number of buckets waits for a little longer.\n"
+                f"rowkey: --max-stale: '{given}' is {said}; expected a time such as 60s, "
+                "longer than 0s and at most 24h. "
+                "Choose a short time: a change of the number of buckets has to wait for it.\n"
             ),
         )
         for given, said in (("0s", "too short"), ("2d", "too long"))

@@ -162,10 +162,10 @@ def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> No
 
 LOST: list[tuple[dict[str, str | None], str]] = [
     ({"rowkey.design": None}, r"catalog does not know logs.*restore its catalog"),
-    ({"rowkey.design": 'table = "logs"'}, r"rowkey.design is not what rowkey.declaration is the"),
+    ({"rowkey.design": 'table = "logs"'}, r"rowkey.design was changed: rowkey.declaration is"),
     ({"rowkey.generation": "2"}, r"with generation 2 and counts 0=16\. Run rowkey repair"),
-    ({"rowkey.generation": None}, r"logs keeps no attributes of its entry"),
-    ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is no design"),
+    ({"rowkey.generation": None}, r"attributes of logs: they do not repeat the catalog entry"),
+    ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is not a design"),
 ]
 
 

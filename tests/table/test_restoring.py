@@ -194,15 +194,18 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"generation": "x"}, "rowkey.generation is 'x'"),
-        ({"generation": "0"}, "rowkey.generation is '0'"),
-        ({"generation": "²"}, "rowkey.generation is '²'"),
-        ({"counts": "0=x"}, "they list no generations: 1:0=x"),
-        ({"counts": "0=0"}, "they list no generations"),
-        ({"counts": "5=16"}, "other parts of its key count"),
-        ({"live": "x"}, "they list no generations"),
-        ({"declaration": "0" * 64}, "rowkey.design is not what rowkey.declaration is the hash of"),
-        ({"design": "x"}, "rowkey.design is not what rowkey.declaration is the hash of"),
+        ({"generation": "x"}, "attribute rowkey.generation: 'x' is not a generation number"),
+        ({"generation": "0"}, "attribute rowkey.generation: '0' is not a generation number"),
+        ({"generation": "²"}, "attribute rowkey.generation: '²' is not a generation number"),
+        ({"counts": "0=x"}, "1:0=x is not a list of bucket generations"),
+        ({"counts": "0=0"}, "is not a list of bucket generations"),
+        ({"counts": "5=16"}, "its bucket counts are not for the parts of its key"),
+        ({"live": "x"}, "is not a list of bucket generations"),
+        (
+            {"declaration": "0" * 64},
+            "rowkey.design was changed: rowkey.declaration is not its hash",
+        ),
+        ({"design": "x"}, "rowkey.design was changed: rowkey.declaration is not its hash"),
     ],
 )
 def test_attributes_that_were_changed_by_hand(
@@ -294,7 +297,8 @@ def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -
 def test_a_catalog_url_needs_a_location(place: str) -> None:
     """A catalog URL of another type needs a location."""
     with pytest.raises(
-        InvalidArgument, match="'memory' alone names no place; expected memory:WHERE"
+        InvalidArgument,
+        match="'memory' alone does not say where the catalog is; expected memory:WHERE",
     ):
         rowkey.open(design("memory"), place)
     with pytest.raises(

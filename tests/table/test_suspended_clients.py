@@ -29,9 +29,7 @@ USES: list[Callable[[Table], Any]] = [
     lambda table: table.increment(ROW, hits=1),
     lambda table: list(table.scan()),
 ]
-SAID = (
-    "its catalog was put back, or it was created again; expected its version 2 as it was read here"
-)
+SAID = "its catalog was restored from a backup, or it was created again; expected version 2"
 
 
 @pytest.mark.parametrize("use", USES)

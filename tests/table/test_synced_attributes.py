@@ -253,7 +253,7 @@ def test_what_the_words_contradict_does_not_rule(pair: tuple[Table, Table]) -> N
     quick.store.replace_attributes(
         {**quick.store.families_and_attributes[1], "rowkey.generation": "3"}
     )
-    with pytest.raises(Unavailable, match="has generation 2 of logs, the table itself 3; expected"):
+    with pytest.raises(Unavailable, match="has bucket generation 2 of logs, the table itself 3"):
         activate_announced(quick.catalog, "logs", announced, quick.store, must_sync=False)
     entry = quick.catalog.read("logs")
     assert entry is not None

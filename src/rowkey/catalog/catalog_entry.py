@@ -34,7 +34,7 @@ DEFAULT_MAX_STALE_S = 60.0
 """Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
 seconds and restarted in some ten; a change of a table waits for as long."""
 MAX_STALE_LIMIT_S = 86_400.0
-"""The most seconds of that: a greater number has the wrong unit."""
+"""The longest allowed time of that; a greater number probably has the wrong unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ class Generation:
 
     Args:
         number: from 1; a table is created with the first.
-        counts: how many numbers each part of the key takes that is one of so many, by its place
-            from 0.
+        counts: the bucket count of each part of the key that has one, by the part's index from 0.
         splits: the row keys that regions began with when the generation was opened, ascending.
         opened_ms: when that was, milliseconds since 1970; None if the catalog was restored, which
             loses the time and the number of regions.
@@ -59,9 +58,9 @@ class Generation:
     is_active: bool = True
 
     def is_same(self, other: Generation) -> bool:
-        """Whether both are one generation, which may be announced in one and active in the other.
+        """Return whether both are the same generation, whether announced or already active.
 
-        A number does not tell: a catalog that was lost gives it once more.
+        Equal numbers are not enough: a catalog that was lost gives a number once more.
 
         >>> announced = Generation(2, {0: 32}, (), 1_000, is_active=False)
         >>> [announced.is_same(Generation(2, {0: count}, (), 1_000)) for count in (32, 64)]
@@ -152,7 +151,7 @@ class CatalogEntry:
         return (self.active_generation, *others)
 
     def is_successor_of(self, earlier: CatalogEntry) -> bool:
-        """Whether a client of an earlier entry of the table may go by this one from now on.
+        """Return whether a client that used an earlier entry may use this one from now on.
 
         Their versions alone do not decide: those of a catalog that was restored, and of a table
         that was created again, begin with 1. So everything that the earlier one has must be in this
@@ -174,12 +173,12 @@ class CatalogEntry:
         return has_all and (self.version > earlier.version or self._has_same_state(earlier))
 
     def _has_same_state(self, other: CatalogEntry) -> bool:
-        """Whether both describe the same table; each has the generations of the other."""
-        generations = [
+        """Return whether an entry with the same generations has the same design and codes."""
+        states = [
             (one.declaration, one.codes, len(one.generations), one.announced_generation is None)
             for one in (self, other)
         ]
-        return generations[0] == generations[1]
+        return states[0] == states[1]
 
     def announce_generation(
         self,
@@ -188,10 +187,10 @@ class CatalogEntry:
         opened_ms: int,
         max_stale_s: float | None = None,
     ) -> CatalogEntry:
-        """Return the entry with a generation that becomes active once every client knows it.
+        """Return the entry with a new generation that becomes active once every client knows it.
 
         Args:
-            counts: its counts.
+            counts: its bucket counts.
             splits: the row keys that regions begin with now, ascending.
             opened_ms: now, milliseconds since 1970.
             max_stale_s: seconds that clients may go on from now on; None as before.
@@ -241,10 +240,10 @@ class CatalogEntry:
         """
         counts = format_counts(self.active_generation)
         count_attributes = {COUNTS_ATTRIBUTE: counts} if counts else {}
-        standing = [one for one in self.generations if one.is_active]
-        if len(standing) > 1:
+        active = [one for one in self.generations if one.is_active]
+        if len(active) > 1:
             count_attributes[LIVE_COUNTS_ATTRIBUTE] = " ".join(
-                f"{one.number}:{format_counts(one)}" for one in standing
+                f"{one.number}:{format_counts(one)}" for one in active
             )
         if self.longest_stale_s != DEFAULT_MAX_STALE_S:
             count_attributes[STALENESS_ATTRIBUTE] = f"{self.longest_stale_s:g}"
@@ -271,14 +270,14 @@ ENTRY_ATTRIBUTES = frozenset(
 
 
 def has_synced_attributes(attributes: Mapping[str, str], entry: CatalogEntry) -> bool:
-    """Return whether a table's attributes repeat an entry, and nothing that it lacks."""
+    """Return whether a table's attributes are those that repeat its catalog entry."""
     return {
-        word: attributes[word] for word in ENTRY_ATTRIBUTES & attributes.keys()
+        name: attributes[name] for name in ENTRY_ATTRIBUTES & attributes.keys()
     } == entry.table_attributes
 
 
 def sync_attributes(attributes: Mapping[str, str], entry: CatalogEntry) -> dict[str, str]:
-    """Return a table's attributes with those of an entry; attributes of others stay.
+    """Return a table's attributes with those that repeat its entry replaced; all others stay.
 
     >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
     >>> entry = CatalogEntry.from_design(design, (), 0)
@@ -286,17 +285,17 @@ def sync_attributes(attributes: Mapping[str, str], entry: CatalogEntry) -> dict[
     False
     """
     return {
-        word: text for word, text in attributes.items() if word not in ENTRY_ATTRIBUTES
+        name: text for name, text in attributes.items() if name not in ENTRY_ATTRIBUTES
     } | entry.table_attributes
 
 
 def format_counts(generation: Generation) -> str:
-    """Return the counts of a generation as text, as a table's attributes have them."""
+    """Return the bucket counts of a generation as a table's attribute has them: `0=16`."""
     return ",".join(f"{place}={count}" for place, count in sorted(generation.counts.items()))
 
 
 def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") -> None:
-    """Raise unless a client may work that long without its catalog.
+    """Raise unless a number is a time that a client may work without its catalog.
 
     Args:
         seconds: the time.
@@ -304,30 +303,31 @@ def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") ->
         text: how it was written, if not as this number.
 
     Raises:
-        InvalidArgument: it is none, or too short or too long.
+        InvalidArgument: it is not a number of seconds, or too short or too long.
     """
     what, value = "", repr(text) if text else format_value(seconds)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or isnan(seconds):
-        what = f"{value} is no length of time"
+        what = f"{value} is not a length of time"
     elif seconds <= 0:
         what = f"{value} is too short"
     elif seconds > MAX_STALE_LIMIT_S:
         what = f"{value} is too long"
     if what:
-        allowed = f"seconds, above 0, at most {MAX_STALE_LIMIT_S:,.0f}"
-        remedy = "A change of the number of buckets waits for a little longer."
-        raise InvalidArgument(path, what, "above 0s, at most 24h" if text else allowed, remedy)
+        allowed = f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}"
+        if text:
+            allowed = "a time such as 60s, longer than 0s and at most 24h"
+        remedy = "Choose a short time: a change of the number of buckets has to wait for it."
+        raise InvalidArgument(path, what, allowed, remedy)
 
 
 def find_part_counts(design: Design) -> dict[int, int]:
-    """Return the count of each part of a key that has one, by its index.
+    """Return the bucket count of each part of the key that has one, by the part's index.
 
-    A part counts if its first number is how many byte strings it has: a bucket, a salt, a
-    remainder.
+    A part has a count if its argument `n` is how many byte strings it has: a bucket, a salt, a mod.
     """
     counts = {}
-    for place, part in enumerate(design.key.parts):
-        given = getattr(part, "arguments", {}).get("n")
-        if given is not None and given == part.cardinality:
-            counts[place] = given
+    for index, part in enumerate(design.key.parts):
+        count = getattr(part, "arguments", {}).get("n")
+        if count is not None and count == part.cardinality:
+            counts[index] = count
     return counts

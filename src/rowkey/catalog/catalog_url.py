@@ -40,9 +40,9 @@ def find_catalog_url(
         return named_urls[0] if named_urls else engine.catalog_url
     if own_url in (*named_urls, TABLE_CATALOG, engine.catalog_url):
         return own_url
-    what = f"{table} says that its catalog is {own_url}"
+    what = f"the attributes of table {table} name another catalog, {own_url}"
     allowed = " or ".join([*dict.fromkeys(named_urls), engine.catalog_url])
     remedy = (
-        f"If you trust that, name it: --catalog {own_url}, or catalog= in Python or the design."
+        f"If you trust it, name it too: --catalog {own_url}, or catalog= in Python or the design."
     )
     raise InvalidArgument("catalog", what, allowed, remedy)

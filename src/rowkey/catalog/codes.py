@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from rowkey.catalog.contract import build_contention_error
 from rowkey.errors import Conflict, InvalidArgument, RowError, Unavailable
 from rowkey.keys import Dictionary, check_id_fits
 from rowkey.messages import format_value
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
 
 MAX_ALLOCATION_TRIES = 10_000
-"""Times that an allocation is tried again because another client wrote meanwhile. One of those who
-write at once always wins, so a number that is never reached means that the catalog is broken."""
+"""Times that an allocation is tried again because another client wrote meanwhile. Of the clients
+that write at once one always wins, so that this number is reached only if the catalog is broken."""
 
 
 class CodeSnapshot(Dictionary):
@@ -42,27 +43,33 @@ class CodeSnapshot(Dictionary):
         }
 
     def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        """Return the id of a value; raise if it has none, because no id is allocated here."""
         number = self.find_id(name, value)
         if number is None:
-            raise RowError(name, f"{format_value(value)} has no id", "a value that was stored")
+            what = f"{format_value(value)} has no id in the catalog"
+            remedy = "Put a row with this value first."
+            raise RowError(name, what, "a value that a row was stored with", remedy)
         return number
 
     def find_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a field's value; None if it has none."""
         return self.ids.get(name, {}).get(value)
 
     def count_ids(self, name: str) -> int:
+        """Return how many values of a field have an id."""
         return len(self.values.get(name, ()))
 
     def find_value(self, name: str, number: int) -> Value:
+        """Return the value of a field that has an id."""
         values = self.values.get(name, [])
         if not 1 <= number <= len(values):
-            raise InvalidArgument(
-                "", f"no value of {name} has the id {number}", f"1..{len(values)}"
-            )
+            what = f"no value of {name} has the id {number}"
+            remedy = "Restore the catalog from a backup: it lacks ids that rows have."
+            raise InvalidArgument("", what, f"an id from 1 to {len(values)}", remedy)
         return values[number - 1]
 
     def add_values(self, name: str, values: Iterable[Value]) -> None:
-        """Add values that have got the next ids."""
+        """Give the next ids of a field to values, in their order."""
         listed, ids = self.values.setdefault(name, []), self.ids.setdefault(name, {})
         for value in values:
             listed.append(value)
@@ -72,16 +79,17 @@ class CodeSnapshot(Dictionary):
 class CatalogDictionary(Dictionary):
     """Ids of `code` values, allocated through a catalog by compare-and-set.
 
-    What is known is kept; the catalog is asked for what is not, and is written only when a value
-    is given an id. No id is given twice and no value gets two, whichever clients allocate at once.
+    Known ids are kept in memory; the catalog is read for a value or an id that is not known, and
+    written only when a value gets an id. No id is given to two values, and no value gets two ids,
+    whichever clients allocate at once.
 
     Args:
-        catalog: where the table is remembered.
+        catalog: the catalog that has an entry for the table.
         table: its name.
         fields: its fields, by name.
 
     Raises:
-        Unavailable: the table is not remembered.
+        Unavailable: the catalog has no entry for the table.
     """
 
     is_complete = True
@@ -100,8 +108,8 @@ class CatalogDictionary(Dictionary):
         """Return the id of a value; a new value gets the next one.
 
         Raises:
-            RowError: the next would be above `most`, and is not given.
-            Conflict: the catalog never lets the allocation through.
+            RowError: the next id would be above `most`, and is not given.
+            Conflict: other clients change the entry before every attempt to write it.
             Unavailable: the catalog cannot be read or written.
 
         Cost: a look into a dictionary where it is known; one write of the entry where it is new.
@@ -118,8 +126,8 @@ class CatalogDictionary(Dictionary):
         """Allocate ids for the values that have none, in their order, with one write.
 
         Raises:
-            RowError: a field has no room for all of its new values; none of any field is given.
-            Conflict: the catalog never lets the allocation through.
+            RowError: a field has too few ids for its new values; no value of any field gets one.
+            Conflict: other clients change the entry before every attempt to write it.
             Unavailable: the catalog cannot be read or written.
         """
         listed = {name: list(dict.fromkeys(values)) for name, values in wanted.items()}
@@ -134,23 +142,21 @@ class CatalogDictionary(Dictionary):
                             name, self.count_ids(name) + len(values), (most or {}).get(name)
                         )
                     self._allocate_ids(entry, new)
-        raise Conflict(
-            f"table {self.table}", f"{MAX_ALLOCATION_TRIES:,} allocations were overtaken"
-        )
+        raise build_contention_error(self.table, MAX_ALLOCATION_TRIES)
 
     def _find_missing(
         self, values_by_field: Mapping[str, Iterable[Value]]
     ) -> dict[str, list[Value]]:
-        """Return the values whose id is not known here, by field."""
+        """Return the values whose id is not known in memory, by field."""
         ids = self._known_codes.ids
-        found = {
+        missing = {
             name: [value for value in values if value not in ids.get(name, ())]
             for name, values in values_by_field.items()
         }
-        return {name: values for name, values in found.items() if values}
+        return {name: values for name, values in missing.items() if values}
 
     def _allocate_ids(self, entry: CatalogEntry, new_values: Mapping[str, list[Value]]) -> None:
-        """Give values the next ids, unless another client wrote the entry meanwhile."""
+        """Write the next ids of values to the catalog, unless another client wrote it first."""
         codes = dict(entry.codes)
         for name, values in new_values.items():
             codes[name] = (*codes.get(name, ()), *map(self.fields[name].type.format_value, values))
@@ -160,6 +166,7 @@ class CatalogDictionary(Dictionary):
             self._apply_entry(changed)
 
     def find_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a value; the catalog is read if the id is not known in memory."""
         number = self._known_codes.find_id(name, value)
         if number is None:
             self._refresh()
@@ -167,23 +174,26 @@ class CatalogDictionary(Dictionary):
         return number
 
     def find_cached_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a value if it is known in memory, else None; read no catalog."""
         return self._known_codes.find_id(name, value)
 
     def count_ids(self, name: str) -> int:
+        """Return how many values of a field have an id that is known in memory."""
         return self._known_codes.count_ids(name)
 
     def find_value(self, name: str, number: int) -> Value:
+        """Return the value that has an id; the catalog is read if it is not known in memory."""
         if number > len(self._known_codes.values.get(name, ())):
             self._refresh()
         return self._known_codes.find_value(name, number)
 
     def take_snapshot(self) -> CodeSnapshot:
-        """Return the ids as the catalog has them now, for reading."""
+        """Return a copy of the ids that the catalog has now, which allocates none."""
         self._refresh()
         return CodeSnapshot(self._known_codes.values)
 
     def _refresh(self) -> CatalogEntry:
-        """Read the ids that other clients have allocated.
+        """Read the catalog entry, add the ids that other clients have allocated, and return it.
 
         Raises:
             Unavailable: the table has no entry any more, or was created again.
@@ -191,19 +201,21 @@ class CatalogDictionary(Dictionary):
         with self._lock:
             entry = self.catalog.read(self.table)
             if entry is None:
-                raise Unavailable(f"table {self.table}", "the catalog does not know it")
+                what = "the catalog does not know it, so ids of `code` cannot be read"
+                remedy = "Restore the catalog from a backup, or create the table again."
+                raise Unavailable(f"table {self.table}", what, remedy=remedy)
             self._apply_entry(entry)
         return entry
 
     def _apply_entry(self, entry: CatalogEntry) -> None:
-        """Add the ids of an entry that are not known yet."""
+        """Add the ids of a catalog entry that are not known in memory yet."""
         for name, texts in entry.codes.items():
-            seen = self._known_texts.get(name, ())
-            if name not in self.fields or texts == seen:
+            known = self._known_texts.get(name, ())
+            if name not in self.fields or texts == known:
                 continue
-            if texts[: len(seen)] != seen:
-                what = f"the ids of {name} are not those that were read before"
-                remedy = "The table was created again: open it again."
+            if texts[: len(known)] != known:
+                what = f"the catalog has other ids for {name} than before, as after a new creation"
+                remedy = "Open the table again."
                 raise Unavailable(f"table {self.table}", what, "", remedy)
-            self._known_codes.add_values(name, map(self.fields[name].parse, texts[len(seen) :]))
+            self._known_codes.add_values(name, map(self.fields[name].parse, texts[len(known) :]))
             self._known_texts[name] = texts

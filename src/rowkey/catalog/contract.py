@@ -18,7 +18,7 @@ NOTES_REMEDY = "Delete it; an interrupted load of this table then starts again a
 """What to do about damaged notes, which say how far loads of files have come."""
 
 CATALOG_TABLE = "rowkey.catalog"
-"""The table in which the kind `table` remembers the others of an engine."""
+"""The table in which a catalog of type `table` keeps the entries of an engine's other tables."""
 
 
 class Catalog(ABC):
@@ -34,10 +34,10 @@ class Catalog(ABC):
     @classmethod
     @abstractmethod
     def open(cls, location: str) -> Catalog:
-        """Open the catalog.
+        """Open the catalog at a location.
 
         Args:
-            location: what stands behind the scheme and its colon.
+            location: its URL without the scheme and the colon.
 
         Raises:
             Unavailable: it cannot be reached.
@@ -45,23 +45,25 @@ class Catalog(ABC):
 
     @classmethod
     def open_on_engine(cls, engine: Engine, url: str) -> Catalog:
-        """Open the catalog of this type that lies next to the tables of an engine.
+        """Open a catalog of this type that an engine stores next to its tables.
 
         Args:
-            engine: where they are; it stays open when the catalog is closed.
+            engine: the engine; it stays open when the catalog is closed.
             url: the engine's, for messages.
 
         Raises:
-            Unavailable: the kind needs a place of its own.
+            InvalidArgument: catalogs of this type are not stored on an engine.
         """
-        raise InvalidArgument("catalog", f"{cls.name!r} alone names no place", f"{cls.name}:WHERE")
+        what = f"{cls.name!r} alone does not say where the catalog is"
+        raise InvalidArgument("catalog", what, f"{cls.name}:WHERE")
 
     @abstractmethod
     def read(self, table: str) -> CatalogEntry | None:
         """Return the entry of a table, with its version; None if there is none.
 
         Raises:
-            Unavailable: what is stored cannot be read, or is no entry.
+            CorruptionError: the stored entry is damaged.
+            Unavailable: it cannot be read, or is not an entry of the table.
         """
 
     @abstractmethod
@@ -70,14 +72,14 @@ class Catalog(ABC):
 
         Args:
             table: its name.
-            entry: the new entry; its own version says nothing.
+            entry: the new entry; its own version is ignored.
             expected_version: the version that was read, or None if there was no entry.
 
         Returns:
             The version that the entry has now.
 
         Raises:
-            Conflict: the entry has another version, or there is one, or none.
+            Conflict: there is an entry of another version, or none.
             Unavailable: it cannot be stored.
         """
 
@@ -87,7 +89,7 @@ class Catalog(ABC):
 
         Args:
             table: its name.
-            expected_version: the version that was read; None forgets whatever there is.
+            expected_version: the version that was read; None removes any version.
 
         Raises:
             Conflict: there is an entry of another version.
@@ -95,13 +97,18 @@ class Catalog(ABC):
 
     @abstractmethod
     def read_notes(self, table: str) -> dict[str, str]:
-        """Return the notes of a table, small texts next to its entry, by name."""
+        """Return the notes of a table, small texts next to its entry, by name.
+
+        Raises:
+            CorruptionError: the stored notes are damaged.
+            Unavailable: they cannot be read.
+        """
 
     @abstractmethod
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
         """Write a note of a table, such as how far a load has come; None removes it.
 
-        It has no version: of several who note the same word at once, one is right.
+        It has no version: of several clients that write the same note at once, one wins.
         """
 
     @abstractmethod
@@ -111,7 +118,7 @@ class Catalog(ABC):
     def watch(self, table: str, callback: Callable[[], None]) -> None:  # noqa: B027 - most cannot
         """Call a function when the entry of a table may have changed.
 
-        A catalog that cannot notice it does nothing: who asks reads the entry now and then as well.
+        A catalog that cannot notice changes does nothing, so the caller also reads at intervals.
 
         Args:
             table: its name.
@@ -144,13 +151,17 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
         Conflict: they differ.
     """
     if stored_version != expected_version:
-        raise Conflict(
-            f"table {table}",
-            f"its entry is {_format_version(stored_version)}",
-            _format_version(expected_version),
-        )
+        stored, expected = map(_format_version, (stored_version, expected_version))
+        what = f"another client wrote the catalog first, which now has {stored} of it"
+        raise Conflict(f"table {table}", what, expected, "Read it again, then repeat the change.")
 
 
 def _format_version(version: int | None) -> str:
-    """Return a version as a message shows it."""
-    return "none" if version is None else f"version {version}"
+    """Return the version of an entry as a message shows it: `version 3`, or `no entry`."""
+    return "no entry" if version is None else f"version {version}"
+
+
+def build_contention_error(table: str, attempts: int) -> Conflict:
+    """Return the error of a catalog entry that other clients changed before each of many writes."""
+    what = f"other clients changed its catalog entry before each of {attempts:,} attempts to write"
+    return Conflict(f"table {table}", what, remedy="Try again when fewer clients change the table.")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rowkey.schema import Term
 
 STORED_OPTIONS = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
-"""Words of a field, besides its type, that bear on the bytes or on which values there may be."""
+"""Options of a field, besides its type, that bear on its bytes or on which values it allows."""
 ABSENT = "nothing"
 MAX_VALUE_CHARS = 120
-"""Characters of a word that a difference shows."""
+"""Characters of an option's value that a difference shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,16 @@ class Difference:
 
     @property
     def mistake(self) -> Mistake:
-        """The difference as a sentence."""
+        """The difference as a sentence for an error message."""
         return Mistake(self.path, f"declared {self.declared}, remembered {self.remembered}")
 
 
 def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
-    """Return what keeps a design from opening a table that was created with another, or None.
+    """Return the error of a design that cannot open a table created with another, or None.
 
-    Counted are the words that stored rows depend on: the table, the key apart from its counts,
-    types and places of fields, families. Counts are the catalog's; cluster, reads, writes, sample
-    and splits are of no row.
+    Compared are the options that stored rows depend on: the table, the key apart from its bucket
+    counts, types and placements of fields, families. Counts are the catalog's; stored rows do not
+    depend on cluster, reads, writes, sample and splits.
 
     Args:
         declared: the design that is to open the table.
@@ -65,12 +65,12 @@ def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
     t was made otherwise than declared:
       fields.n.type: declared u16, remembered u8.
     """
-    found = list(find_differences(declared, remembered))
-    return CatalogMismatch(declared.table, [one.mistake for one in found]) if found else None
+    mistakes = [difference.mistake for difference in find_differences(declared, remembered)]
+    return CatalogMismatch(declared.table, mistakes) if mistakes else None
 
 
 def apply_stored_counts(declared: Design, remembered: Design) -> Design:
-    """Return a declared design with the counts that its table was created with.
+    """Return a declared design with the bucket counts that its table was created with.
 
     Args:
         declared: a design that differs in nothing that keeps it from opening the table.
@@ -82,18 +82,18 @@ def apply_stored_counts(declared: Design, remembered: Design) -> Design:
 
 
 def build_counted_terms(declared: Design, remembered: Design) -> tuple[Term, ...]:
-    """Return the terms of a key with the counts of another, where both have one."""
+    """Return the terms of the declared key with the bucket counts of the remembered one."""
     return declared.replace_term_counts(_find_shared_counts(declared, remembered))
 
 
 def _find_shared_counts(declared: Design, remembered: Design) -> dict[int, int]:
-    """Return the counts of a table at the places where the declared design has counts too."""
+    """Return the bucket counts of a table, for the parts that have one in the declared design."""
     mine, theirs = find_part_counts(declared), find_part_counts(remembered)
     return {place: theirs[place] for place in mine.keys() & theirs.keys()}
 
 
 def find_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Return every option that differs and that stored rows depend on, in the file's order."""
+    """Yield the options of two designs that differ and that stored rows depend on, in order."""
     if declared.table != remembered.table:
         yield Difference("table", declared.table, remembered.table)
     yield from _find_key_differences(declared, remembered)
@@ -102,7 +102,7 @@ def find_differences(declared: Design, remembered: Design) -> Iterator[Differenc
 
 
 def _find_key_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Return the parts of the key that differ, unless an option of a field explains it."""
+    """Yield the parts of the key that differ, unless an option of a field explains it."""
     terms, stored = build_counted_terms(declared, remembered), remembered.key.terms
     key = _build_counted_key(declared, remembered)
     if key is None or len(terms) != len(stored):
@@ -117,13 +117,13 @@ def _find_key_differences(declared: Design, remembered: Design) -> Iterator[Diff
 
 
 def _is_key_extended(declared: Design, remembered: Design) -> bool:
-    """Whether the declared key is the stored one with nullable fields after it."""
+    """Return whether the declared key is the stored one with nullable fields after it."""
     key = _build_counted_key(declared, remembered)
     return key is not None and remembered.key.check_compatibility(key) is not Compatibility.BREAKS
 
 
 def _build_counted_key(declared: Design, remembered: Design) -> Key | None:
-    """Return the declared key with the counts of the table; None if it cannot have them."""
+    """Return the declared key with the table's bucket counts; None if it cannot have them."""
     try:
         return apply_stored_counts(declared, remembered).key
     except InvalidDesign:
@@ -131,7 +131,7 @@ def _build_counted_key(declared: Design, remembered: Design) -> Key | None:
 
 
 def _find_field_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Return the options of the fields that differ."""
+    """Yield the fields, and options of fields, that differ between two designs."""
     for name in declared.fields | remembered.fields:
         new, old = declared.fields.get(name), remembered.fields.get(name)
         if new is None or old is None:
@@ -157,7 +157,7 @@ def _find_field_differences(declared: Design, remembered: Design) -> Iterator[Di
 
 
 def _find_part_changes(declared: Design, remembered: Design, name: str) -> Iterator[Compatibility]:
-    """Return how each part of the key that a field is in changes."""
+    """Yield the compatibility of each part of the key that contains a field."""
     key = _build_counted_key(declared, remembered)
     if key is None:
         yield Compatibility.BREAKS
@@ -168,7 +168,7 @@ def _find_part_changes(declared: Design, remembered: Design, name: str) -> Itera
 
 
 def _find_option_differences(new: Field, old: Field, change: Compatibility) -> Iterator[Difference]:
-    """Return the options of one field that differ and that stored rows depend on."""
+    """Yield the options of one field that differ and that stored rows depend on."""
     is_safe = change is not Compatibility.BREAKS
     if new.type.name != old.type.name:
         yield Difference(f"fields.{new.name}.type", new.type.name, old.type.name)
@@ -194,7 +194,7 @@ KEY_ONLY = "in the key alone"
 
 
 def describe_placement(design: Design, name: str) -> str:
-    """Return where a row keeps the value of a field, in words.
+    """Return where a row stores the value of a field, such as `column d:note`.
 
     >>> from rowkey.design import Design
     >>> design = Design("t", "[id]", fields={"id": "u64", "n": {"type": "u8", "qualifier": "x"}})
@@ -211,7 +211,7 @@ def describe_placement(design: Design, name: str) -> str:
 
 
 def _find_family_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Return the options of the families that differ."""
+    """Yield the column families, and their options, that differ between two designs."""
     for name in declared.families | remembered.families:
         new, old = declared.families.get(name), remembered.families.get(name)
         if new is None or old is None:
@@ -228,7 +228,7 @@ def _find_family_differences(declared: Design, remembered: Design) -> Iterator[D
 
 
 def _format_value(value: Any) -> str:
-    """Return an option's value as a difference shows it."""
+    """Return an option's value as the message of a difference shows it."""
     if value is None:
         return ABSENT
     if isinstance(value, bool):

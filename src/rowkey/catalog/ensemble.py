@@ -25,7 +25,7 @@ class Ensemble:
     Args:
         hosts: `host:port` of each server, with commas between them.
         root: the path of the znode.
-        timeout_s: the most seconds that a call takes.
+        timeout_s: the longest time that a call takes, in seconds.
     """
 
     hosts: str
@@ -54,7 +54,7 @@ def parse_ensemble(location: str) -> Ensemble:
 
     place, mark, query = location.partition("?")
     if not place.startswith("//"):
-        _raise_invalid_url("it names no servers")
+        _raise_invalid_url("the URL names no servers")
     hosts, _, path = place[2:].partition("/")
     # Hosts and path have the syntax of a cluster URL, which names servers of ZooKeeper too.
     cluster_url = f"hbase://{hosts}/{path if path.strip('/') else DEFAULT_ROOT[1:]}"
@@ -69,7 +69,7 @@ def parse_ensemble(location: str) -> Ensemble:
 
 
 def _parse_timeout(query: str) -> float:
-    """Return the seconds of a query, whose only option is `timeout`."""
+    """Return the timeout in seconds from the query of a URL, whose only option is `timeout`."""
     options = parse_qsl(query, keep_blank_values=True)
     for name, _ in options:
         if name != "timeout":
@@ -79,12 +79,12 @@ def _parse_timeout(query: str) -> float:
                 suggest_name(name, ("timeout",)),
             )
     if len(options) != 1:
-        _raise_invalid_url(f"?{query} gives no timeout", "timeout=5s")
+        _raise_invalid_url(f"the query ?{query} gives no timeout, or several", "?timeout=5s")
     match = _DURATION.fullmatch(options[0][1])
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
     if not MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
         what = f"the timeout {format_value(options[0][1])} is not valid"
-        _raise_invalid_url(what, "10ms..10m, such as 5s or 500ms")
+        _raise_invalid_url(what, "a time from 10ms to 10m, such as 5s")
     return seconds
 
 

@@ -20,18 +20,18 @@ FORMAT_VERSION = 2
 
 
 RESTORE_HINT = (
-    "Restore it from a copy; rowkey repair URL DESIGN puts it back from the table's attributes."
+    "Restore it from a backup; or remove it, then rebuild it by rowkey repair URL DESIGN."
 )
 
 
 def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = "") -> str:
-    """Return an entry as the text of its document.
+    """Return a catalog entry as the text of a JSON document with a checksum.
 
     Args:
         entry: the entry.
         table: the table's name.
         version: the version it is written as.
-        write_id: tells one write from another of the same entry and version; readers pass it over.
+        write_id: distinguishes two writes of one entry and version; readers ignore it.
     """
     document = {
         "format": FORMAT_VERSION,
@@ -60,13 +60,13 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
 
 
 def format_checksummed(document: dict[str, Any]) -> str:
-    """Return a document as text that tells whether it was damaged."""
-    whole = {**document, "checksum": compute_checksum(document)}
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    """Return a document as JSON text with a checksum."""
+    checksummed = {**document, "checksum": compute_checksum(document)}
+    return json.dumps(checksummed, ensure_ascii=False, indent=1) + "\n"
 
 
 def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
-    """Return a document of `format_checksummed`, without its checksum.
+    """Parse a JSON document, verify its checksum, and return it without the checksum.
 
     Args:
         data: the text.
@@ -74,31 +74,32 @@ def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
 
     Raises:
         CorruptionError: it is damaged.
-        Unavailable: it is no such document.
+        Unavailable: it is not an object, or has another format version.
     """
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as problem:
         raise CorruptionError(
-            file_name, f"it is no JSON document: {problem}", "", RESTORE_HINT
+            file_name, f"the document is not valid JSON: {problem}", "", RESTORE_HINT
         ) from None
     if not isinstance(document, dict):
-        _raise_unavailable(file_name, "it is no document of a catalog")
+        _raise_unavailable(file_name, "it is not a document of a catalog", "a JSON object")
     if document.get("format", FORMAT_VERSION) != FORMAT_VERSION:
         _raise_unavailable(
             file_name,
-            f"it has the format {format_value(document['format'])}",
-            f"format {FORMAT_VERSION}",
+            f"the document has the format version {format_value(document['format'])}",
+            f"version {FORMAT_VERSION}",
+            "Use the version of rowkey that wrote it.",
         )
     stored = document.pop("checksum", None)
     if stored != compute_checksum(document):
-        what = "it is damaged: its checksum does not match"
+        what = "the document is damaged: its checksum does not match"
         raise CorruptionError(file_name, what, remedy=RESTORE_HINT)
     return document
 
 
 def parse_entry(data: bytes, table: str, file_name: str) -> CatalogEntry:
-    """Return the entry that a document holds.
+    """Parse the JSON document of a catalog entry, after verifying its checksum and hash.
 
     Args:
         data: the document.
@@ -107,27 +108,27 @@ def parse_entry(data: bytes, table: str, file_name: str) -> CatalogEntry:
 
     Raises:
         CorruptionError: it is damaged; the file is named.
-        Unavailable: it is no entry, or not of this table.
+        Unavailable: it is not an entry, or not of this table.
     """
     document = parse_checksummed(data, file_name)
     if document.get("table") != table:
-        _raise_unavailable(file_name, f"it is the entry of {document.get('table')!r}", repr(table))
+        what = f"the document is the entry of table {document.get('table')!r}"
+        _raise_unavailable(file_name, what, f"that of table {table!r}")
     try:
         entry = _build_entry(document)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         _raise_unavailable(
-            file_name, f"it is no entry of a catalog: {type(problem).__name__}: {problem}"
+            file_name, f"it is not an entry of a catalog: {type(problem).__name__}: {problem}"
         )
     if entry.hash != document.get("hash"):
-        what = "its hash is not that of its declaration"
-        _raise_unavailable(
-            file_name, what, entry.hash, "Put back the declaration that the table has."
-        )
+        what = "the stored hash is not the hash of the declaration, which was changed by hand"
+        remedy = "Put back the declaration that the table was created with."
+        _raise_unavailable(file_name, what, entry.hash, remedy)
     return entry
 
 
 def _build_entry(document: dict[str, Any]) -> CatalogEntry:
-    """Return the entry of a document's fields, each of the type it must have.
+    """Return the catalog entry that a document describes, after checking the type of each value.
 
     A document with one generation may leave out whether it is active.
     """
@@ -144,9 +145,9 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         for one in document["generations"]
     )
     if not generations:
-        raise ValueError("it has no generation")
+        raise ValueError("it lists no generation")
     if not all(one.is_active for one in generations[:-1]) or not generations[0].is_active:
-        raise ValueError("a generation that is not active yet is not the last of several")
+        raise ValueError("a generation before the last, or the only one, is not active")
     codes = {name: tuple(map(_check_text, values)) for name, values in document["codes"].items()}
     stale_s = _check_seconds(document.get("max_stale_s", DEFAULT_MAX_STALE_S))
     longest_s = _check_seconds(document.get("longest_s", stale_s))
@@ -161,7 +162,7 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
 
 def _check_whole_number(value: Any, min_value: int = 1) -> int:
     if type(value) is not int or value < min_value:
-        raise ValueError(f"{value!r} is no whole number from {min_value} on")
+        raise ValueError(f"{value!r} is not a whole number from {min_value} on")
     return value
 
 
@@ -173,17 +174,19 @@ def _check_bool(value: Any) -> bool:
 
 def _check_seconds(value: Any) -> float:
     if type(value) not in (int, float) or not 0 < value <= MAX_STALE_LIMIT_S:
-        raise ValueError(f"{value!r} is no number of seconds above 0")
+        raise ValueError(f"{value!r} is not a number of seconds above 0")
     return float(value)
 
 
 def _check_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
 def _raise_unavailable(
     file_name: str, problem: str, expected: str = "", remedy: str = ""
 ) -> NoReturn:
-    raise Unavailable(file_name, problem, expected, remedy or "Restore it, or drop the table.")
+    raise Unavailable(
+        file_name, problem, expected, remedy or "Restore it from a backup, or drop the table."
+    )

@@ -13,6 +13,7 @@ from rowkey.catalog.catalog_entry import (
     DESIGN_ATTRIBUTE,
     GENERATION_ATTRIBUTE,
     LIVE_COUNTS_ATTRIBUTE,
+    MAX_STALE_LIMIT_S,
     STALENESS_ATTRIBUTE,
     TABLE_ID_ATTRIBUTE,
     CatalogEntry,
@@ -31,15 +32,12 @@ BACKUP_HINT = "Restore the catalog from a backup."
 
 
 def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[str, str]) -> str:
-    """Return what a catalog has lost of a table, as far as its attributes tell, or "".
+    """Return how a catalog entry lags behind its table's attributes, as a sentence; "" if not.
 
     Args:
         table: its name.
-        entry: what the catalog remembers.
+        entry: the catalog's entry of the table.
         attributes: the table's own.
-
-    Returns:
-        What is lost; empty if nothing is.
 
     Raises:
         Unavailable: the attributes are not as they were written.
@@ -61,19 +59,19 @@ def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[st
         return f"the catalog does not know {table}, but the engine has it{generation}{counts}"
     there, known = read_generation_number(attributes), entry.generations[-1].number
     if there > known:
-        return f"the catalog has generation {known} of {table}, the table itself {there}"
+        return f"the catalog has bucket generation {known} of {table}, the table itself {there}"
     known_as = {one.number: format_counts(one) for one in entry.generations}
     if GENERATION_ATTRIBUTE in attributes and known_as.get(there, "") != attributes.get(
         COUNTS_ATTRIBUTE, ""
     ):
         ours, its = known_as.get(there) or "none", attributes.get(COUNTS_ATTRIBUTE) or "none"
-        counts = f"the catalog has counts {ours} of {table}, the table itself {its}"
-        return f"{counts}: it was created again"
+        counts = f"the catalog has bucket counts {ours} of {table}, the table itself {its}"
+        return f"{counts}: the table was created again"
     return ""
 
 
 def is_first_generation(attributes: Mapping[str, str]) -> bool:
-    """Whether a table never had other counts, so that its attributes tell all generations.
+    """Return whether a table never had other bucket counts, so that its attributes suffice.
 
     It was made by hand, is a clone of such a table, or its catalog is lost.
     """
@@ -88,12 +86,11 @@ def restore_entry(
 ) -> CatalogEntry:
     """Return the entry of a table, rebuilt from its attributes.
 
-    It has each generation that the table or the old entry has. The ids of `code` are not among
-    it: of a table that has rows they are lost. So are the times of generations that the old entry
-    lacks.
+    It has each generation that the table or the old entry has, without the times of those that the
+    old entry lacks. Ids of `code` are not in the attributes, so the entry has none.
 
     Args:
-        table: its name; that of a clone is another than the one it keeps.
+        table: its name; the attributes of a clone have the name of the original.
         attributes: the table's own.
         starts: the row keys that its regions begin with now, ascending.
         old_entry: an older entry, if the catalog has one.
@@ -117,11 +114,11 @@ def restore_entry(
     if any(one.counts.keys() != find_part_counts(design).keys() for one in generations):
         places = ", ".join(str(place) for place in sorted(find_part_counts(design)))
         what = (
-            "other parts of its key count than those of its design: "
+            "its bucket counts are not for the parts of its key that have one: "
             f"{attributes.get(COUNTS_ATTRIBUTE, 'none')}"
         )
         raise Unavailable(
-            "attributes", what, f"counts of the places {places or 'none'}", BACKUP_HINT
+            f"attributes of {table}", what, f"counts of key parts {places or '(none)'}", BACKUP_HINT
         )
     stale_s = _read_stale_s(attributes)
     return CatalogEntry(
@@ -134,29 +131,29 @@ def restore_entry(
 
 
 def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
-    """Return the design that a table's attributes hold, under the table's current name."""
+    """Return the design that a table's attributes hold, with the table's current name."""
     if (
         not {GENERATION_ATTRIBUTE, DECLARATION_HASH_ATTRIBUTE, DESIGN_ATTRIBUTE}
         <= attributes.keys()
     ):
-        what = f"{table} keeps no attributes of its entry"
         raise Unavailable(
-            "attributes",
-            what,
+            f"attributes of {table}",
+            "they do not repeat the catalog entry",
             f"{GENERATION_ATTRIBUTE}, {DECLARATION_HASH_ATTRIBUTE} and {DESIGN_ATTRIBUTE}",
             BACKUP_HINT,
         )
     text = attributes[DESIGN_ATTRIBUTE]
     if sha256(text.encode()).hexdigest() != attributes[DECLARATION_HASH_ATTRIBUTE]:
-        what = f"{DESIGN_ATTRIBUTE} is not what {DECLARATION_HASH_ATTRIBUTE} is the hash of"
-        raise Unavailable(
-            "attributes", what, remedy=f"Put back the attributes that {table} was created with."
-        )
+        what = f"{DESIGN_ATTRIBUTE} was changed: {DECLARATION_HASH_ATTRIBUTE} is not its hash"
+        remedy = f"Put back the attributes that {table} was created with."
+        raise Unavailable(f"attributes of {table}", what, remedy=remedy)
     try:
         design = Design.loads(text)
     except InvalidDesign as problem:
-        what = f"{DESIGN_ATTRIBUTE} is no design: {problem.mistakes[0].problem}"
-        raise Unavailable("attributes", what, remedy="Use a newer rowkey.") from None
+        what = f"{DESIGN_ATTRIBUTE} is not a design that this version of rowkey can read"
+        what += f": {problem.mistakes[0].problem}"
+        remedy = "Use a newer version of rowkey."
+        raise Unavailable(f"attributes of {table}", what, remedy=remedy) from None
     if design.table == table:
         return design
     declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
@@ -175,8 +172,10 @@ def _read_generations(
     try:
         found = {int(number): _parse_counts(text) for number, text in counts_by_number.items()}
     except ValueError as problem:
-        what = f"they list no generations: {' '.join(map(':'.join, counts_by_number.items()))}"
-        raise Unavailable("attributes", what, "such as 1:0=16 2:0=32", BACKUP_HINT) from problem
+        listed = " ".join(map(":".join, counts_by_number.items()))
+        what = f"{listed} is not a list of bucket generations"
+        path = f"attribute {LIVE_COUNTS_ATTRIBUTE} or {COUNTS_ATTRIBUTE}"
+        raise Unavailable(path, what, "a list such as 1:0=16 2:0=32", BACKUP_HINT) from problem
     return tuple(
         Generation(number, counts, tuple(starts) if number == max(found) else (), None)
         for number, counts in sorted(found.items())
@@ -200,7 +199,10 @@ def _read_stale_s(attributes: Mapping[str, str]) -> float:
         check_max_stale(seconds)
     except (ValueError, InvalidArgument):
         raise Unavailable(
-            "attributes", f"{STALENESS_ATTRIBUTE} is {text!r}", "seconds", BACKUP_HINT
+            f"attribute {STALENESS_ATTRIBUTE}",
+            f"{text!r} is not a valid time",
+            f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}",
+            BACKUP_HINT,
         ) from None
     return seconds
 
@@ -214,6 +216,9 @@ def read_generation_number(attributes: Mapping[str, str]) -> int:
     text = attributes.get(GENERATION_ATTRIBUTE, "1")
     if not text.isascii() or not text.isdigit() or not int(text):
         raise Unavailable(
-            "attributes", f"{GENERATION_ATTRIBUTE} is {text!r}", "a number from 1 on", BACKUP_HINT
+            f"attribute {GENERATION_ATTRIBUTE}",
+            f"{text!r} is not a generation number",
+            "a whole number from 1 on",
+            BACKUP_HINT,
         )
     return int(text)

@@ -1,8 +1,9 @@
-"""How long a client may use what it has read of a table: a change of bucket counts waits for that.
+"""The time for which a client may use the catalog entry that it has read of a table.
 
 A catalog may be out of reach for a while, and clients go on without it. But a client that changes a
-table must know when no client uses the old entry any more. So an entry that was read is good for
-some seconds; then it is read again, or nothing is written or read until it can be.
+table must know when no client uses the old entry any more. So an entry that was read may be used
+for some seconds; then it is read again, or no row is written or read until it can be. A change of
+bucket counts waits for this time.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ REFRESH_DIVISOR = 3
 RETRY_DIVISOR = 30
 """This part of its time lies between two tries, to spare a catalog that is down."""
 
-RECOVERY_HINT = "It goes on by itself once the catalog answers."
-REOPEN_HINT = "Open the table again, if it is right so; else restore its catalog."
+RECOVERY_HINT = "Reads and writes go on by themselves once the catalog answers."
+REOPEN_HINT = "If the table was created again, open it again; else restore its catalog."
 
 CLOSE_TIMEOUT_S = 5.0
 """Seconds that a closed lease waits for an answer; then the catalog is closed all the same."""
@@ -127,14 +128,14 @@ class Lease:
         return self.age_s >= self.max_stale_s
 
     def _set_entry(self, entry: CatalogEntry) -> None:
-        """Use an entry from now on."""
+        """Use an entry, and its limit of staleness, from now on."""
         self._entry = entry
         given = self._stale_limit_s
         self.max_stale_s = entry.max_stale_s if given is None else min(given, entry.max_stale_s)
         self._refresh_after_s = self.max_stale_s / REFRESH_DIVISOR
 
     def _ensure_fresh(self) -> None:
-        """Start to read the entry again in the background, or wait for it if it has expired."""
+        """Start to read the entry again in the background; if it has expired, read it and wait."""
         if not self.is_expired:
             self.start_refresh()
             return
@@ -151,32 +152,32 @@ class Lease:
                     raise
 
     def renew_entry(self) -> CatalogEntry:
-        """Read the entry now.
+        """Read the table's entry from the catalog now, which renews the lease.
 
         Raises:
-            Unavailable: the catalog does not answer, does not know the table, or knows something
-                that does not follow from what was read before: it was put back, or the table was
+            Unavailable: the catalog does not answer, has no entry, or has one that is not a
+                successor of the entry read before: the catalog was restored, or the table was
                 created again.
         """
         at, stale_s, before = self.clock(), self.age_s, self._entry
         try:
-            found = self.catalog.read(self.table)
+            entry = self.catalog.read(self.table)
         except RowkeyError as problem:
             self._last_failure, self._failure_count = (stale_s, problem), self._failure_count + 1
             self._raise_unavailable()
-        if found is None:
+        if entry is None:
             self._raise_mismatch("the catalog does not know it any more")
         with self._lock:
-            if found.version < self._entry.version and found.is_successor_of(before):
+            if entry.version < self._entry.version and entry.is_successor_of(before):
                 # It was read before this client has written the entry that it uses now.
                 self._read_at_s = max(self._read_at_s, at)
                 return self._entry
-            self._accept_successor(found)
+            self._accept_successor(entry)
             self._read_at_s = max(self._read_at_s, at)
             return self._entry
 
     def _raise_unavailable(self) -> NoReturn:
-        """Raise the error of the last read of the catalog."""
+        """Raise `Unavailable` with the reason why the last read of the catalog failed."""
         assert self._last_failure is not None
         stale_s, problem = self._last_failure
         said, remedy = str(problem), RECOVERY_HINT
@@ -188,31 +189,31 @@ class Lease:
         raise Unavailable(f"table {self.table}", what, allowed, remedy) from problem
 
     def _accept_successor(self, entry: CatalogEntry) -> None:
-        """Use an entry from now on, under the lock, if it follows from the known one.
+        """Use an entry from now on if it is a successor of the known one; call under the lock.
 
-        If it does not, the known one may not be used any longer: rows may stand elsewhere.
+        If it is not, the known one may not be used any longer: rows may be stored elsewhere.
         """
         known = self._entry
         if not entry.is_successor_of(known):
             self._read_at_s = min(self._read_at_s, self.clock() - self.max_stale_s)
             if entry.version < known.version:
                 self._raise_mismatch(
-                    f"the catalog has version {entry.version} of it, not the last one"
+                    f"the catalog has an older entry than was read before, version {entry.version}"
                 )
-            self._raise_mismatch("its catalog was put back, or it was created again")
+            self._raise_mismatch("its catalog was restored from a backup, or it was created again")
         if entry.version > known.version:
             self._set_entry(entry)
 
     def _raise_mismatch(self, problem: str) -> NoReturn:
-        """Raise the error of an entry that does not follow from the known one."""
-        allowed = f"its version {self._entry.version} as it was read here, or what came of that"
+        """Raise `Unavailable` for an entry that is not a successor of the known one."""
+        allowed = f"version {self._entry.version} of its entry, or a later one"
         raise Unavailable(f"table {self.table}", problem, allowed, REOPEN_HINT)
 
     def adopt_entry(self, entry: CatalogEntry) -> None:
         """Use an entry that this client has written itself, or has just read.
 
         Raises:
-            Unavailable: it does not follow from what is known.
+            Unavailable: it is not a successor of the known entry.
         """
         with self._lock:
             if not self._entry.is_successor_of(entry):
@@ -227,20 +228,20 @@ class Lease:
     def start_refresh(self) -> None:
         """Read the entry again in the background, unless that is under way or was just tried.
 
-        What does not come is asked for again, until the time is over.
+        A read that fails is repeated until the entry expires.
         """
         with self._lock:
             if self.clock() >= self._next_try_s:
                 self._start_thread()
 
     def _start_thread(self) -> None:
-        """Start the reading thread if there is none; called under the lock."""
+        """Start the thread that reads the entry, if none runs; call under the lock."""
         if self._thread is None and not self._is_closed:
             self._thread = Thread(target=self._read_in_background, name="rowkey-lease", daemon=True)
             self._thread.start()
 
     def _read_in_background(self) -> None:
-        """Read the entry until no change was notified meanwhile."""
+        """Read the entry again, and once more if it was reported to change meanwhile."""
         is_wanted = True
         while is_wanted:
             self._is_changed = False
@@ -254,7 +255,7 @@ class Lease:
                     self._thread = None
 
     def close(self) -> None:
-        """Stop reading, and wait a while for a read under way; closing twice is harmless."""
+        """Stop the background reads, waiting briefly for one under way; may be called twice."""
         with self._lock:
             self._is_closed = True
             thread = self._thread

@@ -1,4 +1,4 @@
-"""Enter tables into a catalog, and the changes of their designs that stored rows allow."""
+"""Register the designs of tables in a catalog, and changes of them that stored rows allow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.catalog_entry import CatalogEntry
+from rowkey.catalog.contract import build_contention_error
 from rowkey.catalog.drift import apply_stored_counts, build_counted_terms, find_differences
 from rowkey.catalog.stores import CATALOGS
 from rowkey.design import Design
@@ -32,11 +33,11 @@ def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -
 
     Args:
         url: its URL; with an engine also `table` alone, for a table of that engine.
-        engine: where the tables are that it is to remember.
+        engine: the engine that has the tables of the catalog.
         engine_url: the URL of the engine, for messages.
 
     Raises:
-        InvalidArgument: no catalog has such a URL.
+        InvalidArgument: it is not the URL of a catalog.
         Unavailable: the catalog cannot be reached.
 
     >>> open_catalog("memory:").list_tables()
@@ -46,8 +47,8 @@ def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -
     kind = CATALOGS.get(scheme.replace("-", "_")) if colon or engine is not None else None
     if kind is None:
         listed = ", ".join(f"{name}:" for name in CATALOGS)
-        what = f"{url!r} is no URL of a catalog"
-        raise InvalidArgument("catalog", what, listed, suggest_name(scheme, CATALOGS))
+        what, allowed = f"{url!r} is not the URL of a catalog", f"a URL with one of {listed}"
+        raise InvalidArgument("catalog", what, allowed, suggest_name(scheme, CATALOGS))
     if not colon and engine is not None:
         return kind.open_on_engine(engine, engine_url)
     return kind.open(rest)
@@ -61,31 +62,33 @@ def register_design(
     splits: Sequence[bytes] = (),
     may_be_new: bool = True,
 ) -> CatalogEntry:
-    """Write a design to the catalog: all of a new one, the safe changes of a known one.
+    """Write a new table's design to the catalog, or the safe changes of a known table's design.
 
-    Safe is what leaves stored rows as they are and lets new ones stand beside them, as the traits
-    of types, parts and places tell. Counts stay those of the table.
+    A change is safe if stored rows can be read as before, next to new ones; the traits of types,
+    parts and placements tell. Bucket counts stay those of the table.
 
     Args:
-        catalog: where it is remembered.
-        design: the design.
+        catalog: the table's catalog.
+        design: the declared design.
         opened_ms: now, milliseconds since 1970; noted of a new table.
         splits: the row keys the regions of a new table begin with, ascending.
-        may_be_new: whether a table that is not known is remembered; one that has rows is not, for
-            nobody knows under which counts they stand.
+        may_be_new: whether an entry is written for a table that has none; not for one with rows,
+            whose bucket counts are then unknown.
 
     Returns:
-        The entry as it stands now.
+        The entry that the catalog has now.
 
     Raises:
         CatalogMismatch: with the changes that are not safe; nothing is changed.
-        Unavailable: the table is not known, and must be.
-        Conflict: others change the entry faster than it can be read.
+        Unavailable: the catalog has no entry, and must have one.
+        Conflict: other clients change the entry before every attempt to write it.
     """
     for _ in range(MAX_WRITE_TRIES):
         entry = catalog.read(design.table)
         if entry is None and not may_be_new:
-            raise Unavailable(f"table {design.table}", "the catalog does not know it any more")
+            what = "the catalog does not know it any more"
+            remedy = "Open it again, which rebuilds its entry if that is possible."
+            raise Unavailable(f"table {design.table}", what, remedy=remedy)
         new = (
             CatalogEntry.from_design(design, splits, opened_ms)
             if entry is None
@@ -98,15 +101,15 @@ def register_design(
         except Conflict:
             continue
         return replace(new, version=version)
-    raise Conflict(f"table {design.table}", f"{MAX_WRITE_TRIES:,} changes were overtaken")
+    raise build_contention_error(design.table, MAX_WRITE_TRIES)
 
 
 def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
-    """Return an entry with the changes of a design; the same entry if there are none.
+    """Return a catalog entry with the safe changes of its design; the same entry if none.
 
     Args:
-        entry: what is remembered.
-        design: what is declared now.
+        entry: the table's entry.
+        design: the design that is declared now.
 
     Raises:
         CatalogMismatch: with the changes that are not safe.
@@ -114,7 +117,7 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
     remembered = entry.design
     unsafe = [one.mistake for one in find_differences(design, remembered) if not one.is_safe]
     if not any(mistake.path.startswith("key") for mistake in unsafe):
-        # What the layout says of the key is reported above, part by part.
+        # Differences of the key are reported above, part by part.
         placed = remembered.layout.find_incompatibilities(
             apply_stored_counts(design, remembered).layout
         )
@@ -131,5 +134,5 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
 
 
 def _is_reported(path: str, reported: Sequence[Mistake]) -> bool:
-    """Whether an option, or one below it, is among those that are reported already."""
+    """Return whether an option, or one below it, is among the mistakes reported already."""
     return any(one.path == path or one.path.startswith(f"{path}.") for one in reported)

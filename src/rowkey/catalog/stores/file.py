@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from rowkey.catalog.contract import Catalog, check_removal, check_version
+from rowkey.catalog.contract import NOTES_REMEDY, Catalog, check_removal, check_version
 from rowkey.catalog.entry_document import (
     format_checksummed,
     format_entry,
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 ENTRY_SUFFIX, NOTES_SUFFIX = ".json", ".notes"
 LOCK_FILE = "catalog.lock"
 LOCK_TIMEOUT_S, LOCK_POLL_S = 5.0, 0.005
-"""Seconds that the lock is waited for, as other catalogs are; and those between two looks at it."""
+"""Seconds that a write waits for the lock, and seconds between two attempts to take it."""
 TEMPORARY_FILE = "catalog.new"
-"""One name is enough: only who holds the lock writes it."""
+"""One name is enough: only the process that has the lock writes this file."""
 
 
 class FileCatalog(Catalog):
     """One JSON document a table in a directory: `file:PATH`. Processes of one machine may share it.
 
     A document is written next to the old one, brought to disk, and renamed over it under a lock, so
-    that a process that dies leaves the old document or the new one. Readers take no lock. Whoever
-    cannot have it within 5 s, for a process that stands still holds it, raises `Unavailable`.
+    that a process that dies leaves the old document or the new one. Readers take no lock. A write
+    that does not get the lock within 5 s, because another process hangs, raises `Unavailable`.
 
     Args:
-        directory: where the documents lie; it is made if it is missing.
+        directory: the directory of the documents; it is created if it is missing.
 
     Raises:
         Unavailable: the directory cannot be made.
@@ -55,15 +55,17 @@ class FileCatalog(Catalog):
 
     @classmethod
     def open(cls, location: str) -> FileCatalog:
+        """Open the catalog in a directory, which is created if it is missing."""
         if not location:
-            raise InvalidArgument("file:", "no directory is named", "file:PATH")
+            raise InvalidArgument("file:", "the URL names no directory", "file:PATH")
         return cls(location)
 
     def get_path(self, table: str) -> Path:
-        """Return the path of a table's document."""
+        """Return the path of the document with a table's entry."""
         return self.directory / f"{quote(table, safe='')}{ENTRY_SUFFIX}"
 
     def read(self, table: str) -> CatalogEntry | None:
+        """Return the entry of a table, with its version; None if there is none."""
         path = self.get_path(table)
         with self._translate_errors(path):
             try:
@@ -73,6 +75,7 @@ class FileCatalog(Catalog):
         return parse_entry(data, table, str(path))
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
+        """Replace the entry of a table by compare-and-set; return its new version."""
         path = self.get_path(table)
         with self._translate_errors(path), self._lock_directory():
             found = self.read(table)
@@ -84,6 +87,7 @@ class FileCatalog(Catalog):
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
+        """Remove the entry of a table and its notes, if the entry has the expected version."""
         path = self.get_path(table)
         with self._translate_errors(path), self._lock_directory():
             if expected_version is not None:
@@ -94,9 +98,11 @@ class FileCatalog(Catalog):
             sync_directory(self.directory)
 
     def _get_notes_path(self, table: str) -> Path:
+        """Return the path of the document with a table's notes."""
         return self.get_path(table).with_suffix(NOTES_SUFFIX)
 
     def read_notes(self, table: str) -> dict[str, str]:
+        """Return the notes of a table by name."""
         path = self._get_notes_path(table)
         with self._translate_errors(path):
             try:
@@ -105,10 +111,12 @@ class FileCatalog(Catalog):
                 return {}
         notes = parse_checksummed(data, str(path)).get("notes")
         if not isinstance(notes, dict):
-            raise Unavailable(str(path), "it holds no notes", "an object of texts")
-        return {str(word): str(text) for word, text in notes.items()}
+            what, remedy = "the document has no notes", NOTES_REMEDY
+            raise Unavailable(str(path), what, "a field `notes` with an object", remedy)
+        return {str(name): str(text) for name, text in notes.items()}
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        """Write a note of a table; None removes it."""
         path = self._get_notes_path(table)
         with self._translate_errors(path), self._lock_directory():
             notes = dict(self.read_notes(table))
@@ -120,6 +128,7 @@ class FileCatalog(Catalog):
             )
 
     def list_tables(self) -> list[str]:
+        """Return the names of the tables that have an entry, ascending."""
         with self._translate_errors(self.directory):
             names = [path.name for path in self.directory.iterdir()]
         return sorted(
@@ -128,10 +137,10 @@ class FileCatalog(Catalog):
 
     @contextmanager
     def _lock_directory(self) -> Iterator[None]:
-        """Hold the lock of the directory; it ends with the process that holds it.
+        """Lock the directory for a `with` block; the lock ends with the process at the latest.
 
         Raises:
-            Unavailable: another process does not let go of it.
+            Unavailable: another process does not release it in time.
         """
         import fcntl
 
@@ -150,17 +159,21 @@ class FileCatalog(Catalog):
 
     @contextmanager
     def _translate_errors(self, path: Path) -> Iterator[None]:
-        """Raise errors of the file system as errors that name the file."""
+        """Convert errors of the file system to `Unavailable`, with the name of the file."""
         try:
             yield
         except OSError as problem:
             raise_shortage(problem, path)
             what = problem.strerror or str(problem)
-            raise Unavailable(str(path), f"the catalog cannot use it: {what}") from problem
+            remedy = (
+                "Check the permissions and the space of the catalog's directory, then try again."
+            )
+            what = f"the catalog cannot read or write it: {what}"
+            raise Unavailable(str(path), what, remedy=remedy) from problem
 
 
 def _build_lock_error(path: Path) -> Unavailable:
-    """Return the error of a lock that was not free in time."""
+    """Return the error of a lock that another process did not release in time."""
     what = f"another process has held this lock of the catalog for more than {LOCK_TIMEOUT_S:g} s"
-    remedy = f"Find it by lsof {path}, and go on or end it if it stands still: the lock falls then."
+    remedy = f"Find it by lsof {path}, and resume or end it if it hangs: that releases the lock."
     return Unavailable(str(path), what, remedy=remedy)

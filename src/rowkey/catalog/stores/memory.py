@@ -25,33 +25,41 @@ class MemoryCatalog(Catalog):
 
     @classmethod
     def open(cls, location: str = "") -> MemoryCatalog:
+        """Return a new catalog, or the catalog that all callers of this name share."""
         return cls._shared_catalogs.setdefault(location, cls()) if location else cls()
 
     def read(self, table: str) -> CatalogEntry | None:
+        """Return the entry of a table, with its version; None if there is none."""
         return self._entries.get(table)
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
+        """Replace the entry of a table by compare-and-set; return its new version."""
         with self._lock:
-            found = self._entries.get(table)
-            check_version(table, None if found is None else found.version, expected_version)
+            stored = self._entries.get(table)
+            check_version(table, None if stored is None else stored.version, expected_version)
             version = (expected_version or 0) + 1
             self._entries[table] = replace(entry, version=version)
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
+        """Remove the entry of a table and its notes, if the entry has the expected version."""
         with self._lock:
-            found = self._entries.get(table)
-            check_removal(table, None if found is None else found.version, expected_version)
+            stored = self._entries.get(table)
+            check_removal(table, None if stored is None else stored.version, expected_version)
             self._entries.pop(table, None)
             self._notes.pop(table, None)
 
     def read_notes(self, table: str) -> dict[str, str]:
+        """Return the notes of a table by name."""
         return dict(self._notes.get(table, {}))
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        """Write a note of a table; None removes it."""
         with self._lock:
-            kept = {key: told for key, told in self.read_notes(table).items() if key != note_name}
-            self._notes[table] = kept if text is None else {**kept, note_name: text}
+            notes = self.read_notes(table)
+            notes.pop(note_name, None)
+            self._notes[table] = notes if text is None else {**notes, note_name: text}
 
     def list_tables(self) -> list[str]:
+        """Return the names of the tables that have an entry, ascending."""
         return sorted(self._entries)

@@ -9,7 +9,7 @@ from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removal, check
 from rowkey.catalog.entry_document import format_entry, parse_entry
 from rowkey.cells import LATEST, Cell, Family, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec, open_engine
-from rowkey.errors import InvalidArgument
+from rowkey.errors import Conflict, InvalidArgument
 
 if TYPE_CHECKING:
     from rowkey.catalog.catalog_entry import CatalogEntry
@@ -22,12 +22,12 @@ DOCUMENT_QUALIFIER, VERSION_QUALIFIER, NOTE_PREFIX = b"document", b"version", b"
 class TableCatalog(Catalog):
     """One row a table in the table `rowkey.catalog` of an engine: `table:URL`.
 
-    In a design, `catalog = "table"` means the engine that has the table itself: whoever reaches
-    that reaches it. A row holds the JSON document of an entry and its version, by which an entry is
-    replaced only if nobody was faster. The table is made with the first entry.
+    In a design, `catalog = "table"` means the engine that has the table itself, so that all clients
+    of the table reach it. A row has the JSON document of an entry and its version, by which an
+    entry is replaced only if no other client was faster. The table is created with the first entry.
 
     Args:
-        engine: where the table lives.
+        engine: the engine that has the catalog's table.
         url: the engine's, for messages.
         is_engine_owned: whether the engine is closed with the catalog.
     """
@@ -41,8 +41,9 @@ class TableCatalog(Catalog):
 
     @classmethod
     def open(cls, location: str) -> TableCatalog:
+        """Open the catalog in a table of the engine at a URL; the catalog closes the engine."""
         if not location:
-            raise InvalidArgument("table:", "no engine is named", "table:URL")
+            raise InvalidArgument("table:", "the URL names no engine", "table:URL")
         try:
             return cls(open_engine(location), location)
         except InvalidArgument as refusal:
@@ -50,30 +51,34 @@ class TableCatalog(Catalog):
 
     @classmethod
     def open_on_engine(cls, engine: Engine, url: str) -> TableCatalog:
+        """Open the catalog in a table of an open engine, which stays open afterwards."""
         return cls(engine, url, is_engine_owned=False)
 
     def read(self, table: str) -> CatalogEntry | None:
-        found = self._read_document(table)
-        return None if found is None else parse_entry(found, table, f"{self._url}, {CATALOG_TABLE}")
+        """Return the entry of a table, with its version; None if there is none."""
+        data = self._read_document(table)
+        return None if data is None else parse_entry(data, table, f"{self._url}, {CATALOG_TABLE}")
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
+        """Replace the entry of a table by compare-and-set; return its new version."""
         version = (expected_version or 0) + 1
         cells = [
             Cell(FAMILY, DOCUMENT_QUALIFIER, LATEST, format_entry(entry, table, version).encode()),
             Cell(FAMILY, VERSION_QUALIFIER, LATEST, b"%d" % version),
         ]
-        held = None if expected_version is None else b"%d" % expected_version
+        expected = None if expected_version is None else b"%d" % expected_version
         store = self._open_store() or self._create_store()
         if not store.check_and_mutate(
-            table.encode(), CellCondition(FAMILY, VERSION_QUALIFIER, "=", held), cells
+            table.encode(), CellCondition(FAMILY, VERSION_QUALIFIER, "=", expected), cells
         ):
-            found = self.read(table)
-            check_version(table, None if found is None else found.version, expected_version)
-            # It was changed twice meanwhile, and is again what it was.
-            check_version(table, None, expected_version or version)
+            stored = self.read(table)
+            check_version(table, None if stored is None else stored.version, expected_version)
+            what = "its catalog entry was changed and changed back during the write"
+            raise Conflict(f"table {table}", what, remedy="Read it again, then repeat the change.")
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
+        """Remove the entry of a table and its notes, if the entry has the expected version."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         if store is None or not cells:
@@ -83,12 +88,13 @@ class TableCatalog(Catalog):
         if expected_version is None:
             store.mutate([RowCells(table.encode(), empty)])
             return
-        seen = CellCondition(FAMILY, VERSION_QUALIFIER, "=", b"%d" % expected_version)
-        if not store.check_and_mutate(table.encode(), seen, empty):
-            found = self.read(table)
-            check_removal(table, None if found is None else found.version, expected_version)
+        expected = CellCondition(FAMILY, VERSION_QUALIFIER, "=", b"%d" % expected_version)
+        if not store.check_and_mutate(table.encode(), expected, empty):
+            stored = self.read(table)
+            check_removal(table, None if stored is None else stored.version, expected_version)
 
     def read_notes(self, table: str) -> dict[str, str]:
+        """Return the notes of a table by name."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         return {
@@ -98,11 +104,13 @@ class TableCatalog(Catalog):
         }
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
+        """Write a note of a table; None removes it."""
         store = self._open_store() or self._create_store()
         cell = Cell(FAMILY, NOTE_PREFIX + note_name.encode(), LATEST, (text or "").encode())
         store.mutate([RowCells(table.encode(), [cell])])
 
     def list_tables(self) -> list[str]:
+        """Return the names of the tables that have an entry, ascending."""
         store = self._open_store()
         if store is None:
             return []
@@ -110,11 +118,12 @@ class TableCatalog(Catalog):
             return [row.row.decode() for row in cursor if row.cells[0].value]
 
     def close(self) -> None:
+        """Close the engine, if it was opened by the catalog."""
         if self._is_engine_owned:
             self._engine.close()
 
     def _read_document(self, table: str) -> bytes | None:
-        """Return the document of a table, or None."""
+        """Return the JSON document of a table's entry, or None."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         return (

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 MAX_DOCUMENT_BYTES = 1_000_000
 """Limit of a document. ZooKeeper closes the connection on a request of more than 1,048,575 bytes,
 which also holds a path, an access list and a header. Source: jute.maxbuffer."""
-TOO_LARGE_HINT = 'ZooKeeper takes no more (jute.maxbuffer); write catalog = "table" in the design.'
+TOO_LARGE_HINT = (
+    'ZooKeeper stores no larger one (jute.maxbuffer): use catalog = "table" in the design.'
+)
+RETRY_HINT = "Check that ZooKeeper runs and can be reached, then try again."
+DENIED_HINT = "Check the access list (ACL) of the znode and the state of the servers."
 UNCHANGED_HINT = "Nothing was changed."
 UNKNOWN_OUTCOME_HINT = "Whether it was changed is not known: read it again."
 
@@ -57,9 +61,11 @@ class ZooKeeperCatalog(Catalog):
 
     @classmethod
     def open(cls, location: str) -> ZooKeeperCatalog:
+        """Open the catalog in a znode of the ZooKeeper servers that a URL names."""
         return cls(parse_ensemble(location))
 
     def read(self, table: str) -> CatalogEntry | None:
+        """Return the entry of a table, with its version; None if there is none."""
         path = _build_node_path(self._tables_path, table)
         with self._translate_errors(path):
             (znode,) = self._session.read_znodes((path,), self._compute_deadline_s())
@@ -70,10 +76,10 @@ class ZooKeeperCatalog(Catalog):
         return entry
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
-        """Replace the entry of a table; see the contract.
+        """Replace the entry of a table by compare-and-set; return its new version.
 
-        If the answer to a write is lost, the znode is read to find out: each document has a mark of
-        its own. If that takes longer than the timeout, the error says that the outcome is unknown.
+        If the answer to a write is lost, the znode is read to find out: each document has an id of
+        its write. If that takes longer than the timeout, the error says the outcome is unknown.
 
         Cost: two round trips and one write of ZooKeeper's log.
         """
@@ -84,19 +90,19 @@ class ZooKeeperCatalog(Catalog):
         )
         data = format_entry(entry, table, version, token_hex(8)).encode()
         self._check_size(path, data)
-        doubt = _WriteState()
-        with self._translate_errors(path, doubt):
+        write_state = _WriteState()
+        with self._translate_errors(path, write_state):
             while True:
                 # A removal changes the folder's version, so the folder is read before the entry.
-                folder, found = self._session.read_znodes((self._tables_path, path), until)
-                if found is not None and found.data == data:
+                folder, znode = self._session.read_znodes((self._tables_path, path), until)
+                if znode is not None and znode.data == data:
                     break  # an earlier attempt has written it
-                self._check_entry(table, path, found, expected_version, doubt)
+                self._check_entry(table, path, znode, expected_version, write_state)
                 if folder is None:
                     self._make_folder(self._tables_path, until)
                     continue
-                steps = _build_replace_steps(path, data, found, self._tables_path, folder)
-                if self._change_nodes(steps, until, doubt):
+                steps = _build_replace_steps(path, data, znode, self._tables_path, folder)
+                if self._change_nodes(steps, until, write_state):
                     break
         self._last_read_versions.pop(table, None)
         return version
@@ -116,57 +122,62 @@ class ZooKeeperCatalog(Catalog):
             Unavailable: another client has written it, perhaps after a write of this one whose
                 outcome is unknown.
         """
-        held = (
+        version = (
             None if node is None else parse_entry(node.data, table, self._format_node(path)).version
         )
-        if write_state.is_unknown and held not in (expected_version, (expected_version or 0) + 1):
+        own_versions = expected_version, (expected_version or 0) + 1
+        if write_state.is_unknown and version not in own_versions:
             what = "another client changed it after the connection of this write was lost"
             raise Unavailable(self._format_node(path), what, remedy=UNKNOWN_OUTCOME_HINT)
-        check_version(table, held, expected_version)
-        seen = self._last_read_versions.get(table)
+        check_version(table, version, expected_version)
+        last_read = self._last_read_versions.get(table)
         if (
             node is not None
-            and seen is not None
-            and seen[0] == held
-            and seen[1] != node.creation_id
+            and last_read is not None
+            and last_read[0] == version
+            and last_read[1] != node.creation_id
         ):
-            what = "its entry was removed and created again"
-            raise Conflict(f"table {table}", what, "the one that was read")
+            what, allowed = "its entry was removed and created again", "the entry that was read"
+            remedy = "Read it again, then repeat the change."
+            raise Conflict(f"table {table}", what, allowed, remedy)
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
-        path, noted, until = (
+        """Remove the entry of a table and its notes, if the entry has the expected version."""
+        path, notes_path, until = (
             _build_node_path(self._tables_path, table),
             _build_node_path(self._notes_path, table),
             self._compute_deadline_s(),
         )
-        born, doubt = None, _WriteState()
-        with self._translate_errors(path, doubt):
+        creation_id, write_state = None, _WriteState()
+        with self._translate_errors(path, write_state):
             while True:
-                found, notes = self._session.read_znodes((path, noted), until)
-                if found is not None and born not in (None, found.creation_id):
+                znode, notes = self._session.read_znodes((path, notes_path), until)
+                if znode is not None and creation_id not in (None, znode.creation_id):
                     return  # it was removed, and another one was created since
-                if found is not None and expected_version is not None:
-                    held = parse_entry(found.data, table, self._format_node(path)).version
-                    check_removal(table, held, expected_version)
-                steps = _build_remove_steps(path, found, noted, notes, self._tables_path)
-                if not steps or self._change_nodes(steps, until, doubt):
+                if znode is not None and expected_version is not None:
+                    version = parse_entry(znode.data, table, self._format_node(path)).version
+                    check_removal(table, version, expected_version)
+                steps = _build_remove_steps(path, znode, notes_path, notes, self._tables_path)
+                if not steps or self._change_nodes(steps, until, write_state):
                     self._last_read_versions.pop(table, None)
                     return
-                born = None if found is None else found.creation_id
+                creation_id = None if znode is None else znode.creation_id
 
     def read_notes(self, table: str) -> dict[str, str]:
+        """Return the notes of a table by name."""
         path = _build_node_path(self._notes_path, table)
         with self._translate_errors(path):
-            (found,) = self._session.read_znodes((path,), self._compute_deadline_s())
-        return self._parse_notes(path, found)
+            (znode,) = self._session.read_znodes((path,), self._compute_deadline_s())
+        return self._parse_notes(path, znode)
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
-        path, until, doubt = (
+        """Write a note of a table; None removes it."""
+        path, until, write_state = (
             _build_node_path(self._notes_path, table),
             self._compute_deadline_s(),
             _WriteState(),
         )
-        with self._translate_errors(path, doubt):
+        with self._translate_errors(path, write_state):
             while True:
                 folder, znode = self._session.read_znodes((self._notes_path, path), until)
                 old_notes = self._parse_notes(path, znode)
@@ -180,11 +191,15 @@ class ZooKeeperCatalog(Catalog):
                 step = ZnodeChange("create", path, data)
                 if znode is not None:
                     step = ZnodeChange("set", path, data, znode.version)
-                if notes == old_notes or self._change_nodes([step], until, doubt):
+                if notes == old_notes or self._change_nodes([step], until, write_state):
                     return
 
     def _parse_notes(self, path: str, node: Znode | None) -> dict[str, str]:
-        """Return the notes that a znode holds."""
+        """Return the notes of a table from the JSON object in their znode.
+
+        Raises:
+            CorruptionError: the znode does not contain one.
+        """
         if node is None:
             return {}
         url, allowed = self._format_node(path), "a JSON object of names and texts"
@@ -199,6 +214,7 @@ class ZooKeeperCatalog(Catalog):
         return {str(name): str(text) for name, text in notes.items()}
 
     def list_tables(self) -> list[str]:
+        """Return the names of the tables that have an entry, ascending."""
         with self._translate_errors(self._tables_path):
             return sorted(
                 map(
@@ -208,11 +224,13 @@ class ZooKeeperCatalog(Catalog):
             )
 
     def watch(self, table: str, callback: Callable[[], None]) -> None:
+        """Call a function when the znode of a table's entry changes, until the catalog closes."""
         self._watch_stops.append(
             self._session.watch_znode(_build_node_path(self._tables_path, table), callback)
         )
 
     def close(self) -> None:
+        """Stop all watches and release the shared ZooKeeper session; may be called twice."""
         session, self._acquired_session = self._acquired_session, None
         if session is not None:
             for stop in self._watch_stops:
@@ -221,12 +239,13 @@ class ZooKeeperCatalog(Catalog):
 
     @property
     def _session(self) -> ZooKeeperSession:
+        """The ZooKeeper session; `Closed` is raised once the catalog is closed."""
         if self._acquired_session is None:
-            raise Closed(str(self._ensemble), "this catalog is closed", "an open catalog")
+            raise Closed(str(self._ensemble), "this catalog is closed", remedy="Open it again.")
         return self._acquired_session
 
     def _make_folder(self, folder: str, deadline_s: float) -> None:
-        """Create a folder and those above it unless they exist; the caller reads them again."""
+        """Create a parent znode and its parents unless they exist; the caller reads them again."""
         names = folder.split("/")[1:]
         with suppress(ZooKeeperUnreachable):
             for count in range(1, len(names) + 1):
@@ -237,7 +256,7 @@ class ZooKeeperCatalog(Catalog):
     def _change_nodes(
         self, steps: list[ZnodeChange], deadline_s: float, write_state: _WriteState
     ) -> bool:
-        """Change znodes; return False if they are not as expected, or the answer was lost."""
+        """Change znodes; return False if they differ from what was read, or the answer is lost."""
         try:
             return self._session.change_znodes(steps, deadline_s)
         except ZooKeeperUnreachable as unreachable:
@@ -253,11 +272,11 @@ class ZooKeeperCatalog(Catalog):
         return f"zookeeper://{self._ensemble.hosts}{path}"
 
     def _check_size(self, path: str, data: bytes) -> None:
+        """Raise `NotSupported` if a document is too large for a znode."""
         if len(data) > MAX_DOCUMENT_BYTES:
             what = f"the document has {len(data):,} bytes"
-            raise NotSupported(
-                self._format_node(path), what, f"at most {MAX_DOCUMENT_BYTES:,}", TOO_LARGE_HINT
-            )
+            allowed = f"at most {MAX_DOCUMENT_BYTES:,} bytes"
+            raise NotSupported(self._format_node(path), what, allowed, TOO_LARGE_HINT)
 
     @contextmanager
     def _translate_errors(
@@ -268,13 +287,11 @@ class ZooKeeperCatalog(Catalog):
             yield
         except ZooKeeperUnreachable as unreachable:
             what = f"ZooKeeper does not answer within {self._ensemble.timeout_s:g} s: {unreachable}"
-            raise Unavailable(
-                self._format_node(path), what, remedy=_choose_remedy(write_state)
-            ) from unreachable
+            remedy = _choose_remedy(write_state, RETRY_HINT)
+            raise Unavailable(self._format_node(path), what, remedy=remedy) from unreachable
         except ZooKeeperDenied as denied:
-            raise Unavailable(
-                self._format_node(path), str(denied), remedy=_choose_remedy(write_state)
-            ) from denied
+            remedy = _choose_remedy(write_state, DENIED_HINT)
+            raise Unavailable(self._format_node(path), str(denied), remedy=remedy) from denied
 
 
 @dataclass(slots=True)
@@ -284,11 +301,11 @@ class _WriteState:
     is_unknown: bool = False
 
 
-def _choose_remedy(write_state: _WriteState | None) -> str:
-    """Return whether a failed write may have changed something; empty for a read."""
+def _choose_remedy(write_state: _WriteState | None, hint: str) -> str:
+    """Return what to do about a failed call; for a write also whether it may have succeeded."""
     if write_state is None:
-        return ""
-    return UNKNOWN_OUTCOME_HINT if write_state.is_unknown else UNCHANGED_HINT
+        return hint
+    return UNKNOWN_OUTCOME_HINT if write_state.is_unknown else f"{hint} {UNCHANGED_HINT}"
 
 
 def _build_node_path(folder: str, table: str) -> str:
