@@ -191,9 +191,12 @@ def behind(heads: int, numbers: Callable[[int], Iterable[int]]) -> list[bytes]:
 
 def dealt(share: float) -> Callable[[int], list[int]]:
     """Of ids that are counted up, those that chance deals to a host; some to several."""
-    return lambda head: [
-        1_234_567_890 + n for n in range(3_000) if random.Random(f"{head} {n}").random() < share
-    ]
+
+    def choose_ids(head: int) -> list[int]:
+        chance = random.Random(head)
+        return [1_234_567_890 + n for n in range(3_000) if chance.random() < share]
+
+    return choose_ids
 
 
 CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {

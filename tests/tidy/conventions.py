@@ -34,7 +34,7 @@ def check_function_length(source: Source) -> Iterator[str]:
     """A function has at most 60 lines, its docstring not counted."""
     if not source.is_python:
         return
-    for function in source.list_functions():
+    for function in source.functions:
         body = function.body[1:] if ast.get_docstring(function) else function.body
         lines = (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
         if lines > MAX_FUNCTION_LINES:
@@ -176,36 +176,39 @@ def check_test_docstrings(source: Source) -> Iterator[str]:
 
 def _list_tests(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     if source.is_test:
-        yield from (one for one in source.list_functions() if one.name.startswith("test_"))
+        yield from (one for one in source.functions if one.name.startswith("test_"))
 
 
 def find_asserting_functions(files: tuple[Source, ...]) -> frozenset[str]:
     """Return the names of the functions of the tests that assert something."""
     tests = (f for f in files if f.is_python and f.path.startswith("tests/"))
-    functions = chain.from_iterable(source.list_functions() for source in tests)
+    functions = chain.from_iterable(source.functions for source in tests)
     return frozenset(one.name for one in functions if _has_assertion(one, frozenset()))
 
 
-def _has_assertion(function: ast.AST, known: frozenset[str]) -> bool:
+_ASSERTING_CALLS = frozenset(("raises", "fail", "warns"))
+
+
+def _has_assertion(function: ast.AST, asserting_functions: frozenset[str]) -> bool:
     for node in ast.walk(function):
         if isinstance(node, ast.Assert):
             return True
-        if isinstance(node, ast.Call) and _get_called_name(node) in {
-            "raises",
-            "fail",
-            "warns",
-            *known,
-        }:
-            return True
+        if isinstance(node, ast.Call):
+            name = _get_called_name(node)
+            if name in _ASSERTING_CALLS or name in asserting_functions:
+                return True
     return False
 
 
-def build_assertion_check(known: frozenset[str]) -> Convention:
+def build_assertion_check(read_files: Callable[[], tuple[Source, ...]]) -> Convention:
     """Return the convention that a test asserts something, itself or through a test function."""
+    asserting_functions: list[frozenset[str]] = []  # found when a file is first checked
 
     def check(source: Source) -> Iterator[str]:
+        if not asserting_functions:
+            asserting_functions.append(find_asserting_functions(read_files()))
         for test in _list_tests(source):
-            if not _has_assertion(test, known - {test.name}):
+            if not _has_assertion(test, asserting_functions[0] - {test.name}):
                 yield source.format_breach(test.lineno, f"{test.name} asserts nothing")
 
     return check

@@ -71,7 +71,7 @@ CONVENTIONS: dict[str, tuple[Convention, Source]] = {
         Source(TEST_PATH, "def test_x():\n    assert 1 == f()\n"),
     ),
     "tests can fail": (
-        conventions.build_assertion_check(conventions.find_asserting_functions(read_sources())),
+        conventions.build_assertion_check(read_sources),
         Source(TEST_PATH, 'def test_x():\n    """It runs."""\n    print(1)\n'),
     ),
     "tests list no plugins": (

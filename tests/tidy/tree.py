@@ -7,10 +7,6 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/rowkey/"
@@ -72,11 +68,11 @@ class Source:
         """The subpackage of rowkey that holds it, or its own name for a top-level module."""
         return PurePosixPath(self.path).relative_to("src/rowkey").parts[0].removesuffix(".py")
 
-    def list_functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-        """Yield every function in it, methods and inner functions too."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node
+    @cached_property
+    def functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+        """Every function in it, methods and inner functions too."""
+        nodes = ast.walk(self.tree)
+        return tuple(n for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
 
     def format_breach(self, line: int, what: str) -> str:
         """Return a breach as `path:line: what`, which editors follow."""
