@@ -178,9 +178,9 @@ _VALUES = pa.array([b"1", b"2", b"3"], pa.binary())
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([b"a", b"", b"c"], r"rows\[1\]: 0 is out of range; expected 1\.\.32,767 bytes"),
-        ([b"a", b"b", b"c" * 32_768], r"rows\[2\]: 32,768 is out of range"),
-        ([b"a", None, b"c"], r"rows\[1\]: it is null"),
+        ([b"a", b"", b"c"], r"rows\[1\]: the row key has 0 bytes; expected 1 to 32,767 bytes"),
+        ([b"a", b"b", b"c" * 32_768], r"rows\[2\]: the row key has 32,768 bytes"),
+        ([b"a", None, b"c"], r"rows\[1\]: the item is null"),
     ],
 )
 def test_invalid_row_keys_are_rejected(rows: list[bytes | None], words: str) -> None:
@@ -197,7 +197,7 @@ def test_the_largest_cell_fits(extra: int, order: list[bytes]) -> None:
     rows = pa.array(order, pa.binary())
     block = CellBlock(rows, "d", b"q", pa.array([b"", bytes(size), None], pa.binary()), 1)
     if extra:
-        with pytest.raises(InvalidArgument, match=r"rows\[1\]: 10,485,761 is out of range"):
+        with pytest.raises(InvalidArgument, match=r"rows\[1\]: .* has 10,485,761 bytes"):
             encode_puts([block])
     else:
         expected = sorted(to_row_cells([block])[:2])
@@ -210,7 +210,7 @@ def test_a_row_larger_than_a_request_is_rejected() -> None:
     rows = pa.array([b"a", b"b"], pa.binary())
     values = pa.array([b"", bytes(MAX_CELL_BYTES - 100)], pa.binary())
     with pytest.raises(
-        InvalidArgument, match=r"rows\[1\]: \d+,\d+,\d+ is out of range; expected cells of"
+        InvalidArgument, match=r"rows\[1\]: the cells of the row have \d+,\d+,\d+ bytes; expected"
     ):
         encode_puts([CellBlock(rows, "d", b"%d" % at, values) for at in range(13)])
 
@@ -220,11 +220,11 @@ def test_a_row_larger_than_a_request_is_rejected() -> None:
     [
         (-1, "timestamp: -1 is out of range"),
         (2**63, "timestamp: 9223372036854775808 is out of range"),
-        (np.array([1, 2, -7]), r"timestamps\[2\]: -7 is out of range"),
-        (np.array([1, 2]), "timestamps: 2 items for 3 rows; expected one for each row"),
-        (np.array([1.0, 2.0, 3.0]), "timestamps: they have the type float64; expected int64"),
-        (pa.array([1, None, 3]), r"timestamps\[1\]: it is null; expected milliseconds"),
-        (["x", "y", "z"], "timestamps: they have the type <U1; expected int64"),
+        (np.array([1, 2, -7]), r"timestamps\[2\]: the timestamp is -7"),
+        (np.array([1, 2]), "timestamps: .* 2 items for 3 rows; expected one item for each row"),
+        (np.array([1.0, 2.0, 3.0]), "timestamps: the array has the type float64; expected int64"),
+        (pa.array([1, None, 3]), r"timestamps\[1\]: the item is null; expected milliseconds"),
+        (["x", "y", "z"], "timestamps: the array has the type <U1; expected int64"),
     ],
 )
 def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> None:
@@ -238,15 +238,18 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
     [
         ({"family": ""}, "family: the family's name is empty"),
         ({"family": "f" * 128}, "family: .* is 128 bytes long"),
-        ({"family": b"d"}, "family: b'd' is a bytes; expected text"),
-        ({"qualifiers": pa.array([b"q"])}, "qualifiers: 1 items for 3 rows"),
-        ({"qualifiers": pa.array([b"q", None, b"q"])}, r"qualifiers\[1\]: it is null"),
-        ({"qualifiers": "q"}, "qualifiers: it has the type str; expected an Arrow array of binary"),
-        ({"values": pa.array([b"v"] * 4)}, "values: 4 items for 3 rows"),
-        ({"values": pa.array([1, 2, 3])}, "values: it has the type int64"),
-        ({"rows": [b"a"]}, "rows: it has the type list"),
-        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two columns have different rows"),
-        ({"rows": pa.array([b"a", b"b"])}, "rows: two columns have different rows"),
+        ({"family": b"d"}, "family: b'd' has the type bytes; expected text"),
+        ({"qualifiers": pa.array([b"q"])}, "qualifiers: the array has 1 item for 3 rows"),
+        ({"qualifiers": pa.array([b"q", None, b"q"])}, r"qualifiers\[1\]: the item is null"),
+        (
+            {"qualifiers": "q"},
+            "the array has the type str; expected an Arrow array of binary or text",
+        ),
+        ({"values": pa.array([b"v"] * 4)}, "values: the array has 4 items for 3 rows"),
+        ({"values": pa.array([1, 2, 3])}, "values: the array has the type int64"),
+        ({"rows": [b"a"]}, "rows: the array has the type list"),
+        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two blocks have different row keys"),
+        ({"rows": pa.array([b"a", b"b"])}, "rows: two blocks have different row keys"),
     ],
 )
 def test_invalid_columns_are_rejected(change: dict[str, Any], words: str) -> None:

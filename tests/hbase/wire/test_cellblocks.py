@@ -213,7 +213,7 @@ def header(total: int, key: int, value: int, row: int) -> bytes:
 def test_each_malformed_cell_is_rejected(block: bytes, before: int) -> None:
     """Each defect is noticed, alone or after cells of equal lengths."""
     good = bytes.fromhex(PLAIN) * before
-    with pytest.raises(WireFormatError, match="a server's bytes: "):
+    with pytest.raises(WireFormatError, match="HBase's answer: "):
         decode_cells(good + block)
     with pytest.raises(WireFormatError):
         decode_rows(good + block, [1] * (before + 1))

@@ -205,13 +205,13 @@ def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
 @pytest.mark.parametrize(
     ("at", "number", "words"),
     [
-        (0, 0, "too short|reaches"),  # what lies within it is followed, to whatever end
+        (0, 0, "is shorter than|reaches"),  # what lies within it is followed, to whatever end
         (0, 2**32 - 1, "reaches"),
-        (4, 17, "lengths beyond its own"),
-        (4, 2**32 - 8, "lengths beyond its own"),
-        (8, 2**32 - 16, "lengths beyond its own"),
-        (4, 0, "lengths beyond its own"),
-        (8, 0, "a byte after its value"),
+        (4, 17, "key or value longer than the cell"),
+        (4, 2**32 - 8, "key or value longer than the cell"),
+        (8, 2**32 - 16, "key or value longer than the cell"),
+        (4, 0, "key or value longer than the cell"),
+        (8, 0, "1 byte after its value"),
     ],
 )
 @pytest.mark.parametrize("others", [0, 1, 10_000])
@@ -266,5 +266,5 @@ def test_deletes_are_rejected_by_name() -> None:
 
 def test_a_family_without_number_is_rejected() -> None:
     """The error lists the families that have one."""
-    with pytest.raises(InvalidArgument, match=r"b'd'; expected e, f\."):
+    with pytest.raises(InvalidArgument, match=r"b'd'; expected one of e, f\."):
         to_columns(VECTOR, ["e", "f"])

@@ -273,7 +273,7 @@ def test_a_truncated_message_is_malformed(tree: dict[str, Any]) -> None:
 )
 def test_each_malformed_message_is_rejected(data: bytes) -> None:
     """Each way to break the format is noticed."""
-    with pytest.raises(WireFormatError, match="a server's bytes: "):
+    with pytest.raises(WireFormatError, match="HBase's answer: "):
         ProtoMessage(data)
 
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import check_timestamp
 from rowkey.errors import InvalidArgument
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 def to_binary_array(path: str, value: Any) -> Any:
-    """Return an Arrow array of bytes or text as one contiguous array of binary.
+    """Convert an Arrow array of bytes or text to one contiguous array of binary.
 
     Raises:
         InvalidArgument: it is not an array of bytes or text, or has 2 GiB or more.
@@ -25,21 +26,21 @@ def to_binary_array(path: str, value: Any) -> Any:
     except (AttributeError, pa.ArrowException) as problem:
         shown = getattr(value, "type", type(value).__name__)
         raise InvalidArgument(
-            path, f"it has the type {shown}", "an Arrow array of binary"
+            path, f"the array has the type {shown}", "an Arrow array of binary or text"
         ) from problem
     if isinstance(array, pa.ChunkedArray):
         raise InvalidArgument(
-            path, "it has 2 GiB or more", "less", "Give some of the rows at a time."
+            path, "the array has 2 GiB or more", "less than 2 GiB", "Write fewer rows at a time."
         )
     return array
 
 
 def check_no_nulls(path: str, array: Any, allowed: str) -> None:
-    """Raise an error if a line of an Arrow array is null.
+    """Raise an error if an item of an Arrow array is null.
 
     Args:
         path: name of the argument.
-        array: the lines.
+        array: the items.
         allowed: the expected value, for the message.
 
     Raises:
@@ -49,32 +50,31 @@ def check_no_nulls(path: str, array: Any, allowed: str) -> None:
 
     if array.null_count:
         number = pc.index(pc.is_null(array), True).as_py()
-        raise InvalidArgument(f"{path}[{number}]", "it is null", allowed)
+        raise InvalidArgument(f"{path}[{number}]", "the item is null", allowed)
 
 
 def check_all_valid(
-    path: str, is_valid: npt.NDArray[Any], values: npt.NDArray[Any], allowed: str
+    path: str, is_valid: npt.NDArray[Any], values: npt.NDArray[Any], problem: str, allowed: str
 ) -> None:
-    """Raise an error for the first line that is not valid.
+    """Raise an error for the first item of an array that is not valid.
 
     Args:
         path: name of the argument.
-        is_valid: whether each line is valid.
-        values: the number of each line to show: a length or a timestamp.
+        is_valid: whether each item is valid.
+        values: the number of each item to show: a length or a timestamp.
+        problem: what is wrong, with `{:,}` for that number.
         allowed: the expected value, for the message.
 
     Raises:
-        InvalidArgument: it names the line.
+        InvalidArgument: it names the item.
     """
     if not is_valid.all():
         number = int(is_valid.argmin())
-        raise InvalidArgument(
-            f"{path}[{number}]", f"{int(values[number]):,} is out of range", allowed
-        )
+        raise InvalidArgument(f"{path}[{number}]", problem.format(int(values[number])), allowed)
 
 
 def to_timestamps(value: Any, count: int) -> Any:
-    """Return a single timestamp unchanged, and several as an int64 array.
+    """Validate timestamps; return a single one unchanged, and several as an int64 array.
 
     Raises:
         InvalidArgument: one is null or out of range, or there is not one for each row.
@@ -87,27 +87,32 @@ def to_timestamps(value: Any, count: int) -> Any:
         return value
     stamps = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
     if isinstance(stamps, pa.Array):
-        check_no_nulls("timestamps", stamps, "milliseconds")
+        check_no_nulls("timestamps", stamps, "milliseconds since 1970")
     stamps = np.asarray(stamps)
     if stamps.dtype != np.int64:
-        raise InvalidArgument("timestamps", f"they have the type {stamps.dtype}", "int64")
+        raise InvalidArgument("timestamps", f"the array has the type {stamps.dtype}", "int64")
     check_row_count("timestamps", stamps, count)
-    check_all_valid("timestamps", stamps >= 0, stamps, "0 or more, in ms")
+    allowed = "0 or more, in milliseconds since 1970"
+    check_all_valid("timestamps", stamps >= 0, stamps, "the timestamp is {:,}", allowed)
     return stamps
 
 
 def check_row_count(path: str, array: Any, count: int) -> None:
-    """Raise an error unless there is one item for each row.
+    """Raise an error unless an array has one item for each row.
 
     Raises:
         InvalidArgument: there are more or fewer.
     """
     if len(array) != count:
-        raise InvalidArgument(path, f"{len(array):,} items for {count:,} rows", "one for each row")
+        raise InvalidArgument(
+            path,
+            f"the array has {pluralize(len(array), 'item')} for {pluralize(count, 'row')}",
+            "one item for each row",
+        )
 
 
 def compute_lengths(array: Any) -> npt.NDArray[Any]:
-    """Return the byte length of each line of an Arrow binary array as int64, 0 for null."""
+    """Return the byte length of each item of an Arrow binary array, 0 for null."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -118,17 +123,17 @@ def compute_lengths(array: Any) -> npt.NDArray[Any]:
 
 
 def collapse_equal(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return one number if all are the same, else the array, so that equal ones are used once."""
+    """Return an array of the first number if all numbers are equal, else the whole array."""
     return numbers[:1] if len(numbers) and (numbers == numbers[0]).all() else numbers
 
 
 def to_piece(table: npt.NDArray[Any]) -> Any:
-    """Return the lines of a two-dimensional byte array for `join_lines`; one line as bytes."""
+    """Convert a two-dimensional byte array to an argument of `join_lines`; one line to bytes."""
     return table.tobytes() if len(table) == 1 else to_binary_lines(table)
 
 
 def to_binary_lines(table: npt.NDArray[Any]) -> Any:
-    """Return the lines of a two-dimensional byte array as an Arrow array, without a copy."""
+    """Convert the lines of a two-dimensional byte array to an Arrow array, without a copy."""
     import numpy as np
     import pyarrow as pa
 
@@ -139,7 +144,7 @@ def to_binary_lines(table: npt.NDArray[Any]) -> Any:
 
 
 def join_lines(*pieces: Any, nulls: str = "emit_null") -> Any:
-    """Return Arrow binary arrays joined line by line.
+    """Concatenate the items of several Arrow binary arrays, item by item.
 
     Args:
         pieces: one or more arrays of the same length, and bytes that are the same in each line.
@@ -161,7 +166,7 @@ def join_lines(*pieces: Any, nulls: str = "emit_null") -> Any:
 
 
 def _find_common_width(piece: Any) -> int | None:
-    """Return the length of all lines if it is the same, else None."""
+    """Return the byte length that all items of an array share, or None if they differ."""
     import numpy as np
 
     if isinstance(piece, bytes):
@@ -173,7 +178,7 @@ def _find_common_width(piece: Any) -> int | None:
 
 
 def _fill_table(pieces: tuple[Any, ...], widths: list[Any]) -> npt.NDArray[Any]:
-    """Return one byte table, filled with pieces of known lengths."""
+    """Concatenate pieces of fixed widths to a two-dimensional byte array, a line for each item."""
     import numpy as np
 
     count = max(len(piece) for piece in pieces if not isinstance(piece, bytes))
@@ -192,7 +197,7 @@ def _fill_table(pieces: tuple[Any, ...], widths: list[Any]) -> npt.NDArray[Any]:
 
 
 def _get_offsets(array: Any) -> npt.NDArray[Any]:
-    """Return the offset of each line of an Arrow binary array in its buffer, and the end."""
+    """Return the offset of each item of an Arrow binary array in its buffer, and the end."""
     import numpy as np
 
     places = array.buffers()[1]
@@ -202,7 +207,7 @@ def _get_offsets(array: Any) -> npt.NDArray[Any]:
 
 
 def get_data_bytes(array: Any) -> npt.NDArray[Any]:
-    """Return all bytes of an Arrow binary array, line after line, without a copy."""
+    """Return the bytes of all items of an Arrow binary array, joined, without a copy."""
     import numpy as np
 
     bounds = _get_offsets(array)
@@ -210,7 +215,7 @@ def get_data_bytes(array: Any) -> npt.NDArray[Any]:
 
 
 def compute_varint_width(number: int) -> int:
-    """Return how many bytes a varint of this number has.
+    """Return the number of bytes of a number's protobuf varint.
 
     >>> compute_varint_width(127), compute_varint_width(128)
     (1, 2)
@@ -219,7 +224,7 @@ def compute_varint_width(number: int) -> int:
 
 
 def write_varints(table: npt.NDArray[Any], numbers: Any) -> None:
-    """Fill each line of a two-dimensional byte array with a varint as long as the line.
+    """Fill each line of a two-dimensional byte array with a protobuf varint of its length.
 
     Missing bits are zeros: the varint may be longer than needed, and is decoded as usual.
 

@@ -41,7 +41,7 @@ _CELL_TYPES = tuple(int(cell_type) for cell_type in CellType)
 
 
 def to_columns(block: bytes | memoryview, families: Sequence[str]) -> pa.RecordBatch:
-    """Return the puts of a block as columns: row, family, qualifier, timestamp and value.
+    """Decode a cell block of puts to the columns row, family, qualifier, timestamp, value.
 
     Args:
         block: cells of KeyValueCodec; their tags are left out.
@@ -78,7 +78,7 @@ def to_columns(block: bytes | memoryview, families: Sequence[str]) -> pa.RecordB
 
 
 def count_cells(block: bytes | memoryview) -> int:
-    """Return how many cells a block holds; reads only their lengths.
+    """Return the number of cells in a cell block; only their lengths are read.
 
     Raises:
         WireFormatError: the last cell does not end where the block does.
@@ -89,7 +89,7 @@ def count_cells(block: bytes | memoryview) -> int:
 
 
 def read_last_row_key(block: bytes | memoryview) -> bytes:
-    """Return the row key of the last cell, of any type; empty for an empty block.
+    """Return the row key of the last cell of a cell block; empty for an empty block.
 
     Raises:
         WireFormatError: a cell reaches beyond the block, or the last cell's lengths contradict each
@@ -106,14 +106,14 @@ def read_last_row_key(block: bytes | memoryview) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _SplitCells:
-    """The bounds of the pieces of cells; a piece is copied when it is used."""
+    """The cells of a block, split into row, family, qualifier, value and so on."""
 
     pieces: Any
     timestamps: npt.NDArray[Any]
     types: npt.NDArray[Any]
 
     def take_piece(self, number: int) -> Any:
-        """Return one piece of each cell as an Arrow binary array."""
+        """Return one piece of each cell, such as `_ROW`, as an Arrow binary array."""
         import numpy as np
 
         return self.pieces.take(
@@ -122,7 +122,7 @@ class _SplitCells:
 
 
 def _split_cells(block: bytes | memoryview) -> _SplitCells:
-    """Return the cells of a block, with validated lengths.
+    """Split the cells of a block into pieces, and validate their lengths.
 
     Raises:
         WireFormatError: the lengths of a cell contradict each other.
@@ -132,9 +132,9 @@ def _split_cells(block: bytes | memoryview) -> _SplitCells:
     import pyarrow as pa
 
     if len(block) > _MAX_BLOCK_BYTES:
-        what = f"it has {len(block):,} bytes"
+        what = f"the cell block has {len(block):,} bytes"
         raise InvalidArgument(
-            "block", what, f"at most {_MAX_BLOCK_BYTES:,}", "Ask for less at a time."
+            "block", what, f"at most {_MAX_BLOCK_BYTES:,} bytes", "Read fewer rows at a time."
         )
     ends = find_cell_starts(block)
     bounds = _find_piece_bounds(block, ends[:-1], ends[1:])
@@ -155,16 +155,22 @@ def _find_piece_bounds(
     """
     import numpy as np
 
-    _check_cells(stops - starts >= _KEY_OFFSET + _KEY_FIXED_BYTES, starts, "is too short")
+    _check_cells(
+        stops - starts >= _KEY_OFFSET + _KEY_FIXED_BYTES,
+        starts,
+        "is shorter than an empty KeyValue",
+    )
     heads = _read_fields(block, [("cell", ">u4"), *_LENGTH_FIELDS], starts)
     key, value, row = (heads[name].astype(np.int64) for name, _ in _LENGTH_FIELDS)
     values = starts + _KEY_OFFSET + key
     ends = values + value
     tails = values - _TAIL_BYTES
     families = starts + _ROW_OFFSET + row
-    _check_cells((families < tails) & (ends <= stops), starts, "has lengths beyond its own")
+    _check_cells(
+        (families < tails) & (ends <= stops), starts, "has a key or value longer than the cell"
+    )
     qualifiers = families + 1 + np.frombuffer(block, np.uint8)[families]
-    _check_cells(qualifiers <= tails, starts, "has a family beyond its key")
+    _check_cells(qualifiers <= tails, starts, "has a column family longer than its key")
     _check_tags(block, starts, ends, stops)
     bounds = np.empty((len(starts), len(_PIECE_NAMES)), np.int32)
     pieces = (starts + _ROW_OFFSET, families, families + 1, qualifiers, tails, values, ends)
@@ -179,7 +185,7 @@ def _check_tags(
     ends: npt.NDArray[Any],
     stops: npt.NDArray[Any],
 ) -> None:
-    """Raise an error unless each value is followed by nothing, or by tags of the right length.
+    """Raise an error if a cell has bytes after its value that are not tags.
 
     Raises:
         WireFormatError: other bytes follow.
@@ -189,17 +195,17 @@ def _check_tags(
     tagged = (stops - ends).nonzero()[0]
     if len(tagged):
         starts, ends, stops = starts[tagged], ends[tagged], stops[tagged]
-        _check_cells(ends + 2 <= stops, starts, "has a byte after its value")
+        _check_cells(ends + 2 <= stops, starts, "has 1 byte after its value, too few for tags")
         tag_bytes = _read_fields(block, [("tags", ">u2")], ends)["tags"]
         _check_cells(
-            ends + 2 + tag_bytes == stops, starts, "has tags of another length than it says"
+            ends + 2 + tag_bytes == stops, starts, "has tags of another length than announced"
         )
 
 
 def _read_fields(
     block: bytes | memoryview, fields: list[tuple[str, str]], places: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    """Return adjacent numbers that are stored at each of some offsets."""
+    """Read a struct of numbers, `fields`, at each of some offsets of a cell block."""
     import numpy as np
 
     layout = np.dtype(fields)
@@ -215,13 +221,13 @@ def _read_fields(
 
 
 def _check_cells(is_valid: npt.NDArray[Any], starts: npt.NDArray[Any], what: str) -> None:
-    """Raise an error for the first cell that is not valid.
+    """Raise an error for the first cell that is not valid; `what` is the problem.
 
     Raises:
         WireFormatError: it names the offset of the cell.
     """
     if not is_valid.all():
-        raise WireFormatError(f"the cell at {int(starts[is_valid.argmin()]):,} {what}")
+        raise WireFormatError(f"the cell at byte {int(starts[is_valid.argmin()]):,} {what}")
 
 
 def _check_puts(cells: _SplitCells) -> None:
@@ -233,15 +239,14 @@ def _check_puts(cells: _SplitCells) -> None:
     """
     for number in cells.types[cells.types != CellType.PUT][:1].tolist():
         if number not in _CELL_TYPES:
-            raise WireFormatError(
-                f"a cell is of the unknown type {number}", f"one of {_CELL_TYPES}"
-            )
-        what = f"it holds a {CellType(number).name}"
-        raise InvalidArgument("block", what, "puts", "Read deletes row by row.")
+            allowed = ", ".join(map(str, _CELL_TYPES))
+            raise WireFormatError(f"a cell has the type {number}", f"one of {allowed}")
+        what = f"the cell block has a cell of type {CellType(number).name}"
+        raise InvalidArgument("block", what, "only puts", "Read delete markers row by row.")
 
 
 def _encode_families(names: Any, families: Sequence[str]) -> Any:
-    """Return a column of families as a dictionary of text.
+    """Convert the family names of cells to an Arrow dictionary array of text.
 
     Raises:
         InvalidArgument: a cell has another family.
@@ -254,6 +259,8 @@ def _encode_families(names: Any, families: Sequence[str]) -> Any:
     if numbers.null_count:
         other = names.filter(pc.is_null(numbers))[0].as_py()
         raise InvalidArgument(
-            "family", f"the block has cells of {format_value(other)}", ", ".join(families)
+            "family",
+            f"the block has cells of the family {format_value(other)}",
+            f"one of {', '.join(families)}",
         )
     return pa.DictionaryArray.from_arrays(numbers, pa.array(families, pa.string()))

@@ -40,7 +40,7 @@ _CELL_FIXED_BYTES = CELL_OVERHEAD_BYTES + 4
 
 
 def validate_rows(blocks: Sequence[CellBlock]) -> Any:
-    """Return the row keys of a batch as an Arrow array, all of them valid.
+    """Validate the row keys of some cell blocks, and return them as an Arrow array.
 
     Raises:
         InvalidArgument: the columns have different rows, or a row key is not valid.
@@ -50,18 +50,19 @@ def validate_rows(blocks: Sequence[CellBlock]) -> Any:
     for block in blocks[1:]:
         if block.rows is not given and not to_binary_array("rows", block.rows).equals(rows):
             raise InvalidArgument(
-                "rows", "two columns have different rows", "the same rows in each column"
+                "rows", "two blocks have different row keys", "the same row keys in each block"
             )
     check_no_nulls("rows", rows, "a row key")
     lengths = compute_lengths(rows)
     fits = (lengths >= 1) & (lengths <= MAX_ROW_BYTES)
-    check_all_valid("rows", fits, lengths, f"1..{MAX_ROW_BYTES:,} bytes")
+    allowed = f"1 to {MAX_ROW_BYTES:,} bytes"
+    check_all_valid("rows", fits, lengths, "the row key has {:,} bytes", allowed)
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class BlockColumn:
-    """A column of cells to write, validated; its row keys are stored separately."""
+    """The cells of one validated cell block to write, without their row keys."""
 
     family: bytes
     qualifiers: Any
@@ -69,7 +70,7 @@ class BlockColumn:
     timestamps: Any
 
     def take_rows(self, places: Any) -> BlockColumn:
-        """Return the column of some rows, in their order."""
+        """Return the cells of the rows with these indexes, in their order."""
         qualifiers, stamps = self.qualifiers, self.timestamps
         if not isinstance(qualifiers, bytes):
             qualifiers = qualifiers.take(places)
@@ -78,7 +79,7 @@ class BlockColumn:
         return BlockColumn(self.family, qualifiers, self.values.take(places), stamps)
 
     def slice_rows(self, start: int, stop: int) -> BlockColumn:
-        """Return the column of a range of rows, without a copy."""
+        """Return the cells of a range of rows, without a copy."""
         qualifiers, stamps = self.qualifiers, self.timestamps
         if not isinstance(qualifiers, bytes):
             qualifiers = qualifiers.slice(start, stop - start)
@@ -87,18 +88,18 @@ class BlockColumn:
         return BlockColumn(self.family, qualifiers, self.values.slice(start, stop - start), stamps)
 
     def compute_name_bytes(self) -> Any:
-        """Return the byte length of family and qualifier: a number, or one for each row."""
+        """Return the byte length of family plus qualifier: one number, or an array by row."""
         if isinstance(self.qualifiers, bytes):
             return len(self.family) + len(self.qualifiers)
         return len(self.family) + compute_lengths(self.qualifiers)
 
     def find_valid_rows(self) -> npt.NDArray[Any]:
-        """Return whether each row has a value."""
+        """Return for each row whether it has a value, as a boolean array."""
         holds: npt.NDArray[Any] = self.values.is_valid().to_numpy(zero_copy_only=False)
         return holds
 
     def build_middle(self) -> list[Any]:
-        """Return the bytes between row and value: family length, names, timestamp, type."""
+        """Encode the bytes between row key and value: family length, names, timestamp, type."""
         family = bytes([len(self.family)]) + self.family
         tail: Any
         if isinstance(self.timestamps, int):
@@ -115,7 +116,7 @@ class BlockColumn:
 
 
 def validate_column(block: CellBlock, count: int) -> BlockColumn:
-    """Return a column of cells, validated.
+    """Validate a cell block to write, and return its cells.
 
     Raises:
         InvalidArgument: one of its arrays has another length than the rows, or another type.
@@ -140,14 +141,16 @@ def _check_family(name: object) -> None:
         InvalidArgument: it is not a text, or not a name that HBase accepts.
     """
     if not isinstance(name, str):
-        raise InvalidArgument("family", f"{format_value(name)} is a {type(name).__name__}", "text")
+        raise InvalidArgument(
+            "family", f"{format_value(name)} has the type {type(name).__name__}", "text"
+        )
     for refusal in find_family_name_mistakes(name):
         mistake = refusal.mistake
         raise InvalidArgument("family", mistake.problem, mistake.expected, mistake.remedy)
 
 
 def compute_row_sizes(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[Any]:
-    """Return the byte size of the cells of each row.
+    """Return the byte size of the encoded cells of each row.
 
     Raises:
         InvalidArgument: a cell is larger than HBase stores, or a row than a request.
@@ -160,17 +163,19 @@ def compute_row_sizes(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[
         sizes = fixed + column.compute_name_bytes() + compute_lengths(column.values)
         if column.values.null_count:
             sizes *= column.find_valid_rows()
-        allowed = f"a cell of at most {MAX_CELL_BYTES:,} bytes"
-        check_all_valid("rows", sizes <= MAX_CELL_BYTES, sizes, allowed)
+        allowed = f"at most {MAX_CELL_BYTES:,} bytes"
+        fits = sizes <= MAX_CELL_BYTES
+        check_all_valid("rows", fits, sizes, "a cell of the row has {:,} bytes", allowed)
         total += sizes
     # Half of a request is for cells: the action of a row is smaller, unless its key is long.
-    allowed = f"cells of at most {MAX_REQUEST_BYTES // 2:,} bytes"
-    check_all_valid("rows", total <= MAX_REQUEST_BYTES // 2, total, allowed)
+    allowed = f"at most {MAX_REQUEST_BYTES // 2:,} bytes"
+    fits = total <= MAX_REQUEST_BYTES // 2
+    check_all_valid("rows", fits, total, "the cells of the row have {:,} bytes", allowed)
     return total
 
 
 def _encode_tails(timestamps: npt.NDArray[Any]) -> Any:
-    """Return the bytes after the qualifier: timestamp and type."""
+    """Encode the bytes after the qualifier: timestamp and type."""
     import numpy as np
 
     timestamps = collapse_equal(timestamps)

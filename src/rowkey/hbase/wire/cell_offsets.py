@@ -37,7 +37,7 @@ _unpack_length = Struct(">I").unpack_from
 
 
 def find_cell_starts(block: bytes | memoryview) -> npt.NDArray[Any]:
-    """Return the offsets of the cells of a block, and its end.
+    """Return the offset of each cell in a cell block, and the length of the block.
 
     Args:
         block: cells of KeyValueCodec.
@@ -67,7 +67,7 @@ def find_cell_starts(block: bytes | memoryview) -> npt.NDArray[Any]:
 def _follow_chain(
     block: bytes | memoryview, offset: int, stop: int, max_cells: int | None = None
 ) -> list[int]:
-    """Return the cell starts from an offset up to `stop` or `max_cells`, with the end.
+    """Return the offsets of consecutive cells from an offset up to `stop` or `max_cells`.
 
     Raises:
         WireFormatError: a cell reaches beyond the end of the block.
@@ -82,7 +82,7 @@ def _follow_chain(
     if offset > end or last <= offset < stop:
         start = found[-1] if offset < end else found[-2]
         raise WireFormatError(
-            f"the cell at {start:,} reaches beyond the {end:,} bytes of its block"
+            f"the cell at byte {start:,} reaches beyond the {end:,} bytes of its cell block"
         )
     return found
 
@@ -90,7 +90,7 @@ def _follow_chain(
 def _guess_cell_starts(
     block: bytes | memoryview, first_start: int, spacing: int, window: int
 ) -> npt.NDArray[Any]:
-    """Return offsets that look like a cell: its key and value lengths add up to its own.
+    """Return offsets that look like a cell: key and value lengths add up to the cell's.
 
     Args:
         block: the cells.
@@ -105,13 +105,13 @@ def _guess_cell_starts(
 
     count = max(0, (len(block) - first_start - window - 3 * LENGTH_BYTES) // spacing)
 
-    def lengths(shift: int) -> Any:
+    def view_lengths(shift: int) -> Any:
+        """View the 4 bytes at each searched offset, plus a shift, as a number."""
         shape, strides = (count, window), (spacing, 1)
         return np.ndarray(shape, ">u4", block, first_start + spacing + shift, strides)
 
-    looks = lengths(0) - np.uint32(2 * LENGTH_BYTES) == lengths(LENGTH_BYTES) + lengths(
-        2 * LENGTH_BYTES
-    )
+    key_and_value = view_lengths(LENGTH_BYTES) + view_lengths(2 * LENGTH_BYTES)
+    looks = view_lengths(0) - np.uint32(2 * LENGTH_BYTES) == key_and_value
     within = looks.argmax(axis=1)
     rows = np.arange(count)
     found = looks[rows, within]
@@ -120,7 +120,7 @@ def _guess_cell_starts(
 
 
 def _follow_guesses(block: bytes | memoryview, guesses: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the cell starts from the first guess to the end, followed from all guesses at once.
+    """Return the offsets of all cells from the first guess on; follow all guesses at once.
 
     Raises:
         WireFormatError: the last cell does not end where the block does.
@@ -151,7 +151,7 @@ def _stitch_chains(
     table: npt.NDArray[Any],
     valid: npt.NDArray[Any],
 ) -> npt.NDArray[Any]:
-    """Return the cell starts from the first guess on, in whole stretches where it meets others."""
+    """Return the offsets of all cells from the first guess on, joined from those stretches."""
     import numpy as np
 
     at, end = guesses[0], len(block)
@@ -169,6 +169,6 @@ def _stitch_chains(
             at = walked.pop()
             pieces.append(np.array(walked, np.int64))
     if at > end:
-        raise WireFormatError(f"a cell reaches {at - end:,} bytes beyond its block")
+        raise WireFormatError(f"a cell reaches {at - end:,} bytes beyond its cell block")
     pieces.append(np.array([end], np.int64))
     return np.concatenate(pieces)

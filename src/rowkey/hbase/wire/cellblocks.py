@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import MAX_FAMILY_BYTES, Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.proto import WireFormatError
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,17 +27,18 @@ _pack_tail = Struct(">qB").pack
 
 
 class _CellTypeLookup(dict[int, CellType]):
-    """Maps bytes to cell types; an unknown byte is malformed."""
+    """The cell type of each type byte; an unknown byte raises `WireFormatError`."""
 
     def __missing__(self, code: int) -> CellType:
-        raise WireFormatError(f"a cell of type {code}", f"one of {sorted(self)}")
+        allowed = ", ".join(map(str, sorted(self)))
+        raise WireFormatError(f"a cell has the type {code}", f"one of {allowed}")
 
 
 _CELL_TYPES = _CellTypeLookup({int(cell_type): cell_type for cell_type in CellType})
 
 
 class _ColumnCache(dict[bytes, tuple[str, bytes]]):
-    """Maps the bytes of a column, which begin with the family's length, to family and qualifier.
+    """The family and qualifier of each encoded column, which begins with the family's length.
 
     It lasts while one block is decoded, so that all cells of a family share one text.
     """
@@ -44,11 +46,13 @@ class _ColumnCache(dict[bytes, tuple[str, bytes]]):
     def __missing__(self, column: bytes) -> tuple[str, bytes]:
         stop = 1 + column[0]
         if stop > len(column):
-            raise WireFormatError(f"a family of {column[0]} bytes in {len(column) - 1:,}")
+            raise build_family_length_error(column)
         try:
             family = column[1:stop].decode()
         except UnicodeDecodeError:
-            raise WireFormatError(f"the family {column[1:stop]!r}", "UTF-8") from None
+            raise WireFormatError(
+                f"a cell has the column family {column[1:stop]!r}", "a name in UTF-8"
+            ) from None
         if len(self) >= _MAX_CACHED_COLUMNS:
             self.clear()
         pair = self[column] = family, column[stop:]
@@ -79,7 +83,7 @@ _new_row: Callable[[type[RowCells], tuple[bytes, Sequence[Cell]]], RowCells] = t
 
 
 def encode_cell(row: bytes, cell: Cell) -> bytes:
-    """Return the bytes of one cell; see `encode_cells`.
+    """Encode one cell of a row for a cell block; see `encode_cells`.
 
     >>> encode_cell(b"r1", Cell("d", b"q", 2**63 - 1, b"v")).hex()
     '000000190000001000000001000272310164717fffffffffffffff0476'
@@ -88,12 +92,12 @@ def encode_cell(row: bytes, cell: Cell) -> bytes:
 
 
 def encode_cells(row: bytes, cells: Iterable[Cell]) -> bytes:
-    """Return the bytes of some cells of one row; see `encode_rows`."""
+    """Encode some cells of one row for a cell block; see `encode_rows`."""
     return encode_rows(((row, cells),))
 
 
 def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
-    """Return the bytes of the cells of some rows.
+    """Encode the cells of some rows as a cell block.
 
     A cell's `ttl_ms` is not in the bytes: it is the attribute `_ttl` of the mutation.
 
@@ -118,9 +122,9 @@ def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
                 parts += head, row, column, _pack_tail(timestamp, kind), value
         except struct.error:
             raise InvalidArgument(
-                "",
-                f"a cell at {timestamp} of a row of {row_bytes:,} bytes does not fit a KeyValue",
-                "a row of up to 32,767 bytes, a timestamp of -2^63..2^63-1",
+                f"row {row[:80]!r}",
+                f"its cell at timestamp {timestamp} does not fit into a KeyValue of HBase",
+                "a row key of at most 32,767 bytes and a timestamp from -2^63 to 2^63-1",
             ) from None
     return b"".join(parts)
 
@@ -136,7 +140,7 @@ def _encode_family_prefix(family: str) -> bytes:
     name = family.encode(errors="surrogatepass")
     if len(name) > MAX_FAMILY_BYTES:
         raise InvalidArgument(
-            "", f"a family of {len(name):,} bytes", f"a family of up to {MAX_FAMILY_BYTES} bytes"
+            "family", f"the name has {len(name):,} bytes", f"at most {MAX_FAMILY_BYTES} bytes"
         )
     if len(_FAMILY_PREFIXES) >= _MAX_FAMILY_PREFIXES:
         _FAMILY_PREFIXES.clear()
@@ -147,7 +151,7 @@ def _encode_family_prefix(family: str) -> bytes:
 def decode_cells(
     block: bytes | memoryview, count: int | None = None, offset: int = 0
 ) -> tuple[list[tuple[bytes, Cell]], int]:
-    """Return the cells of a block with their rows, and the offset after them.
+    """Decode a cell block; return (row key, cell) pairs and the offset after the last cell.
 
     Args:
         block: the cell block, not compressed.
@@ -166,12 +170,12 @@ def decode_cells(
 
 
 def decode_rows(block: bytes | memoryview, counts: Sequence[int]) -> list[RowCells]:
-    """Return the rows of a block, whose answer says how many cells each has; see `iter_rows`."""
+    """Decode a cell block to rows; `counts` is the number of cells of each; see `iter_rows`."""
     return list(iter_rows(block, counts))
 
 
 def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowCells]:
-    """Yield the rows of a block, decoded in groups, so that memory stays small.
+    """Yield the rows of a cell block, decoded in groups, so that memory stays small.
 
     Args:
         block: the cell block, not compressed.
@@ -199,11 +203,11 @@ def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowC
             keys, cells, at = _decode_block(block, sum(some), at, columns)
             yield from _group_cells(keys, cells, some)
     if at != len(block):
-        raise WireFormatError(f"{len(block) - at:,} bytes after {sum(counts):,} cells", "none")
+        raise build_surplus_error(len(block) - at, sum(counts))
 
 
 def _group_cells(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Iterator[RowCells]:
-    """Return rows with their cells, as many cells each as the counts say."""
+    """Yield rows from lists of row keys and cells; `counts` is the number of cells of each."""
     at, new = 0, _new_row
     for count in counts:
         yield new(RowCells, (rows[at] if count else b"", cells[at : at + count]))
@@ -213,7 +217,7 @@ def _group_cells(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) ->
 def _decode_block(
     block: bytes, count: int | None, offset: int, columns: _ColumnCache
 ) -> tuple[list[bytes], list[Cell], int]:
-    """Return the rows and the cells of a block as two lists, and the offset after the last.
+    """Decode a cell block; return row keys and cells as two lists, and the offset after them.
 
     One loop with all functions bound to locals: a call for each cell would cost a tenth more.
     """
@@ -246,7 +250,7 @@ def _decode_block(
             )
             value_stop = tail_at + 9 + value_bytes
             if column_at >= tail_at or value_stop > stop:
-                raise _build_lengths_error(total, key_bytes, value_bytes, row_bytes)
+                raise build_lengths_error(total, key_bytes, value_bytes, row_bytes)
             timestamp, kind = unpack_tail(block, tail_at)
             family, qualifier = columns[block[column_at:tail_at]]
             ttl_ms = _parse_ttl_ms(block[value_stop:stop]) if value_stop < stop else None
@@ -271,7 +275,7 @@ def _decode_run(
     cells: list[Cell],
     columns: _ColumnCache,
 ) -> int:
-    """Append the cells that begin with the same lengths as the first, and return how many.
+    """Decode the next cells that have the same lengths as the first; return how many.
 
     It is 0 if their lengths are not those of a cell without tags: the caller decodes them singly.
     """
@@ -302,7 +306,7 @@ def _decode_run(
 def _decode_equal_rows(
     block: bytes, offset: int, count: int, columns: _ColumnCache
 ) -> tuple[list[RowCells], int]:
-    """Return rows of one cell each that differ only in row key, timestamp and value.
+    """Decode rows of one cell each that differ only in row key, timestamp and value.
 
     What must be equal, their lengths, column and type, is compared for all cells at once, one byte
     of the cell at a time, without an object for each cell.
@@ -332,38 +336,61 @@ def _decode_equal_rows(
     return rows, stop
 
 
-def _build_lengths_error(
+def build_lengths_error(
     total: int, key_bytes: int, value_bytes: int, row_bytes: int
 ) -> WireFormatError:
-    """Return the error for a cell whose parts are longer than itself."""
-    parts = f"{key_bytes:,} of key, {value_bytes:,} of value, {row_bytes:,} of row"
-    return WireFormatError(f"a cell of {total:,} bytes with {parts}", "parts that fit in the whole")
+    """Return the error for a cell whose key, value or row key is longer than the cell."""
+    what = (
+        f"a cell of {total:,} bytes has a key of {key_bytes:,} bytes with a row key of"
+        f" {row_bytes:,} bytes, and a value of {value_bytes:,} bytes"
+    )
+    return WireFormatError(what, "parts that fit into the cell")
+
+
+def build_family_length_error(column: bytes) -> WireFormatError:
+    """Return the error for an encoded column whose family is longer than the column."""
+    what = f"a cell has a column family of {column[0]} bytes"
+    return WireFormatError(what, f"at most {len(column) - 1:,} bytes, the rest of its key")
+
+
+def build_surplus_error(byte_count: int, cell_count: int) -> WireFormatError:
+    """Return the error for a cell block with bytes after the cells that the answer counts."""
+    return WireFormatError(
+        f"{byte_count:,} bytes follow the {pluralize(cell_count, 'cell')} that the answer counts"
+    )
 
 
 def _build_truncated_error(left: int, count: int | None, bytes_left: int) -> WireFormatError:
-    """Return the error for a block that ends too early."""
+    """Return the error for a cell block that ends within a cell or before the last one."""
     if bytes_left < 0:
-        return WireFormatError(f"a cell of {-bytes_left:,} bytes more than the block has")
-    wanted = "a whole cell" if count is None else f"{left:,} more cells"
-    return WireFormatError(f"{bytes_left:,} bytes at the end of a cell block", wanted)
+        return WireFormatError(f"a cell reaches {-bytes_left:,} bytes beyond its cell block")
+    wanted = "a complete cell" if count is None else pluralize(left, "more cell")
+    return WireFormatError(f"only {bytes_left:,} bytes of a cell block are left", wanted)
 
 
 def _parse_ttl_ms(tags: bytes) -> int | None:
-    """Return the time to live among the tags of a cell, or None.
+    """Return the time to live in ms from the tags of a cell, or None.
 
     Source: KeyValueCodecWithTags, TagUtil: `u16 bytes of all | (u16 length | u8 type | value)*`.
     """
     if int.from_bytes(tags[:2], "big") != len(tags) - 2:
-        raise WireFormatError(f"{len(tags):,} bytes after a value", "its tags and their length")
+        raise WireFormatError(
+            f"{len(tags):,} bytes follow the value of a cell",
+            "a 2-byte length and as many bytes of tags",
+        )
     at, ttl_ms = 2, None
     while at < len(tags):
         size = int.from_bytes(tags[at : at + 2], "big")
         tag = tags[at + 2 : at + 2 + size]
         if not 0 < size == len(tag):
-            raise WireFormatError(f"a tag of {size} bytes in {len(tags) - at:,}")
+            raise WireFormatError(
+                f"a cell tag has the length {size}", f"a length from 1 to {len(tags) - at - 2:,}"
+            )
         if tag[0] == _TTL_TAG:
             if size != _TTL_TAG_BYTES:
-                raise WireFormatError(f"a time to live of {size - 1} bytes", "8 bytes")
+                raise WireFormatError(
+                    f"the time-to-live tag of a cell has {size - 1} bytes", "8 bytes"
+                )
             ttl_ms = int.from_bytes(tag[1:], "big", signed=True)
         at += 2 + size
     return ttl_ms

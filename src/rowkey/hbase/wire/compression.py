@@ -20,7 +20,7 @@ _LEVEL = 1
 
 
 def compress(block: bytes) -> bytes:
-    """Return a cell block as one stream; an empty one stays empty, as it is not sent.
+    """Compress a cell block to one zlib stream; an empty block stays empty.
 
     >>> decompress(compress(b"cells" * 9)) == b"cells" * 9
     True
@@ -29,7 +29,7 @@ def compress(block: bytes) -> bytes:
 
 
 def decompress(block: bytes | memoryview, max_bytes: int = MAX_FRAME_BYTES) -> bytes:
-    """Return the cell block of one stream.
+    """Decompress the zlib stream of one cell block.
 
     Args:
         block: the complete stream; an empty one is an empty block.
@@ -44,13 +44,11 @@ def decompress(block: bytes | memoryview, max_bytes: int = MAX_FRAME_BYTES) -> b
     try:
         cells = stream.decompress(block, max_bytes + 1)
     except zlib.error as problem:
-        raise WireFormatError(f"a cell block is not zlib ({problem})") from None
+        raise WireFormatError(f"a compressed cell block is not a zlib stream ({problem})") from None
     if len(cells) > max_bytes:
-        raise WireFormatError(
-            f"a cell block has more than {max_bytes:,} bytes decompressed", f"up to {max_bytes:,}"
-        )
+        raise WireFormatError(f"a cell block decompresses to more than {max_bytes:,} bytes")
     if not stream.eof:
-        raise WireFormatError("a cell block ends before the end of its zlib stream")
+        raise WireFormatError("a compressed cell block ends before the end of its zlib stream")
     if stream.unused_data:
-        raise WireFormatError("a cell block goes on after the end of its zlib stream")
+        raise WireFormatError("a compressed cell block goes on after the end of its zlib stream")
     return cells

@@ -81,14 +81,14 @@ class EncodedPuts:
         return len(self.numbers)
 
     def count_below(self, key: bytes) -> int:
-        """Return how many puts have a smaller row key, the index of a region's first put.
+        """Return the number of puts whose row key is smaller than a key.
 
         Cost: some µs.
         """
         return bisect_left(range(len(self)), key, key=lambda place: self.rows[place].as_py())
 
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
-        """Return the end of the longest request from `start` on that the limits allow.
+        """Return the end of the longest request that begins with the put `start`.
 
         Args:
             start: the first put.
@@ -103,7 +103,7 @@ class EncodedPuts:
         return start + max(1, int(np.searchsorted(used, used[0] + max_bytes, "right")) - 1)
 
     def slice_puts(self, start: int, stop: int, first_index: int = 1) -> PutSlice:
-        """Return the puts from `start`, inclusive, to `stop`, exclusive.
+        """Return the part of a multi request for the puts `start` to `stop`.
 
         Args:
             start: the first put.
@@ -166,7 +166,7 @@ def encode_puts(blocks: Sequence[CellBlock], *, sync: bool = False) -> EncodedPu
 
 
 def _sort_by_key(rows: Any) -> npt.NDArray[Any]:
-    """Return the row numbers in key order; equal keys keep their order."""
+    """Return the indexes of the rows in key order; equal keys keep their order."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -177,7 +177,7 @@ def _sort_by_key(rows: Any) -> npt.NDArray[Any]:
 
 
 def _select_nonempty(places: npt.NDArray[Any], columns: Sequence[BlockColumn]) -> npt.NDArray[Any]:
-    """Return the rows that have a value in any column."""
+    """Return the indexes of the rows that have a value in any column."""
     import numpy as np
 
     if any(not column.values.null_count for column in columns):
@@ -190,7 +190,7 @@ def _select_nonempty(places: npt.NDArray[Any], columns: Sequence[BlockColumn]) -
 
 
 def _iter_portions(bounds: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows to join at once."""
+    """Yield ranges of rows (start, stop) of at most 16 MiB, which are encoded together."""
     import numpy as np
 
     start, end = 0, len(bounds) - 1
@@ -202,7 +202,7 @@ def _iter_portions(bounds: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 
 def _encode_cells(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[Any]:
-    """Return the bytes of the cells of some rows, row by row."""
+    """Encode the cells of some rows, row by row."""
     lengths = compute_lengths(rows)
     pieces = [
         join_lines(_encode_heads(lengths, column), rows, *column.build_middle(), column.values)
@@ -212,7 +212,7 @@ def _encode_cells(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[Any]
 
 
 def _encode_heads(rows: npt.NDArray[Any], column: BlockColumn) -> Any:
-    """Return the bytes before the row key: lengths of cell, key, value and row."""
+    """Encode the bytes before each row key: lengths of cell, key, value and row key."""
     import numpy as np
 
     layout = [("cell", ">u4"), ("key", ">u4"), ("value", ">u4"), ("row", ">u2")]
@@ -228,7 +228,7 @@ def _encode_heads(rows: npt.NDArray[Any], column: BlockColumn) -> Any:
 def _encode_actions(
     rows: Any, columns: Sequence[BlockColumn], cells: npt.NDArray[Any], *, sync: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-    """Return the actions of all rows, their starts, and the place of the index in each.
+    """Encode the actions of all rows; return them, their bounds, and the offset of the index.
 
     All varints of a field have the same length, so actions differ only by their row keys.
     """
@@ -260,11 +260,12 @@ def _encode_actions(
 
 
 def _find_varint_width(numbers: npt.NDArray[Any]) -> int:
+    """Return the number of bytes of the longest varint of some numbers."""
     return compute_varint_width(int(numbers.max(initial=0)))
 
 
 def _encode_fields(*fields: tuple[int, npt.NDArray[Any], int]) -> Any:
-    """Return protobuf fields that are the same in each line: tag, numbers, bytes of the varint."""
+    """Encode the same protobuf fields for many rows; a field is (tag, numbers, varint width)."""
     import numpy as np
 
     columns = [collapse_equal(numbers) for _, numbers, _ in fields]

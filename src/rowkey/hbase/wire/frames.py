@@ -47,7 +47,7 @@ class RequestTooLong(InvalidArgument):
 
 
 class RemoteFault(NamedTuple):
-    """The exception that a server sends.
+    """The Java exception that a server sends instead of an answer.
 
     Args:
         java_class: full name of the exception's class.
@@ -65,7 +65,7 @@ class RemoteFault(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One answer.
+    """One answer of a server: its protobuf message and cell block, or its error.
 
     Args:
         call_id: the request that it answers, or `CONNECTION_FAILURE_ID`.
@@ -81,7 +81,7 @@ class Response(NamedTuple):
 
 
 def encode_connection_header(user: str, service: str, compressor: str | None = None) -> bytes:
-    """Return the header after the preamble: user, service, and codec of cell blocks.
+    """Encode the connection header: user, RPC service, and codec of cell blocks.
 
     The server does not answer it; for an unknown service or class it closes the connection.
 
@@ -118,7 +118,7 @@ def encode_request(
     cells: bytes = b"",
     timeout_ms: int | None = None,
 ) -> bytes:
-    """Return the complete frame of a request.
+    """Encode a request as one complete frame.
 
     Args:
         call_id: 0..2^32-2, different from that of every other call in flight on the connection.
@@ -144,13 +144,17 @@ def encode_request(
     before, between = encode_varint(len(header)), encode_varint(len(param))
     total = len(before) + len(header) + len(between) + len(param) + len(cells)
     if total > MAX_FRAME_BYTES:
-        what = f"a request of {total:,} bytes"
-        raise RequestTooLong("", what, f"up to {MAX_FRAME_BYTES:,}")
+        raise RequestTooLong(
+            f"request {method}",
+            f"it has {total:,} bytes",
+            f"at most {MAX_FRAME_BYTES:,} bytes",
+            "Send fewer or smaller rows in one request.",
+        )
     return b"".join((total.to_bytes(4, "big"), before, header, between, param, cells))
 
 
 def parse_response(frame: bytes) -> Response:
-    """Return the answer in a frame.
+    """Parse the frame of a server's answer.
 
     Args:
         frame: without the 4 bytes of its length.
@@ -169,7 +173,10 @@ def parse_response(frame: bytes) -> Response:
     block = header.get_message(3)
     stop = len(frame) - (block.get_uint(1) if block else 0)
     if stop < at:
-        raise WireFormatError(f"a cell block of {len(frame) - stop:,} bytes in {len(frame) - at:,}")
+        raise WireFormatError(
+            f"the header announces a cell block of {len(frame) - stop:,} bytes,"
+            f" but only {len(frame) - at:,} bytes follow"
+        )
     if fault:
         return Response(call_id, _parse_fault(fault), b"", b"")
     answer = _read_delimited(frame, at, stop)[0] if at < stop else b""
@@ -177,15 +184,17 @@ def parse_response(frame: bytes) -> Response:
 
 
 def _read_delimited(frame: bytes, offset: int, stop: int) -> tuple[bytes, int]:
-    """Return the message that begins with its length, and the offset after it."""
+    """Return the length-prefixed message at an offset, and the offset after it."""
     size, offset = decode_varint(frame, offset)
     if offset + size > stop:
-        raise WireFormatError(f"a message of {size:,} bytes where {stop - offset:,} are left")
+        raise WireFormatError(
+            f"a message is {size:,} bytes long, but only {stop - offset:,} bytes are left"
+        )
     return frame[offset : offset + size], offset + size
 
 
 def _parse_fault(msg: ProtoMessage) -> RemoteFault:
-    """Return the exception in a message. Source: RPC.proto, ExceptionResponse."""
+    """Parse the exception of an answer. Source: RPC.proto, ExceptionResponse."""
     return RemoteFault(
         java_class=msg.get_text(1),
         stack_trace=msg.get_text(2),

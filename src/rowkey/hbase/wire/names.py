@@ -35,7 +35,7 @@ _REGION_NAME_TYPE = 1
 
 
 class ServerName(NamedTuple):
-    """A server since its last start: a restart changes the start code.
+    """The name of a running server: host, port and start code, which a restart changes.
 
     Args:
         host: its name or address.
@@ -60,7 +60,7 @@ class ServerName(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> ServerName:
-        """Parse a name as HBase prints it, `host,port,code`, or `host:port`.
+        """Parse a server name as HBase prints it, `host,port,startcode`, or `host:port`.
 
         Raises:
             WireFormatError: the text is neither.
@@ -71,13 +71,15 @@ class ServerName(NamedTuple):
         host, *numbers = name.split(",") if "," in name else name.rpartition(":")[::2]
         wanted = 2 if "," in name else 1
         if not host or len(numbers) != wanted or not all(map(_is_number, numbers)):
-            raise WireFormatError(f"the server {name!r}", "host,port,code or host:port")
+            raise WireFormatError(
+                f"{name!r} is not the name of a server", "HOST,PORT,STARTCODE or HOST:PORT"
+            )
         port, code = (*map(int, numbers), 0)[:2]
         return cls(host, _check_port(port, name), code)
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> ServerName:
-        """Return the server of a protobuf ServerName.
+        """Convert a protobuf ServerName.
 
         Raises:
             WireFormatError: it has no host, or no valid port.
@@ -86,11 +88,11 @@ class ServerName(NamedTuple):
         """
         host, port = msg.get_text(1), msg.get_uint(2)
         if not host:
-            raise WireFormatError("a server without a name", "a host")
+            raise WireFormatError("the name of a server has no host", "HOST,PORT,STARTCODE")
         return cls(host, _check_port(port, f"{host}:{port}"), msg.get_uint(3))
 
     def encode(self) -> bytes:
-        """Return the protobuf ServerName; the inverse of `from_message`."""
+        """Encode the server as a protobuf ServerName; the inverse of `from_message`."""
         return (
             encode_text(1, self.host) + encode_uint(2, self.port) + encode_uint(3, self.start_code)
         )
@@ -102,8 +104,11 @@ def _is_number(digits: str) -> bool:
 
 
 def _check_port(port: int, server: str) -> int:
+    """Return a server's port, which must be 1..65535."""
     if not 0 < port < 1 << 16:
-        raise WireFormatError(f"the server {server!r} with port {port}", "a port of 1..65535")
+        raise WireFormatError(
+            f"the server {server!r} has the port {port}", "a port from 1 to 65535"
+        )
     return port
 
 
@@ -118,7 +123,7 @@ def split_table_name(name: str) -> tuple[str, str]:
 
 
 def shorten_table_name(name: str) -> str:
-    """Return a table name as regions and hbase:meta have it: without the namespace `default`.
+    """Remove the namespace `default` from a table name, as hbase:meta does.
 
     >>> shorten_table_name("default:t"), shorten_table_name("ns:t")
     ('t', 'ns:t')
@@ -127,7 +132,7 @@ def shorten_table_name(name: str) -> str:
 
 
 def encode_table_name(name: str) -> bytes:
-    r"""Return the protobuf TableName of a table.
+    r"""Encode a table name as a protobuf TableName.
 
     Source: HBase.proto, TableName {1:namespace, 2:qualifier}.
 
@@ -139,12 +144,12 @@ def encode_table_name(name: str) -> bytes:
 
 
 def parse_table_name(msg: ProtoMessage) -> str:
-    """Return the name in a protobuf TableName, without the namespace `default`."""
+    """Convert a protobuf TableName to a table name, without the namespace `default`."""
     return shorten_table_name(f"{msg.get_text(1)}:{msg.get_text(2)}")
 
 
 def build_region_name(table: str, start: bytes, region_id: int | str, replica: int = 0) -> bytes:
-    """Return the full name of a region: `table,start,id`, its replica, and a hash of that.
+    """Build the full name of a region from its table, start key, id and replica.
 
     Args:
         table: its name; the namespace `default` is left out.
@@ -161,7 +166,7 @@ def build_region_name(table: str, start: bytes, region_id: int | str, replica: i
     b'tablename,startkey,id.e3365833b0bc503b5c0f4e8441da5897.'
     """
     if not 0 <= replica < 1 << 16:
-        raise InvalidArgument("replica", f"{replica} is out of range", "0..65535")
+        raise InvalidArgument("replica", f"{replica} is out of range", "a number from 0 to 65535")
     tail = f"_{replica:04X}" if replica else ""
     name = b"%s,%s,%s" % (shorten_table_name(table).encode(), start, f"{region_id}{tail}".encode())
     if name == META_REGION_NAME:
@@ -182,12 +187,14 @@ def extract_encoded_name(name: bytes) -> str:
         return _META_ENCODED_NAME
     match = _ENCODED_NAME_PATTERN.search(name)
     if not match:
-        raise WireFormatError(f"the region {name!r}", "a name that ends in .hash.")
+        raise WireFormatError(
+            f"{name!r} is not the full name of a region", "a name that ends in .HASH."
+        )
     return match[1].decode()
 
 
 def encode_region_specifier(name: bytes) -> bytes:
-    """Return the protobuf RegionSpecifier of a region.
+    """Encode the name of a region as a protobuf RegionSpecifier.
 
     Args:
         name: the full name; the encoded one for MoveRegion and MergeTableRegions.

@@ -29,19 +29,23 @@ _ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
 
 
 class WireFormatError(Unavailable):
-    """Bytes of a server that do not follow the protocol; also a ValueError.
+    """Bytes of an HBase server that do not follow its protocol; also a ValueError.
 
-    >>> raise WireFormatError("ends within a number")
-    Traceback (most recent call last):
-    rowkey.hbase.wire.proto.WireFormatError: a server's bytes: ends within a number.
+    >>> print(WireFormatError("a varint is longer than 10 bytes", "at most 10 bytes", "Report it."))
+    HBase's answer: a varint is longer than 10 bytes; expected at most 10 bytes. Report it.
     """
 
-    def __init__(self, problem: str, expected: str = "", remedy: str = "") -> None:
-        super().__init__("a server's bytes", problem, expected, remedy)
+    def __init__(
+        self,
+        problem: str,
+        expected: str = "",
+        remedy: str = "Report this as a defect of rowkey, with the version of HBase.",
+    ) -> None:
+        super().__init__("HBase's answer", problem, expected, remedy)
 
 
 def encode_varint(number: int) -> bytes:
-    r"""Return a number of 0..2^64-1 in 1 to 10 bytes, seven bits each, the lowest first.
+    r"""Encode a number of 0..2^64-1 as a protobuf varint of 1 to 10 bytes.
 
     Raises:
         InvalidArgument: the number is not in that range.
@@ -52,7 +56,9 @@ def encode_varint(number: int) -> bytes:
     if 0 <= number < 0x80:
         return _ONE_BYTE[number]
     if not 0 <= number < _UINT64_LIMIT:
-        raise InvalidArgument("", f"{number} does not fit a varint", "0..2^64-1")
+        raise InvalidArgument(
+            "protobuf number", f"{number} does not fit into 64 bits", "a number from 0 to 2^64-1"
+        )
     parts = bytearray()
     while number > 0x7F:
         parts.append(number & 0x7F | 0x80)
@@ -62,7 +68,7 @@ def encode_varint(number: int) -> bytes:
 
 
 def encode_uint(number: int, value: int | None) -> bytes:
-    r"""Return a field uint32, uint64 or enum; nothing for None.
+    r"""Encode a protobuf field of type uint32, uint64 or enum; None gives b"".
 
     >>> encode_uint(1, 150), encode_uint(1, None)
     (b'\x08\x96\x01', b'')
@@ -71,7 +77,7 @@ def encode_uint(number: int, value: int | None) -> bytes:
 
 
 def encode_int64(number: int, value: int | None) -> bytes:
-    """Return a field int32 or int64: two's complement, 10 bytes if negative; nothing for None.
+    """Encode a protobuf field of type int32 or int64; None gives b"".
 
     Raises:
         InvalidArgument: the value does not fit 64 bits.
@@ -82,12 +88,16 @@ def encode_int64(number: int, value: int | None) -> bytes:
     if value is None:
         return b""
     if not -_INT64_LIMIT <= value < _INT64_LIMIT:
-        raise InvalidArgument("", f"{value} does not fit an int64", "-2^63..2^63-1")
+        raise InvalidArgument(
+            f"protobuf field {number}",
+            f"{value} does not fit into a signed 64-bit number",
+            "a number from -2^63 to 2^63-1",
+        )
     return encode_varint(number << 3) + encode_varint(value % _UINT64_LIMIT)
 
 
 def encode_bool(number: int, value: bool | None) -> bytes:
-    r"""Return a field bool; nothing for None.
+    r"""Encode a protobuf field of type bool; None gives b"".
 
     >>> encode_bool(4, True)
     b' \x01'
@@ -96,7 +106,7 @@ def encode_bool(number: int, value: bool | None) -> bytes:
 
 
 def encode_bytes(number: int, value: Buffer | None) -> bytes:
-    r"""Return a field bytes, written also when empty; nothing for None.
+    r"""Encode a protobuf field of type bytes, also an empty one; None gives b"".
 
     >>> encode_bytes(2, b"row")
     b'\x12\x03row'
@@ -107,7 +117,7 @@ def encode_bytes(number: int, value: Buffer | None) -> bytes:
 
 
 def encode_text(number: int, value: str | None) -> bytes:
-    r"""Return a field string, written also when empty; nothing for None.
+    r"""Encode a protobuf field of type string, also an empty one; None gives b"".
 
     Raises:
         InvalidArgument: the text has a lone surrogate.
@@ -120,11 +130,15 @@ def encode_text(number: int, value: str | None) -> bytes:
     try:
         return encode_bytes(number, value.encode())
     except UnicodeEncodeError:
-        raise InvalidArgument("", f"{value!r} is not valid Unicode", "UTF-8 text") from None
+        raise InvalidArgument(
+            f"protobuf field {number}",
+            f"{value!r} cannot be encoded as UTF-8",
+            "a text without lone surrogates",
+        ) from None
 
 
 def encode_message(number: int, *parts: bytes) -> bytes:
-    r"""Return a field that holds a message of these parts; written also when empty.
+    r"""Encode a protobuf field whose value is a nested message of these encoded fields.
 
     >>> encode_message(5, encode_uint(1, 29))
     b'*\x02\x08\x1d'
@@ -133,12 +147,12 @@ def encode_message(number: int, *parts: bytes) -> bytes:
 
 
 def encode_double(number: int, value: float | None) -> bytes:
-    """Return a field double, 8 bytes little endian; nothing for None."""
+    """Encode a protobuf field of type double; None gives b""."""
     return b"" if value is None else encode_varint(number << 3 | _FIXED64) + pack("<d", value)
 
 
 def encode_float(number: int, value: float | None) -> bytes:
-    """Return a field float, 4 bytes little endian; nothing for None.
+    """Encode a protobuf field of type float; None gives b"".
 
     Raises:
         InvalidArgument: the value is too large for 32 bits.
@@ -148,14 +162,18 @@ def encode_float(number: int, value: float | None) -> bytes:
     try:
         return encode_varint(number << 3 | _FIXED32) + pack("<f", value)
     except OverflowError:
-        raise InvalidArgument("", f"{value} does not fit a float", "up to 3.4e38") from None
+        raise InvalidArgument(
+            f"protobuf field {number}",
+            f"{value} does not fit into a 32-bit float",
+            "a number from -3.4e38 to 3.4e38",
+        ) from None
 
 
 def decode_varint(buffer: Buffer, offset: int) -> tuple[int, int]:
-    r"""Return the number at an offset, 0..2^64-1, and the offset after it.
+    r"""Decode the protobuf varint at an offset; return the number and the offset after it.
 
     Raises:
-        WireFormatError: the bytes end within it, or it is longer than 64 bits.
+        WireFormatError: the bytes end within the varint, or it is longer than 64 bits.
 
     >>> decode_varint(b"\xac\x02", 0)
     (300, 2)
@@ -167,11 +185,11 @@ def decode_varint(buffer: Buffer, offset: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             if value >= _UINT64_LIMIT:
-                raise WireFormatError(f"a number of {value.bit_length()} bits", "64 bits")
+                raise WireFormatError(f"a varint has {value.bit_length()} bits", "at most 64 bits")
             return value, offset + place + 1
     if offset + 10 > len(buffer):
-        raise WireFormatError("end within a number")
-    raise WireFormatError("a number of more than 10 bytes", "64 bits in up to 10 bytes")
+        raise WireFormatError("the bytes end within a varint")
+    raise WireFormatError("a varint is longer than 10 bytes", "at most 10 bytes")
 
 
 _INT_TYPES = frozenset([int])
@@ -181,7 +199,7 @@ _REPEATED_FIELD = re.compile(rb"(?s)(.)[\x00-\x7f](?:\1[\x00-\x7f])*")
 
 
 def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
-    """Return every value of a message by its field number, in the order they came.
+    """Parse a protobuf message; return the values of each field by the field's number.
 
     Most fields have one byte of tag and one of number or length; only the others need a call.
     """
@@ -207,22 +225,24 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
         else:
             found[number] = [value]
     if at < end:
-        raise WireFormatError("end within a field")
+        raise WireFormatError("the bytes end within a protobuf field")
     return found
 
 
 def _parse_field(buffer: bytes, offset: int) -> tuple[int, int | bytes, int]:
-    """Return the number and value of the field at an offset, and the offset after it."""
+    """Parse the protobuf field at an offset; return its number, value and end offset."""
     tag, offset = decode_varint(buffer, offset)
     number = tag >> 3
     if not 0 < number <= _MAX_FIELD_NUMBER:
-        raise WireFormatError(f"a field numbered {number}", f"1..{_MAX_FIELD_NUMBER}")
+        raise WireFormatError(
+            f"a protobuf field has the number {number}", f"a number from 1 to {_MAX_FIELD_NUMBER:,}"
+        )
     value, offset = _parse_value(buffer, offset, tag & 7)
     return number, value, offset
 
 
 def _parse_value(buffer: bytes, offset: int, wire: int) -> tuple[int | bytes, int]:
-    """Return the value after a tag, and the offset after it; a float or double as its bits."""
+    """Parse a field value of a wire type; return it (a float as its bits) and its end offset."""
     if wire == _VARINT:
         return decode_varint(buffer, offset)
     if wire == _BYTES:
@@ -230,16 +250,18 @@ def _parse_value(buffer: bytes, offset: int, wire: int) -> tuple[int | bytes, in
     elif wire in {_FIXED64, _FIXED32}:
         size = 8 if wire == _FIXED64 else 4
     else:
-        raise WireFormatError(f"a field of wire type {wire}", "0, 1, 2 or 5")
+        raise WireFormatError(f"a protobuf field has the wire type {wire}", "one of 0, 1, 2, 5")
     stop = offset + size
     if stop > len(buffer):
-        raise WireFormatError(f"a field of {size:,} bytes where {len(buffer) - offset:,} are left")
+        raise WireFormatError(
+            f"a protobuf field is {size:,} bytes long, but only {len(buffer) - offset:,} are left"
+        )
     value = buffer[offset:stop]
     return value if wire == _BYTES else int.from_bytes(value, "little"), stop
 
 
 class ProtoMessage:
-    r"""A parsed message; each getter takes a field number.
+    r"""A parsed protobuf message; each getter takes a field number.
 
     If a field came twice, the last value counts, as in protobuf; `list_` methods read repeated
     fields.
@@ -267,12 +289,12 @@ class ProtoMessage:
         return number in self._values
 
     def get_uint(self, number: int, default: int = 0) -> int:
-        """Return a uint32, uint64 or enum, 0..2^64-1."""
+        """Return the value of a uint32, uint64 or enum field, 0..2^64-1."""
         found = self._values.get(number)
         return _require_number(number, found[-1]) if found else default
 
     def get_int64(self, number: int, default: int = 0) -> int:
-        """Return an int32 or int64, -2^63..2^63-1."""
+        """Return the value of an int32 or int64 field, -2^63..2^63-1."""
         found = self._values.get(number)
         if not found:
             return default
@@ -280,27 +302,27 @@ class ProtoMessage:
         return value if value < _INT64_LIMIT else value - _UINT64_LIMIT
 
     def get_bool(self, number: int, default: bool = False) -> bool:
-        """Return a bool; every number but 0 is true."""
+        """Return the value of a bool field; every number but 0 is true."""
         found = self._values.get(number)
         return _require_number(number, found[-1]) != 0 if found else default
 
     def get_double(self, number: int, default: float = 0.0) -> float:
-        """Return a double."""
+        """Return the value of a double field."""
         found = self._values.get(number)
         return _decode_float("<d", number, found[-1]) if found else default
 
     def get_float(self, number: int, default: float = 0.0) -> float:
-        """Return a float."""
+        """Return the value of a float field."""
         found = self._values.get(number)
         return _decode_float("<f", number, found[-1]) if found else default
 
     def get_bytes(self, number: int, default: bytes = b"") -> bytes:
-        """Return a bytes field."""
+        """Return the value of a bytes field."""
         found = self._values.get(number)
         return _require_bytes(number, found[-1]) if found else default
 
     def get_text(self, number: int, default: str = "") -> str:
-        """Return a string."""
+        """Return the value of a string field."""
         found = self._values.get(number)
         return _decode_text(number, found[-1]) if found else default
 
@@ -342,36 +364,41 @@ class ProtoMessage:
 
 
 def _require_number(number: int, value: int | bytes) -> int:
+    """Return the value of a protobuf field, which must be a number."""
     if isinstance(value, int):
         return value
-    raise WireFormatError(f"field {number} holds bytes", "a number")
+    raise WireFormatError(f"protobuf field {number} is a byte string", "a number")
 
 
 def _require_bytes(number: int, value: int | bytes) -> bytes:
+    """Return the value of a protobuf field, which must be a byte string."""
     if isinstance(value, bytes):
         return value
-    raise WireFormatError(f"field {number} holds a number", "bytes")
+    raise WireFormatError(f"protobuf field {number} is a number", "a byte string")
 
 
 def _decode_text(number: int, value: int | bytes) -> str:
+    """Return the value of a protobuf field, which must be text in UTF-8."""
     try:
         return _require_bytes(number, value).decode()
     except UnicodeDecodeError:
-        raise WireFormatError(f"field {number} holds {value!r}", "UTF-8") from None
+        raise WireFormatError(f"protobuf field {number} is {value!r}", "text in UTF-8") from None
 
 
 def _decode_float(form: str, number: int, value: int | bytes) -> float:
+    """Return the value of a protobuf field, which must be a float or a double."""
     bits, size = _require_number(number, value), 8 if form == "<d" else 4
     if bits >= 1 << 8 * size:
         raise WireFormatError(
-            f"field {number} has {bits.bit_length()} bits", f"a float of {size} bytes"
+            f"protobuf field {number} has {bits.bit_length()} bits",
+            f"a floating-point number of {size} bytes",
         )
     (found,) = unpack(form, bits.to_bytes(size, "little"))
     return float(found)
 
 
 def _decode_packed(buffer: bytes) -> list[int]:
-    """Return the numbers of a packed field."""
+    """Decode the varints of a packed repeated field."""
     if buffer.isascii():  # each is below 128
         return list(buffer)
     numbers, at = [], 0

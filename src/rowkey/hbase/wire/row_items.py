@@ -10,6 +10,11 @@ import struct
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rowkey.hbase.wire.cellblocks import (
+    build_family_length_error,
+    build_lengths_error,
+    build_surplus_error,
+)
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
@@ -24,6 +29,8 @@ _unpack_long = Struct(">q").unpack_from
 _HEAD_BYTES = 14
 """Bytes before the row key: lengths of cell, key, value and row. Source: KeyValueCodec."""
 
+_TRUNCATED_PROBLEM = "the cell block ends within its last cell"
+
 _MIN_RUN_ROWS = 8
 """If the row so many places further has the same length, those between may be decoded at once."""
 
@@ -35,12 +42,12 @@ Comparing costs 20 ns a row and cell, so it starts with few rows in case they di
 
 
 class _ColumnNames(dict[bytes, bytes]):
-    """Maps the bytes of a column, which begin with the family's length, to `family:qualifier`."""
+    """The name `family:qualifier` of each encoded column, which begins with a family length."""
 
     def __missing__(self, column: bytes) -> bytes:
         stop = 1 + column[0]
         if stop > len(column):
-            raise WireFormatError(f"a family of {column[0]} bytes in {len(column) - 1:,}")
+            raise build_family_length_error(column)
         if len(self) >= _MAX_CACHED_NAMES:
             self.clear()
         name = self[column] = column[1:stop] + b":" + column[stop:]
@@ -54,7 +61,7 @@ _MAX_CACHED_NAMES = 1_000
 def decode_row_items(
     block: bytes | memoryview, counts: Sequence[int], *, timestamps: bool = False
 ) -> list[RowItem]:
-    r"""Return the rows of a block, whose answer says how many cells each has.
+    r"""Decode a cell block to (row key, {column: value}); `counts` is the cells of each row.
 
     Args:
         block: the cell block, not compressed.
@@ -79,12 +86,12 @@ def decode_row_items(
     reader.read_rows()
     if reader.offset != len(reader.block):
         left = len(reader.block) - reader.offset
-        raise WireFormatError(f"{left:,} bytes after {sum(counts):,} cells", "none")
+        raise build_surplus_error(left, sum(counts))
     return reader.rows
 
 
 class _RowItemReader:
-    """Reads a block from front to back."""
+    """Decodes the rows of a cell block one after the other."""
 
     def __init__(self, block: bytes, counts: Sequence[int], timestamps: bool) -> None:
         self.block, self.counts, self.timestamps = block, counts, timestamps
@@ -94,7 +101,7 @@ class _RowItemReader:
         self._has_equal_counts = counts.count(counts[0]) == len(counts) if counts else True
 
     def read_rows(self) -> None:
-        """Read all rows, those of the same shape together.
+        """Decode all rows; consecutive rows of the same lengths and columns are decoded together.
 
         After a comparison that found none, the next one waits for twice as many rows.
         """
@@ -120,7 +127,7 @@ class _RowItemReader:
             last = size
 
     def _read_row(self, count: int) -> None:
-        """Read one row, cell by cell."""
+        """Decode the next row, cell by cell."""
         block, at, names, timestamps = self.block, self.offset, self._names, self.timestamps
         values: dict[bytes, Any] = {}
         row, end = b"", len(block)
@@ -130,9 +137,9 @@ class _RowItemReader:
                 column_at, tail_at, stop = at + 14 + row_bytes, at + 3 + key_bytes, at + 4 + total
                 value_stop = tail_at + 9 + value_bytes
                 if column_at >= tail_at or value_stop > stop:
-                    raise _build_lengths_error(total, key_bytes, value_bytes, row_bytes)
+                    raise build_lengths_error(total, key_bytes, value_bytes, row_bytes)
                 if stop > end:
-                    raise _build_truncated_error(stop - end)
+                    raise WireFormatError(_TRUNCATED_PROBLEM)
                 value: Any = block[tail_at + 9 : value_stop]
                 if timestamps:
                     value = value, _unpack_long(block, tail_at)[0]
@@ -140,12 +147,12 @@ class _RowItemReader:
                 row = block[at + 14 : column_at]
                 at = stop
         except struct.error:
-            raise _build_truncated_error(end - at) from None
+            raise WireFormatError(_TRUNCATED_PROBLEM) from None
         self.offset = at
         self.rows.append((row, values))
 
     def _read_equal_rows(self, start: int, size: int, number: int) -> int:
-        """Read the next rows that have the shape of the last one, and return how many.
+        """Decode the next rows that have the lengths and columns of the last; return how many.
 
         Args:
             start: offset of the row before.
@@ -172,10 +179,11 @@ class _RowItemReader:
 
     @property
     def _bytes_left(self) -> int:
+        """The number of bytes of the block that are not decoded yet."""
         return len(self.block) - self.offset
 
     def _count_same_length(self, number: int, limit: int) -> int:
-        """Return how many of the next rows have as many cells as the last one, up to `limit`."""
+        """Return how many of the next rows, at most `limit`, have as many cells as the last."""
         if self._has_equal_counts:
             return limit
         count = self.counts[number - 1]
@@ -212,10 +220,11 @@ class _RowShape:
         self.size = at - start
 
     def _record_fixed_bytes(self, place: int, data: bytes) -> None:
+        """Add bytes at an offset of the row that all rows of this shape share."""
         self._fixed_bytes += ((place + i, data[i : i + 1]) for i in range(len(data)))
 
     def count_repeats(self, block: bytes, offset: int, limit: int) -> int:
-        """Return how many rows from an offset on have this shape, up to `limit`.
+        """Return how many consecutive rows at an offset, at most `limit`, have this shape.
 
         A byte that must be equal is compared in all of the rows together.
         """
@@ -229,7 +238,7 @@ class _RowShape:
         return limit
 
     def build_decoder(self, names: list[bytes]) -> Callable[[Any], list[RowItem]]:
-        """Return the function that builds rows from unpacked bytes."""
+        """Return a function that converts unpacked rows of this shape to row items."""
         if len(names) == 1:
             name = names[0]
             if self._timestamps:
@@ -241,18 +250,3 @@ class _RowShape:
                 for row, *fields in run
             ]
         return lambda run: [(row, dict(zip(names, values, strict=True))) for row, *values in run]
-
-
-def _build_lengths_error(
-    total: int, key_bytes: int, value_bytes: int, row_bytes: int
-) -> WireFormatError:
-    """Return the error for a cell whose parts are longer than itself."""
-    parts = f"{key_bytes:,} of key, {value_bytes:,} of value, {row_bytes:,} of row"
-    return WireFormatError(f"a cell of {total:,} bytes with {parts}", "parts that fit in the whole")
-
-
-def _build_truncated_error(bytes_off: int) -> WireFormatError:
-    """Return the error for a block that does not end with its last cell."""
-    return WireFormatError(
-        f"a cell that ends {bytes_off:,} bytes from the end of its block", "whole ones"
-    )
