@@ -112,7 +112,7 @@ def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool)
         error.server,
     )
     simple = java.rpartition(".")[2]
-    assert str(error).startswith(f"rs1:16020: {simple}: it is so.")
+    assert str(error).startswith(f"rs1:16020: HBase answered {simple}: it is so.")
 
 
 def test_every_java_class_maps_to_one_error() -> None:
@@ -252,8 +252,8 @@ def test_a_failed_batch_groups_its_failures() -> None:
     assert [2, 3, 7] == [one.index for one in error.failures]
     lines = str(error).splitlines()
     assert "t1: 3 of 10 actions failed, the others are applied." == lines[0]
-    assert "2 on rs1:1, region b't1,,1', first index 3 row b'r3'" in lines[1]
-    assert "1 on rs2:1" in lines[2]
+    assert "2 actions on rs1:1, region b't1,,1', first index 3, row b'r3'" in lines[1]
+    assert "1 action on rs2:1" in lines[2]
     assert (7, b"r7", b"t1,,1", "rs1:1", gone) == error.failures[-1]
 
 
@@ -262,6 +262,8 @@ def test_a_failed_batch_prints_five_groups() -> None:
     gone = TableNotFound("t1", "it is gone")
     failures = [FailedAction(n, b"r", b"t1,%d" % n, "rs1:1", gone) for n in range(1_000)]
     error = PartialBatchFailure("t1", failures, 1_000)
-    assert 7 == len(str(error).splitlines())
-    assert str(error).endswith("… and 995 more groups")
+    lines = str(error).splitlines()
+    assert 8 == len(lines)
+    assert "… and 995 more groups" == lines[6]
+    assert "Send the failed actions again; `failures` lists them." == lines[7]
     assert 1_000 == len(error.failures)

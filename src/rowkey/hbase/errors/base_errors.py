@@ -9,7 +9,7 @@ from rowkey.errors import InvalidArgument, OneMistakeError, Unavailable
 
 
 class HBaseError(OneMistakeError):
-    """An error that a cluster answers, or that the client raises when there is no answer.
+    """The base of all errors that an HBase cluster answers, or the client raises without an answer.
 
     Args:
         path: the server ("host:port") or the table that the error is about.
@@ -59,7 +59,7 @@ class HBaseError(OneMistakeError):
         self.created_at = monotonic()
 
     def copy_error(self) -> Self:
-        """Return a copy to raise in another thread: a raised error belongs to one thread."""
+        """Return a copy of the error, to raise it in another thread."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.args = self.args
@@ -70,20 +70,21 @@ class InvalidRequest(HBaseError, InvalidArgument):
     """The request can never succeed: change it."""
 
     is_retriable = False
+    advice = "Correct the request: sending it again cannot help."
 
 
 class StaleLocationError(HBaseError, Unavailable):
     """The region is no longer on that server: look up its location again."""
 
     is_retriable = True
-    advice = "Look up the region again."
+    advice = "Try again; if this lasts, check in HBase's web UI that the region is open."
 
 
 class BusyError(HBaseError, Unavailable):
     """The server is the right one but cannot answer now: retry later."""
 
     is_retriable = True
-    advice = "Retry later."
+    advice = "Wait a moment and try again."
 
 
 class ServerGone(HBaseError, Unavailable):
@@ -97,26 +98,27 @@ class ServerGone(HBaseError, Unavailable):
 
     is_retriable = True
     is_outcome_unknown = True
-    advice = "Look up its regions again."
+    advice = "Try again; if this lasts, check that the server runs and can be reached."
 
 
 class ScannerLost(HBaseError, Unavailable):
     """The scanner cannot continue: open a new one after the last row."""
 
     is_retriable = True
-    advice = "Open a new scanner after the last row."
+    advice = "Scan again from the row after the last one returned."
 
 
 class RetryNowError(HBaseError, Unavailable):
     """The server cut off its answer to keep it small: request the rest at once."""
 
     is_retriable = True
-    advice = "Retry at once."
+    advice = "Send the remaining actions again, fewer at a time."
 
 
 class RemoteError(HBaseError, Unavailable):
-    """A Java class that this client does not know; it is retried a few times."""
+    """The server sent a Java exception that this client does not know; retried a few times."""
 
     is_retriable = True
     is_likely_permanent = True
     is_outcome_unknown = True
+    advice = "Look for this exception in the server's log, or try again later."

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from rowkey.errors import Closed, NotSupported, Unavailable
+from rowkey.errors import Closed, NotSupported, OneMistakeError, Unavailable
 from rowkey.hbase.errors.base_errors import HBaseError, InvalidRequest, ServerGone
 from rowkey.hbase.errors.server_errors import HBASE_PACKAGE
-from rowkey.messages import shorten_text
+from rowkey.messages import pluralize, shorten_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 class ConnectionLost(ServerGone):
-    """The server refused the connection, or closed it."""
+    """The server refused the connection or closed it, or the client dropped it."""
 
 
 class UnknownHost(ServerGone):
@@ -23,7 +23,7 @@ class UnknownHost(ServerGone):
 
     is_likely_permanent = True
     is_outcome_unknown = False
-    advice = "Check the name, and that this machine can resolve it."
+    advice = "Check the host name, and that this machine can resolve it."
 
 
 class CallTimedOut(ServerGone):
@@ -42,14 +42,25 @@ class HeaderRefused(ServerGone):
     """
 
     is_likely_permanent = True
-    advice = "Check that the address is the HBase server's own port, not its web page's."
+    advice = "Check that the address is the HBase server's RPC port, not that of its web UI."
 
 
 class MalformedAnswer(ServerGone):
-    """The server's answer is not HBase's protocol; the connection is closed."""
+    """The server's answer does not follow HBase's protocol; the connection is closed."""
 
     is_likely_permanent = True
-    advice = "Check that the address is the HBase server's own port, not its web page's."
+    advice = (
+        "Check that the address is the HBase server's RPC port, not that of its web UI;"
+        " if it is, report this as a defect of rowkey."
+    )
+
+    @classmethod
+    def from_wire_error(
+        cls, path: str, problem: OneMistakeError, server: str | None = None
+    ) -> MalformedAnswer:
+        """Convert the error of decoding an answer; `path` names the server or the answer."""
+        mistake = problem.mistake
+        return cls(path, mistake.problem, mistake.expected, server=server)
 
 
 class FatalConnection(InvalidRequest):
@@ -61,13 +72,14 @@ class FatalConnection(InvalidRequest):
         f"{HBASE_PACKAGE}ipc.EmptyServiceNameException",
         f"{HBASE_PACKAGE}ipc.UnknownServiceException",
     )
+    advice = "Check that the address is that of an HBase master or region server."
 
 
 class AuthenticationNeeded(HBaseError, NotSupported):
     """The cluster requires Kerberos, a token or TLS, which this client does not support."""
 
     java_names = (f"{HBASE_PACKAGE}ipc.BadAuthException",)
-    advice = "Ask a cluster without security, or go through its Thrift or REST server."
+    advice = "Use a cluster without Kerberos and TLS, or its Thrift or REST server."
 
 
 class OperationTimedOut(HBaseError, Unavailable, TimeoutError):
@@ -78,8 +90,11 @@ class OperationTimedOut(HBaseError, Unavailable, TimeoutError):
         problem: what took too long.
         last_error: the error of the last attempt, if there was one.
         attempts: how many attempts there were.
+        remedy: what to do; by default the last error, or `advice`.
         about: `server`, `region` and `row`, as every error here has them.
     """
+
+    advice = "Try again later, or allow more time (operation_timeout_s or wait_s)."
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Create the object by `TimeoutError`, the only one of its builtin bases that can."""
@@ -92,10 +107,11 @@ class OperationTimedOut(HBaseError, Unavailable, TimeoutError):
         *,
         last_error: HBaseError | None = None,
         attempts: int = 0,
+        remedy: str = "",
         **about: Any,
     ) -> None:
-        text = f"{problem} ({attempts} attempts)" if attempts else problem
-        remedy = f"Last error: {last_error}" if last_error else ""
+        text = f"{problem} ({pluralize(attempts, 'attempt')})" if attempts else problem
+        remedy = f"Last error: {last_error}" if last_error else remedy
         super().__init__(path, text, remedy=remedy, **about)
         self.last_error = last_error
         self.attempts = attempts
@@ -104,10 +120,10 @@ class OperationTimedOut(HBaseError, Unavailable, TimeoutError):
 class ClientClosed(HBaseError, Closed):
     """The client is closed, or was closed during the call."""
 
-    advice = "Connect again."
+    advice = "Open a new client by connect()."
 
-    def __init__(self, problem: str = "it is closed") -> None:
-        super().__init__("client", problem, "an open client")
+    def __init__(self, problem: str = "the client is closed") -> None:
+        super().__init__("client", problem)
 
 
 class MaybeApplied(HBaseError, Unavailable):
@@ -116,7 +132,7 @@ class MaybeApplied(HBaseError, Unavailable):
     Source: HBase 2.6.4, an increment retried after its region moved was applied twice.
     """
 
-    advice = "Read the row to see what it holds."
+    advice = "Read the row to see whether the change is there, before you repeat it."
 
 
 class FailedAction(NamedTuple):
@@ -124,7 +140,7 @@ class FailedAction(NamedTuple):
 
     Args:
         index: its index in the batch, from 0.
-        row: its row.
+        row: its row key.
         region: full name of the region, or None if it was never found.
         server: "host:port", or None.
         error: why it failed.
@@ -151,11 +167,12 @@ class PartialBatchFailure(HBaseError, Unavailable):
     """
 
     def __init__(self, path: str, failures: Iterable[FailedAction], action_count: int) -> None:
-        self.failures = tuple(sorted(failures, key=lambda one: one.index))
+        self.failures = tuple(sorted(failures, key=lambda failure: failure.index))
         self.count = action_count
         what = f"{len(self.failures):,} of {action_count:,} actions failed, the others are applied"
-        super().__init__(path, what, remedy="\n".join(self._format_groups()))
-        self.args = ("\n".join((f"{shorten_text(path)}: {what}.", *self._format_groups())),)
+        lines = [*self._format_groups(), "Send the failed actions again; `failures` lists them."]
+        super().__init__(path, what, remedy="\n".join(lines))
+        self.args = ("\n".join((f"{shorten_text(path)}: {what}.", *lines)),)
 
     def _format_groups(self) -> list[str]:
         """Return one line for each group of failures of the same error, server and region."""
@@ -168,10 +185,13 @@ class PartialBatchFailure(HBaseError, Unavailable):
 
 
 def _get_group_key(failure: FailedAction) -> tuple[str, str, bytes]:
+    """Return the error class, server and region of a failure, by which the text groups them."""
     return (type(failure.error).__name__, failure.server or "", failure.region or b"")
 
 
 def _format_group(group: list[FailedAction]) -> str:
+    """Return one line about failures of the same error, server and region."""
     first = group[0]
-    place = f"{first.server or 'no server'}, region {first.region!r}"
-    return f"{len(group):,} on {place}, first index {first.index} row {first.row!r}: {first.error}"
+    where = f"{first.server or 'no server'}, region {first.region!r}"
+    count = pluralize(len(group), "action")
+    return f"{count} on {where}, first index {first.index}, row {first.row!r}: {first.error}"

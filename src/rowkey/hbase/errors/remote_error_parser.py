@@ -31,7 +31,7 @@ def parse_remote_error(
     port: int | None = None,
     server: str | None = None,
 ) -> HBaseError:
-    r"""Return the error for a Java exception that a server sent.
+    r"""Convert a Java exception that a server sent to an error of this client.
 
     Args:
         java_class: full name of the Java class.
@@ -47,12 +47,14 @@ def parse_remote_error(
 
     >>> text = "org.apache.hadoop.hbase.TableNotFoundException: t1\n\tat java…"
     >>> print(parse_remote_error("org.apache.hadoop.hbase.TableNotFoundException", text, True))
-    server: TableNotFoundException: t1. Check its name, or create it.
+    server: HBase answered TableNotFoundException: t1. Check the name, or create the table.
     """
     message = _extract_message(java_class, stack_trace)
     error_class = _choose_error_class(java_class, message, do_not_retry)
     simple_name = java_class.rpartition(".")[2] or "an error without a class"
-    what = f"{simple_name}: {message}" if message else simple_name
+    what = (
+        f"HBase answered {simple_name}: {message}" if message else f"HBase answered {simple_name}"
+    )
     error = error_class(
         server or "server", what, java_class=java_class, remote_message=message, server=server
     )
@@ -62,11 +64,13 @@ def parse_remote_error(
 
 
 def _extract_message(java_class: str, stack_trace: str) -> str:
+    """Return the message of a Java exception: the first line of its trace without the class."""
     first = stack_trace[:_MAX_TRACE_CHARS].partition("\n")[0].strip()
     return first.removeprefix(java_class).removeprefix(":").strip()
 
 
 def _choose_error_class(java_class: str, message: str, do_not_retry: bool) -> type[HBaseError]:
+    """Return the error class for a Java class, its message and the server's retry flag."""
     known = _CLASSES_BY_JAVA_NAME.get(java_class)
     if known is None and java_class.startswith(HBASE_PACKAGE):  # classes change packages by version
         known = _CLASSES_BY_SIMPLE_NAME.get(java_class.rpartition(".")[2])
@@ -107,6 +111,7 @@ Source: HBase 2.6.4, all with do_not_retry false.
 
 
 def _is_client_mistake(message: str) -> bool:
+    """Return whether the message of an IOException blames the request, so no retry can help."""
     return message.startswith(_CLIENT_MISTAKE_PREFIXES)
 
 
@@ -120,6 +125,7 @@ _MOVE_PATTERNS: Final = {
 
 
 def _parse_move(error: RegionMoved, text: str, host: str | None, port: int | None) -> None:
+    """Set the new server of a moved region in its error, from the answer or the error's text."""
     matches = {name: pattern.search(text) for name, pattern in _MOVE_PATTERNS.items()}
     values = {name: match[1] for name, match in matches.items() if match}
     text_port = int(values["port"]) if "port" in values else None
@@ -130,10 +136,12 @@ def _parse_move(error: RegionMoved, text: str, host: str | None, port: int | Non
 
 
 def _filter_port(port: int | None) -> int | None:
+    """Return a port, or None if it is not valid."""
     return port if port is not None and 0 < port < 65_536 else None
 
 
 def _list_error_classes(module: ModuleType) -> list[type[HBaseError]]:
+    """Return the subclasses of `HBaseError` that a module defines or imports."""
     values = vars(module).values()
     return [value for value in values if isinstance(value, type) and issubclass(value, HBaseError)]
 

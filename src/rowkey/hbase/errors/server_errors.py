@@ -22,6 +22,7 @@ HBASE_PACKAGE: Final = "org.apache.hadoop.hbase."
 
 
 def _qualify_names(*names: str) -> tuple[str, ...]:
+    """Return Java class names with HBase's package in front."""
     return tuple(f"{HBASE_PACKAGE}{name}" for name in names)
 
 
@@ -45,14 +46,14 @@ class TableNotFound(InvalidRequest):
     """No table has that name."""
 
     java_names = _qualify_names("TableNotFoundException")
-    advice = "Check its name, or create it."
+    advice = "Check the name, or create the table."
 
 
 class TableExists(InvalidRequest):
     """A table with that name exists."""
 
     java_names = _qualify_names("TableExistsException")
-    advice = "Take another name, or delete that table."
+    advice = "Choose another name, or delete that table first."
 
 
 class TableNotDisabled(InvalidRequest):
@@ -73,7 +74,7 @@ class NoSuchColumnFamily(InvalidRequest):
     """The table has no such column family."""
 
     java_names = _qualify_names("regionserver.NoSuchColumnFamilyException")
-    advice = "Name a family of the table, or add it."
+    advice = "Name a column family of the table, or add it."
 
 
 class NamespaceNotFound(InvalidRequest):
@@ -87,36 +88,42 @@ class NamespaceExist(InvalidRequest):
     """A namespace with that name exists."""
 
     java_names = _qualify_names("NamespaceExistException")
+    advice = "Use that namespace, or choose another name."
 
 
 class InvalidFamilyOperation(InvalidRequest):
     """The column family to add exists, or the one to change does not."""
 
     java_names = _qualify_names("InvalidFamilyOperationException")
+    advice = "Check which column families the table has with describe_table."
 
 
 class ConstraintViolated(InvalidRequest):
-    """The cluster forbids it; a namespace that has tables cannot be deleted."""
+    """A rule of the cluster forbids the request, such as deleting a namespace with tables."""
 
     java_names = _qualify_names("constraint.ConstraintException")
+    advice = "Remove what the message names; a namespace must have no tables to be deleted."
 
 
 class MergeRegion(InvalidRequest):
     """These regions cannot be merged: not adjacent, not two, or just split."""
 
     java_names = _qualify_names("exceptions.MergeRegionException")
+    advice = "Name two adjacent regions; if one was just split, compact the table first."
 
 
 class UnknownRegion(InvalidRequest):
     """The master knows no region with that (encoded) name."""
 
     java_names = _qualify_names("UnknownRegionException")
+    advice = "List the regions again and name a current one."
 
 
 class WrongRow(InvalidRequest):
     """A cell belongs to another row than its mutation."""
 
     java_names = _qualify_names("client.WrongRowIOException")
+    advice = "Send each cell with the mutation of its own row."
 
 
 class SnapshotProblem(InvalidRequest):
@@ -130,10 +137,11 @@ class SnapshotProblem(InvalidRequest):
         "snapshot.CorruptedSnapshotException",
         "snapshot.TablePartiallyOpenException",
     )
+    advice = "Check the names of snapshot and table; list_snapshots lists the snapshots."
 
 
 class AccessDenied(InvalidRequest):
-    """The user has no permission for it."""
+    """The user has no permission for the request."""
 
     java_names = (
         *_qualify_names("security.AccessDeniedException"),
@@ -151,6 +159,7 @@ class IllegalArgument(InvalidRequest):
         "org.apache.hbase.thirdparty.com.google.protobuf.UninitializedMessageException",
         "org.apache.hbase.thirdparty.com.google.protobuf.InvalidProtocolBufferException",
     )
+    advice = "Check the arguments; if they are valid, report this as a defect of rowkey."
 
 
 class NotServingRegion(StaleLocationError):
@@ -163,7 +172,7 @@ class RegionMoved(StaleLocationError):
     """The region moved to the server that the error names; that may be an earlier location.
 
     Attributes:
-        host: server it went to, or None if the text does not tell.
+        host: server it moved to, or None if the text does not name it.
         port: its port.
         start_code: its start code.
         seqnum: number of the region's opening there; older than the cached one = stale hint.
@@ -201,12 +210,14 @@ class RegionTooBusy(BusyError):
     """The region's memory is full until it is flushed; nothing was applied."""
 
     java_names = _qualify_names("RegionTooBusyException")
+    advice = "Wait until the region has flushed its memstore, then write again."
 
 
 class CallQueueTooBig(BusyError):
     """Too many calls wait at the server."""
 
     java_names = _qualify_names("CallQueueTooBigException")
+    advice = "Wait a moment and try again, with fewer requests at a time."
 
 
 class CallDropped(BusyError):
@@ -219,6 +230,7 @@ class RpcThrottling(BusyError):
     """The user, table or namespace has used up its quota for now."""
 
     java_names = _qualify_names("quotas.RpcThrottlingException", "quotas.ThrottlingException")
+    advice = "Wait until the quota allows more requests, or raise it."
 
 
 class MasterInitializing(BusyError):
@@ -228,6 +240,7 @@ class MasterInitializing(BusyError):
         "PleaseHoldException",
         "NotAllMetaRegionsOnlineException",
     )
+    advice = "Wait until the master is initialized, then try again."
 
 
 class TimeoutIO(BusyError):
@@ -241,6 +254,7 @@ class ServerNotRunningYet(BusyError):
     """The server is starting; its regions may be opened elsewhere, so look them up again."""
 
     java_names = _qualify_names("ipc.ServerNotRunningYetException")
+    advice = "Wait until the server has started, then try again."
 
 
 class RegionServerStopped(ServerGone):
@@ -264,7 +278,7 @@ class NotMaster(ServerGone):
 
     java_names = _qualify_names("exceptions.MasterStoppedException", "MasterNotRunningException")
     is_outcome_unknown = False
-    advice = "Look up which master is active."
+    advice = "Try again when another master is active."
 
 
 class UnknownScanner(ScannerLost):
@@ -295,3 +309,4 @@ class RetryImmediately(RetryNowError):
     """The server requests a retry at once."""
 
     java_names = _qualify_names("RetryImmediatelyException")
+    advice = "Try again."
