@@ -114,11 +114,11 @@ def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_conne
 @pytest.mark.parametrize(
     ("hosts", "said"),
     [
-        ("no-such-host.invalid", "the name no-such-host.invalid cannot be resolved: "),
-        ("127.0.0.1:1", "it does not accept connections: Connection refused"),
+        ("no-such-host.invalid", "the host name no-such-host.invalid cannot be resolved: "),
+        ("127.0.0.1:1", "the server does not accept connections: Connection refused"),
         (
             "127.0.0.1:1,no-such-host.invalid",
-            "(the name no-such-host.invalid cannot|it does not accept)",
+            "(the host name no-such-host.invalid cannot|the server does not accept)",
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
         client.stop()
         client.close()
     told = told_by_each(open_catalog(zookeeper.url(root, "500ms")))
-    assert all("the access list of the znode does not allow it (NoAuth)" in said
+    assert all("the access list (ACL) of the znode does not allow this (NoAuth)" in said
                for said in told.values())  # fmt: skip
     assert f"{root}/tables/logs: " in told["read"]
 

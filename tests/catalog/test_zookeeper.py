@@ -101,7 +101,7 @@ def test_urls(where: str, told: str, seconds: float) -> None:
         ("zookeeper://", r"catalog.hosts\[0\]: the host is empty"),
         ("zookeeper://zk1:0", "'0' is not a port"),
         ("zookeeper://zk1/a/../b", "is not a znode path"),
-        ("zookeeper://u:secret@zk1", "it has a login"),
+        ("zookeeper://u:secret@zk1", "the URL has a login"),
         (
             "zookeeper://zk1?timeout=",
             "the timeout '' is not valid; expected a time from 10ms to 10m",

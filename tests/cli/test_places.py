@@ -111,7 +111,7 @@ def test_a_cluster_that_does_not_answer_is_told(things: Path) -> None:
     done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
     assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert done.err.startswith("rowkey: hbase://localhost:1/hbase: ")
-    assert "localhost:1: it does not accept connections" in done.err
+    assert "localhost:1: the server does not accept connections" in done.err
 
 
 @pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])

@@ -84,6 +84,6 @@ def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
     assert (4, "") == (done.code, done.out)
     assert (
         "rowkey: zookeeper://127.0.0.1:1/rowkey/tables/away: ZooKeeper does not answer within "
-        "0.2 s: it does not accept connections: Connection refused.\n"
+        "0.2 s: the server does not accept connections: Connection refused.\n"
     ) == done.err
     assert entry.exists()

@@ -77,30 +77,30 @@ _SESSION_ANSWER_BYTES = (36, 37)
 """Lengths of a server's first frame, without and with the flag for read-only servers.
 Source: zookeeper.jute, ConnectResponse with a password of 16 bytes."""
 
-_NOT_ZOOKEEPER = "its answer is not ZooKeeper's"
+_NOT_ZOOKEEPER = "the server does not speak ZooKeeper's protocol"
 _REASON_TEXTS = {
-    "socket connection broken": "it closed the connection, as a server without a quorum does",
-    "socket time-out during read": "it accepts connections, and answers nothing",
-    "outstanding heartbeat ping not received": "it answers nothing",
-    "timed out": "it does not accept connections in time",
-    "Connection refused": "it does not accept connections: Connection refused",
+    "socket connection broken": "the server closed the connection, as one without a quorum does",
+    "socket time-out during read": "the server accepts connections but does not answer",
+    "outstanding heartbeat ping not received": "the server does not answer",
+    "timed out": "the server does not accept connections in time",
+    "Connection refused": "the server does not accept connections: Connection refused",
     "invalid server response": _NOT_ZOOKEEPER,
-    "Session has expired": "it refused the session",
+    "Session has expired": "the server refused the session, because it has expired",
 }
-"""Our words for what kazoo says of a connection."""
+"""Messages for what kazoo logs of a failed connection."""
 
 _LOST_ERRORS = (SessionExpiredError, SessionMovedError, RequestTimeoutError)
 _MAX_SERVER_CODE = -100
 _DENIAL_REASONS: Mapping[type[Exception], str] = {
-    NoAuthError: "the access list of the znode does not allow it (NoAuth)",
-    AuthFailedError: "it wants a login, and rowkey logs in to no ZooKeeper",
-    InvalidACLError: "it takes no znode without an access list of its own (InvalidACL)",
-    NotReadOnlyCallError: "the server has lost the others and is read-only",
+    NoAuthError: "the access list (ACL) of the znode does not allow this (NoAuth)",
+    AuthFailedError: "ZooKeeper requires a login, which rowkey does not support (AuthFailed)",
+    InvalidACLError: "ZooKeeper requires an access list (ACL) for each new znode (InvalidACL)",
+    NotReadOnlyCallError: "the server has lost its quorum and is read-only",
 }
 
 
 class ZooKeeperConnection:
-    """One session with an ensemble, kept by the threads of kazoo until `close`.
+    """A session with a ZooKeeper ensemble, kept alive by the threads of kazoo until `close`.
 
     Args:
         hosts: `host:port` of each server, with commas between them.
@@ -148,7 +148,7 @@ class ZooKeeperConnection:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a server answers now."""
+        """Whether the session is connected to a ZooKeeper server now."""
         return bool(self._connected.is_set())
 
     @property
@@ -158,12 +158,12 @@ class ZooKeeperConnection:
 
     @property
     def is_dead(self) -> bool:
-        """Whether to open another one: a thread has ended, or the session is too old to go on."""
+        """Whether a new connection is needed: a thread has ended, or it was away for too long."""
         disconnected_s = 0.0 if self.is_connected else monotonic() - self._disconnected_s
         return self._handler.thread_ended.is_set() or disconnected_s > RENEW_AFTER_S
 
     def get_last_reason(self, default: str) -> str:
-        """Return why there was no connection the last time that there was none."""
+        """Return why connecting last failed, or the default if that is unknown."""
         return self._reasons.last_reason or default
 
     def wait_until_ready(self, deadline_s: float) -> None:
@@ -182,12 +182,12 @@ class ZooKeeperConnection:
                     compute_remaining_s(deadline_s),
                 )
             if not self.is_connected:
-                raise self._build_unreachable("no server answers in time", is_sent=False)
+                raise self._build_unreachable("no ZooKeeper server answered in time", is_sent=False)
             if not all(
                 self._wait_for_answer(request, deadline_s) for request in self._unanswered_requests
             ):
                 raise self._build_unreachable(
-                    "it has not answered the requests before this one", is_sent=False
+                    "the server has not answered the requests before this one", is_sent=False
                 )
             self._unanswered_requests = ()
             if self.is_connected:
@@ -196,7 +196,7 @@ class ZooKeeperConnection:
     def send_requests(
         self, request: Callable[[KazooClient], Sequence[Any]], deadline_s: float
     ) -> list[Any]:
-        """Return the answers to requests that are sent together, each with a value or an error.
+        """Send requests together and wait; return kazoo's answers, each with a value or an error.
 
         Args:
             request: hands the requests to a client of kazoo.
@@ -208,7 +208,7 @@ class ZooKeeperConnection:
         answers = self._unanswered_requests = list(request(self.client))
         for answer in answers:
             if not self._wait_for_answer(answer, deadline_s):
-                raise self._build_unreachable("it does not answer in time", is_sent=True)
+                raise self._build_unreachable("the server did not answer in time", is_sent=True)
         self._unanswered_requests = ()
         for answer in answers:
             if isinstance(answer.exception, Exception) and _is_lost(answer.exception):
@@ -217,14 +217,14 @@ class ZooKeeperConnection:
         return answers
 
     def _wait_for_answer(self, answer: Any, deadline_s: float) -> bool:
-        """Wait for an answer, and return whether it came; none comes once the thread has ended."""
+        """Wait for an answer of kazoo; return whether it came before the deadline."""
         while not answer.wait(min(_POLL_S, compute_remaining_s(deadline_s))):
             if self._handler.thread_ended.is_set() or not compute_remaining_s(deadline_s):
                 return bool(answer.ready())
         return True
 
     def read_znodes(self, paths: Sequence[str], deadline_s: float) -> list[Znode | None]:
-        """Return znodes, no older than the call; None for one that is missing.
+        """Read znodes, no older than the call; None for one that is missing.
 
         They are read in this order, in one round trip.
 
@@ -244,7 +244,7 @@ class ZooKeeperConnection:
         return [None if answer is None else _build_znode(*answer) for answer in answers]
 
     def list_children(self, path: str, deadline_s: float) -> list[str]:
-        """Return the names below a znode, in no order; none if it is missing.
+        """Return the names of a znode's children, in no order; none if it is missing.
 
         Raises:
             ZooKeeperUnreachable: no answer came in time.
@@ -258,10 +258,10 @@ class ZooKeeperConnection:
     def _read_answers(
         self, path: str, request: Callable[[KazooClient], list[Any]], deadline_s: float
     ) -> list[Any]:
-        """Return the values that requests read, None for a missing znode."""
+        """Send read requests after a sync; return their values, None for a missing znode."""
 
         def request_after_sync(client: KazooClient) -> list[Any]:
-            # A server answers from its own copy, which may be old; after a sync it is not.
+            """Send a sync before the requests, so that the server has the newest data."""
             return [client.sync_async(path), *request(client)]
 
         return [
@@ -279,6 +279,7 @@ class ZooKeeperConnection:
         """
 
         def stop() -> None:
+            """Stop the client of kazoo, and ignore its errors."""
             with suppress(Exception):
                 self.client.stop()
             with suppress(Exception):
@@ -294,7 +295,7 @@ class ZooKeeperConnection:
             stopper.join(compute_remaining_s(deadline_s))
 
     def _handle_state(self, state: str) -> None:
-        """Note a change of the connection; its thread calls this, and must not wait for itself."""
+        """Record that kazoo's connection was made or lost; kazoo calls this in its own thread."""
         if state != KazooState.CONNECTED:
             self._disconnected_s = monotonic()
             return
@@ -305,13 +306,14 @@ class ZooKeeperConnection:
             self._handler.dispatch_callback(Callback("session", self._on_connect, (self,)))
 
     def _build_unreachable(self, default_reason: str, *, is_sent: bool) -> ZooKeeperUnreachable:
+        """Return the error for an unanswered request, with the last reason that kazoo gave."""
         reason = self.get_last_reason(default_reason)
         error_class = NotZooKeeper if reason.startswith(_NOT_ZOOKEEPER) else ZooKeeperUnreachable
         return error_class(reason, is_sent=is_sent)
 
 
 class _QuietHandler(SequentialThreadingHandler):  # type: ignore[misc]
-    """Starts the threads of kazoo so that none prints why it ends, and cuts its connection."""
+    """The threads and the socket of a kazoo client; it logs why threads end."""
 
     def __init__(self, state_changed: Condition, connect_timeout_s: float) -> None:
         super().__init__()
@@ -322,13 +324,18 @@ class _QuietHandler(SequentialThreadingHandler):  # type: ignore[misc]
         self.thread_ended = Event()
 
     def spawn(self, func: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
+        """Start a thread of kazoo; log why it ends, and set `thread_ended`."""
+
         def run() -> None:
+            """Run the function of the thread until it ends."""
             try:
                 func(*args, **kwargs)
             except InterruptedError:
                 pass  # closed between two attempts to connect
             except Exception:
-                LOG.exception("a session with ZooKeeper has ended")
+                LOG.exception(
+                    "a thread of the ZooKeeper session has failed; a new session is opened"
+                )
             finally:
                 with self._state_changed:
                     self.thread_ended.set()
@@ -339,6 +346,7 @@ class _QuietHandler(SequentialThreadingHandler):  # type: ignore[misc]
     def create_connection(
         self, address: Any, timeout: float | None = None, **options: Any
     ) -> socket.socket:
+        """Open kazoo's connection to a server, with a timeout and checked frame lengths."""
         bound_s = min(timeout or self._connect_timeout_s, self._connect_timeout_s)
         plain = super().create_connection(address, timeout=bound_s, **options)
         connected = self._socket = _FrameCheckingSocket(fileno=plain.detach())
@@ -348,7 +356,7 @@ class _QuietHandler(SequentialThreadingHandler):  # type: ignore[misc]
         return connected
 
     def cut_connection(self) -> None:
-        """End the connection at once, and each later one: the thread that reads from it wakes."""
+        """Shut down the socket, now and after each reconnect, so that kazoo's thread ends."""
         self._is_cut = True
         if self._socket is not None:
             with suppress(OSError):
@@ -356,7 +364,7 @@ class _QuietHandler(SequentialThreadingHandler):  # type: ignore[misc]
 
 
 class _FrameCheckingSocket(socket.socket):
-    """A socket that reads no frame whose length cannot be ZooKeeper's.
+    """A socket that rejects a frame whose length is not valid in ZooKeeper's protocol.
 
     kazoo reads the 4 bytes of a length, and then as many bytes as the length says.
     """
@@ -364,20 +372,22 @@ class _FrameCheckingSocket(socket.socket):
     _has_session_answer = False
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Receive bytes; raise OSError if `size`, the length of a frame, is not ZooKeeper's."""
         is_valid = size <= MAX_FRAME_BYTES
         if not self._has_session_answer and size > _LENGTH_BYTES:
             self._has_session_answer, is_valid = True, size in _SESSION_ANSWER_BYTES
         if not is_valid:
-            raise OSError(errno.EPROTO, f"{_NOT_ZOOKEEPER}: a frame of {size:,} bytes")
+            raise OSError(errno.EPROTO, f"{_NOT_ZOOKEEPER}: a frame has {size:,} bytes")
         return super().recv(size, flags)
 
 
 class _ReasonRecorder(logging.LoggerAdapter):  # type: ignore[type-arg]
-    """Keeps the last reason that kazoo gives for having no connection; it raises none."""
+    """Stores the last warning that kazoo logs of a failed connection."""
 
     last_reason = ""
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        """Log a message of kazoo; store it as `last_reason` if it is a warning."""
         problem = sys.exc_info()[1]
         if level >= logging.WARNING and not isinstance(problem, RetryFailedError):
             self.last_reason = _describe_problem(problem, args) or self.last_reason
@@ -390,9 +400,9 @@ def compute_remaining_s(deadline_s: float) -> float:
 
 
 def _describe_problem(problem: BaseException | None, log_arguments: tuple[object, ...]) -> str:
-    """Return why there is no connection, from what kazoo logs of it; empty if it says nothing."""
+    """Return why connecting failed, from a warning that kazoo logs; may be empty."""
     if isinstance(problem, socket.gaierror) and log_arguments:
-        return f"the name {log_arguments[0]} cannot be resolved: {problem.strerror}"
+        return f"the host name {log_arguments[0]} cannot be resolved: {problem.strerror}"
     if isinstance(problem, struct.error):
         return _NOT_ZOOKEEPER
     text = str(log_arguments[-1]) if log_arguments else str(problem or "")
@@ -402,7 +412,7 @@ def _describe_problem(problem: BaseException | None, log_arguments: tuple[object
 
 
 def _get_value(answer: Any) -> Any:
-    """Return the value of an answer, None where the znode is missing.
+    """Return the value of an answer of kazoo, or None if the znode is missing.
 
     Raises:
         ZooKeeperDenied: the answer is another error.
@@ -415,7 +425,7 @@ def _get_value(answer: Any) -> Any:
 
 
 def _is_lost(problem: Exception) -> bool:
-    """Return whether the outcome of a request is unknown; an error of the server settles it.
+    """Return whether an error leaves the outcome of a request unknown.
 
     Source: KeeperException.Code: the errors of the server are -100 or below.
     """
@@ -425,7 +435,7 @@ def _is_lost(problem: Exception) -> bool:
 
 
 def describe_denial(problem: Exception) -> str:
-    """Return why ZooKeeper does not do what was requested, in words."""
+    """Return a message for an error with which ZooKeeper refuses a request."""
     for error_class, reason in _DENIAL_REASONS.items():
         if isinstance(problem, error_class):
             return reason
@@ -434,4 +444,5 @@ def describe_denial(problem: Exception) -> str:
 
 
 def _build_znode(data: bytes | None, stat: Any) -> Znode:
+    """Convert the data and status that kazoo read to a `Znode`."""
     return Znode(data or b"", stat.version, stat.czxid)

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class ZooKeeperUnreachable(Exception):
-    """No answer came in time.
+    """ZooKeeper did not answer a request in time.
 
     Args:
         reason: the reason, as far as it is known.
@@ -23,11 +23,11 @@ class NotZooKeeper(ZooKeeperUnreachable):
 
 
 class ZooKeeperDenied(Exception):
-    """ZooKeeper answered that it does not do what the request says."""
+    """ZooKeeper refused a request, for example because an access list forbids it."""
 
 
 class Znode(NamedTuple):
-    """A znode as it was read.
+    """The data and versions of a znode as it was read.
 
     Args:
         data: its bytes.
@@ -41,7 +41,7 @@ class Znode(NamedTuple):
 
 
 class ZnodeChange(NamedTuple):
-    """One step of a transaction; all its steps are done, or none.
+    """One step of a ZooKeeper transaction: check, set, create or delete a znode.
 
     Args:
         operation: what to do.

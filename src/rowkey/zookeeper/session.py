@@ -40,7 +40,7 @@ _ROLLBACK_ERRORS = (RolledBackError, RuntimeInconsistency)
 
 
 class ZooKeeperSession:
-    """A connection to an ensemble that all its users in a process share.
+    """A ZooKeeper session that all users of one ensemble in a process share.
 
     Args:
         hosts: `host:port` of each server, with commas between them.
@@ -56,21 +56,21 @@ class ZooKeeperSession:
         self._watches: set[_Watch] = set()
 
     def _reset(self) -> None:
-        """Forget the connection; a child of a fork has none of its parent's threads."""
+        """Create a new lock and no connection, also after a fork."""
         self._request_lock = Lock()
         self._connection: ZooKeeperConnection | None = None
         self._pid = os.getpid()
 
     @classmethod
     def acquire(cls, hosts: str) -> ZooKeeperSession:
-        """Return the session with an ensemble; end its use by `release`."""
+        """Return the shared session of an ensemble; the caller must call `release`."""
         with cls._shared_lock:
             session = cls._shared_sessions.setdefault((os.getpid(), hosts), cls(hosts))
             session.user_count += 1
             return session
 
     def release(self) -> None:
-        """End the use; the last user's call ends the session, within `CLOSE_TIMEOUT_S`."""
+        """Release the shared session; the last user's call closes it."""
         with self._shared_lock:
             self.user_count -= 1
             if self.user_count or self._pid != os.getpid():
@@ -81,14 +81,15 @@ class ZooKeeperSession:
             connection.close()
 
     def read_znodes(self, paths: Sequence[str], deadline_s: float) -> list[Znode | None]:
-        """Return znodes as `ZooKeeperConnection.read_znodes` does; read again after a loss."""
+        """Read znodes, None for a missing one; read again if the connection is lost."""
         return self._read(lambda connection: connection.read_znodes(paths, deadline_s), deadline_s)
 
     def list_children(self, path: str, deadline_s: float) -> list[str]:
-        """Return names as `ZooKeeperConnection.list_children` does; read again after a loss."""
+        """Return the names of a znode's children; read again if the connection is lost."""
         return self._read(lambda connection: connection.list_children(path, deadline_s), deadline_s)
 
     def _read(self, read: Callable[[ZooKeeperConnection], R], deadline_s: float) -> R:
+        """Read on the shared connection; read again after a loss, until the deadline."""
         while True:
             try:
                 with self._lock_connection(deadline_s) as connection:
@@ -110,6 +111,7 @@ class ZooKeeperSession:
         """
 
         def request(client: Any) -> list[Any]:
+            """Send the steps as one transaction."""
             transaction = client.transaction()
             for step in steps:
                 _add_step(transaction, step)
@@ -141,13 +143,14 @@ class ZooKeeperSession:
         return partial(self._watches.discard, watch)
 
     def _arm_watch(self, connection: ZooKeeperConnection, watch: _Watch) -> None:
-        """Have the server report the next change of a znode; it reports one change only.
+        """Ask the server to report the next change of a znode.
 
         The callback is called once that is arranged: it then reads what has changed before, and
         is called again for what changes later.
         """
 
         def handle_event(event: Any) -> None:
+            """Arm the watch again after a change; that also calls the callback."""
             # NONE: the connection is lost; on the next one all watches are armed again.
             if (
                 event.type != EventType.NONE
@@ -157,6 +160,7 @@ class ZooKeeperSession:
                 self._arm_watch(connection, watch)
 
         def notify_armed(_: Any) -> None:
+            """Call the callback when the server has armed the watch."""
             if watch in self._watches:
                 watch.notify()
 
@@ -170,7 +174,7 @@ class ZooKeeperSession:
 
     @contextmanager
     def _lock_connection(self, deadline_s: float) -> Iterator[ZooKeeperConnection]:
-        """Hold the connection for one call, ready for its requests.
+        """Lock the connection for one call, and wait until it is ready.
 
         Raises:
             ZooKeeperUnreachable: other threads hold it until the deadline, or there is none.
@@ -178,7 +182,7 @@ class ZooKeeperSession:
         if self._pid != os.getpid():
             self._reset()
         if not self._request_lock.acquire(timeout=compute_remaining_s(deadline_s)):
-            reason, connection = "other threads wait for its answers", self._connection
+            reason, connection = "other threads are waiting for answers", self._connection
             if connection is not None:
                 reason = connection.get_last_reason(reason)
             raise ZooKeeperUnreachable(reason, is_sent=False)
@@ -188,7 +192,7 @@ class ZooKeeperSession:
             self._request_lock.release()
 
     def _wait_until_ready(self, deadline_s: float) -> ZooKeeperConnection:
-        """Return a connection that is ready; a dead one is replaced until the deadline."""
+        """Wait until the connection is ready, and return it; a dead one is replaced."""
         while True:
             connection = self._renew_connection(deadline_s)
             try:
@@ -218,15 +222,15 @@ class _Watch:
         self.path, self._callback = path, callback
 
     def notify(self) -> None:
-        """Call the function, and log what it raises."""
+        """Call the callback, and log what it raises."""
         try:
             self._callback()
         except Exception:  # noqa: BLE001 - whatever it is, the other watches are still notified
-            LOG.exception("the callback of a watch has failed")
+            LOG.exception("the callback of a watch on znode %s has failed", self.path)
 
 
 def _add_step(transaction: Any, step: ZnodeChange) -> None:
-    """Add a step to a transaction of kazoo."""
+    """Add a step to a kazoo transaction."""
     if step.operation == "check":
         transaction.check(step.path, step.version)
     elif step.operation == "set":

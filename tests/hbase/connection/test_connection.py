@@ -96,15 +96,15 @@ def test_a_call_that_times_out_closes_the_connection() -> None:
 @pytest.mark.parametrize(
     ("raw", "kind", "words"),
     [
-        (b"", HeaderRefused, "hung up before its first answer; it may not offer ClientService"),
-        (b"\0\0\0\0", MalformedAnswer, "a frame of 0 bytes"),
-        (b"\xff\xff\xff\xff", MalformedAnswer, "a frame of 4,294,967,295 bytes"),
-        (b"\x40\0\0\1", MalformedAnswer, "a frame of 1,073,741,825 bytes"),
-        (b"\0\0\0\x02\x05\x08", MalformedAnswer, "a message of 5 bytes"),
-        (b"\0\0\0\x03\xff\xff\xff", MalformedAnswer, "end within a number"),
+        (b"", HeaderRefused, "before its first answer; it may not offer ClientService"),
+        (b"\0\0\0\0", MalformedAnswer, "a frame .* has 0 bytes"),
+        (b"\xff\xff\xff\xff", MalformedAnswer, "a frame .* has 4,294,967,295 bytes"),
+        (b"\x40\0\0\1", MalformedAnswer, "a frame .* has 1,073,741,825 bytes"),
+        (b"\0\0\0\x02\x05\x08", MalformedAnswer, "a message is 5 bytes long"),
+        (b"\0\0\0\x03\xff\xff\xff", MalformedAnswer, "the bytes end within a varint"),
         (b"HTTP/1.1 400 Bad Request\r\n", MalformedAnswer, "answers with HTTP"),
         (b"\x15\x03\x03\0\x02\x02\x46", AuthenticationNeeded, "answers with TLS"),
-        (b"\0\0\0\x10\x01", HeaderRefused, "hung up before its first answer"),
+        (b"\0\0\0\x10\x01", HeaderRefused, "closed the connection before its first answer"),
     ],
 )
 def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words: str) -> None:
@@ -231,7 +231,8 @@ def test_a_request_that_is_too_long_is_not_sent(
     monkeypatch.setattr("rowkey.hbase.wire.frames.MAX_FRAME_BYTES", 1000)
     with FakeServer(answering(lambda _: b"fine")) as server, closing(opened(server)) as line:
         with pytest.raises(
-            InvalidRequest, match=r"Multi is a request of 1,\d\d\d bytes; expected up to 1,000"
+            InvalidRequest,
+            match=r"Multi was not sent: it has 1,\d\d\d bytes; expected at most 1,000",
         ):
             line.send("Multi", b"", bytes(1000), deadline=soon())
         assert (b"fine", 0) == (asked(line), line.in_flight_count)
@@ -253,7 +254,7 @@ def test_cell_blocks_are_compressed_both_ways() -> None:
         found = line.send("Multi", b"", b"cells" * 100, deadline=soon()).result(soon()).cells
         empty = line.send("Multi", b"", deadline=soon()).result(soon()).cells
         codec = server.peers[0].header.get_text(4)
-        with pytest.raises(MalformedAnswer, match="not zlib"):
+        with pytest.raises(MalformedAnswer, match="not a zlib stream"):
             asked(line)
     packed, nothing = heard.get(), heard.get()
     assert (b"cells" * 100, b"", b"") == (found, empty, nothing)
@@ -323,4 +324,4 @@ def test_the_dump_shows_calls_in_flight() -> None:
         told["broken"],
     )
     assert told["bytes_sent"] > 0
-    assert "closed here" in broken
+    assert "the client closed the connection" in broken

@@ -83,5 +83,7 @@ def test_a_socket_that_is_not_connected_is_closed() -> None:
     """A refused connection leaves no socket open."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         free = listening.getsockname()
-    with pytest.raises(ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: it does not accept"):
+    with pytest.raises(
+        ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: the server does not accept"
+    ):
         connect_socket(free, Settings(), soon())

@@ -67,7 +67,7 @@ def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> Non
     inbox = FrameReader()
     inbox.fill_buffer(Taps(framed(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
     assert [b"fine"] == inbox.take_frames()
-    with pytest.raises(WireFormatError, match=f"a frame of {length:,} bytes, beginning with"):
+    with pytest.raises(WireFormatError, match=f"a frame that begins with .* has {length:,} bytes"):
         inbox.take_frames()
 
 

@@ -98,7 +98,9 @@ def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyP
     ):
         opening = pool.submit(asked, servers, server.address, b"x")
         began.wait(30)
-        with pytest.raises(ConnectionLost, match="another thread is still connecting to it"):
+        with pytest.raises(
+            ConnectionLost, match="another thread is still connecting to the server"
+        ):
             servers.get_connection(server.address, "ClientService", Deadline.from_now(0.05))
         assert [f"127.0.0.1:{server.address[1]} ClientService"] == servers.dump_state()["opening"]
         go.set()
@@ -242,7 +244,7 @@ def test_a_short_deadline_closes_no_connection() -> None:
             server.address, CallTimedOut(line.host_port, "Get was not answered")
         )
         assert other.failure is not None
-        with pytest.raises(ConnectionLost, match="there is no connection to it"):
+        with pytest.raises(ConnectionLost, match="there is no open connection to the server"):
             servers.get_open_connection(server.address, "AdminService")
 
 

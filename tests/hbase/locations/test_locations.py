@@ -213,8 +213,8 @@ def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
 def test_a_listing_waits_for_complete_regions() -> None:
     """A gap, an overlap or a closed region that lasts is in the error."""
     for change, says in (
-        ({"stop": b"a"}, "do not join at b'a': the next one starts at b'c'"),
-        ({"stop": b"e"}, "do not join at b'e': the next one starts at b'c'"),
+        ({"stop": b"a"}, "gap or overlap at b'a': the next region starts at b'c'"),
+        ({"stop": b"e"}, "gap or overlap at b'e': the next region starts at b'c'"),
         (
             {"state": "OPENING"},
             "the one that starts at b'' is OPENING",

@@ -133,15 +133,15 @@ def test_the_error_has_the_failure_of_each_node() -> None:
     with pytest.raises(ClusterNotFound) as caught:
         fakes.registry("hbase+master://m1,m2,m3").get_meta_server(soon())
     assert [
-        ("m1:16000", "its answer is malformed: end within a field", True),
-        ("m2:16000", "it does not know that yet", False),
+        ("m1:16000", "the answer is malformed: the bytes end within a protobuf field", True),
+        ("m2:16000", "the server does not know that yet", False),
         ("m3:16000", "nobody is there", False),
     ] == list(caught.value.replies)
 
 
 def test_silent_nodes_are_not_permanent() -> None:
     """If no server answers, the error is retriable and its text lists three nodes."""
-    with pytest.raises(RegistryUnavailable, match=r"m3:16000: nobody is there; and 2 more nodes"):
+    with pytest.raises(RegistryUnavailable, match=r"m3:16000: nobody is there; and 2 more servers"):
         Fakes().registry("hbase+master://m1,m2,m3,m4,m5").get_meta_server(soon())
 
 
@@ -182,5 +182,5 @@ def test_a_server_that_is_not_hbase_is_final(error: HBaseError) -> None:
 
 def test_nodes_without_time_left_are_in_the_error() -> None:
     """After the deadline only one node is asked, and the error names the others."""
-    with pytest.raises(RegistryUnavailable, match="m2:16000: there was no time left"):
+    with pytest.raises(RegistryUnavailable, match="m2:16000: it was not asked"):
         Fakes().registry().get_meta_server(Deadline.from_now(0))

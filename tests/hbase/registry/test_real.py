@@ -58,5 +58,7 @@ def test_wrong_ports_and_roots_raise_errors(
         f"hbase://{hbase_cluster.zookeeper}/elsewhere": ClusterNotFound,
     }
     for url, kind in urls.items():
-        with pytest.raises(kind, match=r"no node knows where hbase:meta is; 127\.0\.0\.1:"):
+        with pytest.raises(
+            kind, match=r"no server at this URL knows where hbase:meta is; 127\.0\.0\.1:"
+        ):
             parse_url(url).open_registry(servers, SETTINGS).get_meta_server(Deadline.from_now(60))

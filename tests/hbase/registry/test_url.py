@@ -34,19 +34,19 @@ def test_all_mistakes_are_reported_at_once() -> None:
         parse_url(url)
     told = [(one.path, one.problem) for one in caught.value.mistakes]
     assert [
-        ("url", "it has a login"),
-        ("url", "#z is a fragment"),
-        ("url", "?y=1 is a query"),
+        ("url", "the URL has a login"),
+        ("url", "the URL has a fragment, #z"),
+        ("url", "the URL has a query, ?y=1"),
         ("url.hosts[1]", "the host is empty"),
         ("url.hosts[2]", "'0' is not a port"),
         ("url.hosts[3]", "'x' is not a port"),
-        ("url.hosts[4]", "'[::1' has no IPv6 address in brackets"),
-        ("url.hosts[5]", "'::1' is a bare IPv6 address"),
+        ("url.hosts[4]", "'[::1' is not an IPv6 address in brackets"),
+        ("url.hosts[5]", "'::1' has no brackets"),
         ("url.hosts[6]", "'70000' is not a port"),
         ("url.hosts[7]", "'d d' is not a host name"),
-        ("url.hosts[8]", "'[zk]' has no IPv6 address in brackets"),
+        ("url.hosts[8]", "'[zk]' is not an IPv6 address in brackets"),
         ("url.hosts[9]", "'1f' is not a port"),
-        ("url.hosts[11]", "a:2181 is named twice"),
+        ("url.hosts[11]", "a:2181 occurs twice"),
         ("url.path", "'/hb/../x' is not a znode path"),
     ] == told
     assert "secret" not in str(caught.value)
@@ -56,12 +56,12 @@ def test_all_mistakes_are_reported_at_once() -> None:
     ("url", "says"),
     [
         ("hbase://", "the host is empty"),
-        ("hbase://zk1:hbase", "A znode begins with /"),
+        ("hbase://zk1:hbase", "If it is a znode, write a / before it."),
         ("hbase://zk1:2181hbase", "'2181hbase' is not a port"),
         ("hbase://zk1//x", "'//x' is not a znode path"),
         ("hbase://zk1/a\nb", "is not a znode path"),
-        ("hbase+master://m1/hbase", "masters, which have no znodes"),
-        ("hbase+master://m1:x", "Leave it out for 16000."),
+        ("hbase+master://m1/hbase", "masters have no znodes"),
+        ("hbase+master://m1:x", "Leave the port out to use 16000."),
         ("hbas://zk1", "Did you mean hbase?"),
         ("zk1:2181", "has no scheme"),
         ("me:secret@zk1:2181", "'…@zk1:2181' has no scheme"),
@@ -70,7 +70,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ("hbase://zk1:٣", "'٣' is not a port"),
         ("hbase://zürich", "'zürich' is not a host name"),
         ("hbase://" + "a" * 254, "is not a host name"),
-        ("hbase://u:pa/ss?w#o@zk1", "it has a login"),
+        ("hbase://u:pa/ss?w#o@zk1", "the URL has a login"),
     ],
 )
 def test_a_mistake_is_explained(url: str, says: str) -> None:

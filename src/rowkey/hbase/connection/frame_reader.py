@@ -23,7 +23,7 @@ MAX_FRAME_BYTES: Final = 1 << 30
 
 
 class FrameReader:
-    """The bytes that were received and are not yet a complete frame."""
+    """Receives bytes from a socket, and splits them into frames."""
 
     __slots__ = (
         "_buffer",
@@ -43,7 +43,7 @@ class FrameReader:
         self.received_bytes = 0
 
     def fill_buffer(self, sock: socket.socket) -> int:
-        """Receive once, without waiting; return how many bytes came, 0 at the end of the stream.
+        """Receive from the socket once, without waiting; return how many bytes came, 0 at the end.
 
         Raises:
             OSError: the socket's own, BlockingIOError if nothing is there.
@@ -58,6 +58,7 @@ class FrameReader:
         return count
 
     def _fill_long_frame(self, buffer: bytearray, sock: socket.socket) -> int:
+        """Receive once into the buffer of a long frame; return how many bytes came."""
         if self._long_filled == len(buffer):
             buffer.extend(bytes(min(len(buffer), self._long_size - len(buffer))))
         with memoryview(buffer) as whole, whole[self._long_filled :] as free:
@@ -66,10 +67,10 @@ class FrameReader:
         return count
 
     def take_frames(self) -> list[bytes]:
-        """Return the complete frames, without their lengths, in the order they came.
+        """Remove the complete frames from the buffer; return them without their lengths.
 
         Raises:
-            WireFormatError: the length of the next one is none, and no frame is before it.
+            WireFormatError: the length of the next frame is not valid, and no frame is before it.
         """
         if self._long_buffer is not None:
             return self._take_long_frame()
@@ -86,6 +87,7 @@ class FrameReader:
         return found
 
     def _take_long_frame(self) -> list[bytes]:
+        """Return the long frame in a list if it is complete, else an empty list."""
         if self._long_buffer is None or self._long_filled < self._long_size:
             return []
         frame = bytes(self._long_buffer)
@@ -93,14 +95,14 @@ class FrameReader:
         return [frame]
 
     def _compact_buffer(self, *, rejects_bad_size: bool) -> None:
-        """Keep only the bytes of the frame that is not complete yet."""
+        """Move the bytes of the incomplete last frame to the start of the buffer."""
         left = self._stop - self._start
         if left >= 4:
             size = int.from_bytes(self._buffer[self._start : self._start + 4], "big")
             if not 0 < size <= MAX_FRAME_BYTES:
                 if rejects_bad_size:
-                    what = f"a frame of {size:,} bytes, beginning with {self.peek_head()!r}"
-                    raise WireFormatError(what, f"1..{MAX_FRAME_BYTES:,}")
+                    what = f"a frame that begins with {self.peek_head()!r} has {size:,} bytes"
+                    raise WireFormatError(what, f"1 to {MAX_FRAME_BYTES:,} bytes")
             elif 4 + size > _BUFFER_BYTES:
                 self._start_long_frame(size, left - 4)
                 left = 0
@@ -109,13 +111,14 @@ class FrameReader:
             self._start, self._stop = 0, left
 
     def _start_long_frame(self, size: int, filled: int) -> None:
+        """Give a frame that is longer than the buffer a buffer of its own."""
         self._long_buffer = bytearray(min(size, _FIRST_LONG_BYTES))
         self._long_buffer[:filled] = self._buffer[self._start + 4 : self._stop]
         self._long_size, self._long_filled = size, filled
         self._start = self._stop
 
     def peek_head(self) -> bytes:
-        """Return the first bytes that belong to no complete frame, at most 16."""
+        """Return the first bytes, at most 16, after the complete frames, for messages."""
         if self._long_buffer is not None:
             return self._long_size.to_bytes(4, "big") + bytes(
                 self._long_buffer[: min(12, self._long_filled)]

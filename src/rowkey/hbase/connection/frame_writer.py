@@ -22,21 +22,21 @@ Derivation: a server that takes no requests until its answers are read is served
 
 
 class WriterOwner(Protocol):
-    """The connection, as the frame writer uses it."""
+    """The methods of a server connection that its frame writer calls."""
 
     host_port: str
 
     def require_open(self) -> None:
-        """Raise the connection's error if it is broken."""
+        """Raise the error that broke the connection, if it is broken."""
 
     def receive_frames(self) -> None:
-        """Receive the bytes that are there, without waiting; only the leader calls it."""
+        """Receive available bytes and deliver the answers, without waiting; for the leader only."""
 
     def fail_on_socket_error(self, problem: OSError) -> None:
         """Break the connection because the socket failed."""
 
     def fail(self, error: HBaseError) -> None:
-        """Break the connection for this reason, if it is not broken yet."""
+        """Break the connection with this error, if it is not broken yet."""
 
     def fail_interrupted(self) -> None:
         """Break the connection because a thread was interrupted while it sent a request."""
@@ -46,7 +46,7 @@ class WriterOwner(Protocol):
 
 
 class FrameWriter:
-    """The sending side of a socket that does not block.
+    """Sends the requests of a server connection, one at a time, on a non-blocking socket.
 
     Args:
         sock: the socket.
@@ -66,13 +66,13 @@ class FrameWriter:
 
     @property
     def is_sending(self) -> bool:
-        """Whether a thread is sending."""
+        """Whether a thread is sending a request."""
         return self._send_lock.locked()
 
     def send_frame(
         self, method: str, frame: bytes, deadline: Deadline, *, no_wait: bool = False
     ) -> None:
-        """Send one complete frame.
+        """Send one request as a complete frame.
 
         Args:
             method: the name of the RPC, for messages.
@@ -107,9 +107,10 @@ class FrameWriter:
             owner.close_if_unused()
 
     def _raise_busy(self, method: str) -> NoReturn:
-        place = self._owner.host_port
-        what = f"{method} was not sent: the server takes no request now"
-        raise BusyError(place, what, server=place)
+        """Raise `BusyError` for a request of which no byte could be sent at once."""
+        host_port = self._owner.host_port
+        what = f"{method} was not sent: the server does not accept more bytes at the moment"
+        raise BusyError(host_port, what, server=host_port)
 
     def _send_some(self, frame: bytes | memoryview) -> int:
         """Send as much of a frame as the kernel takes, and return how many bytes."""
@@ -126,7 +127,7 @@ class FrameWriter:
         return sent
 
     def _send_rest(self, method: str, frame: memoryview, deadline: Deadline) -> None:
-        """Send the bytes that the kernel did not take at once; read answers while that waits.
+        """Send the rest of a frame that the kernel did not take at once; read answers meanwhile.
 
         A server may take no requests until its answers are read: without reading, the sender would
         wait for ever.
@@ -135,9 +136,9 @@ class FrameWriter:
         try:
             while frame:
                 if deadline.is_expired:
-                    what = f"{method} was not sent in time; {len(frame):,} bytes are left"
-                    place = self._owner.host_port
-                    self._owner.fail(CallTimedOut(place, what, server=place))
+                    what = f"{method} was not sent in time: {len(frame):,} of its bytes are left"
+                    host_port = self._owner.host_port
+                    self._owner.fail(CallTimedOut(host_port, what, server=host_port))
                 is_leader = is_leader or self._readers.try_lead()
                 self._wait_writable(deadline, is_leader=is_leader)
                 self._owner.require_open()

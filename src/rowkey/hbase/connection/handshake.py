@@ -40,7 +40,7 @@ def format_address(address: tuple[str, int]) -> str:
 def connect_socket(
     address: tuple[str, int], settings: Settings, deadline: Deadline
 ) -> socket.socket:
-    """Return a socket to a server that does not block; each of its addresses is tried in turn.
+    """Return a non-blocking socket connected to a server; its addresses are tried in turn.
 
     Raises:
         UnknownHost: the name has no address.
@@ -49,20 +49,21 @@ def connect_socket(
     until = deadline.shorten_to(settings.connect_timeout_s)
     targets = _resolve_address(address, until)
     limit_s = until.get_remaining_s()
-    reason = "it has no address"
+    reason = "the host name has no address"
     for index, (family, target) in enumerate(targets):
         share_s = until.get_remaining_s() / (len(targets) - index)
         try:
             return _connect_target(family, target, share_s)
         except TimeoutError:
-            reason = f"it does not accept connections within {limit_s:.3g} s"
+            reason = f"the server does not accept connections within {limit_s:.3g} s"
         except OSError as problem:
-            reason = f"it does not accept connections: {problem.strerror or problem}"
-    place = format_address(address)
-    raise ConnectionLost(place, reason, server=place)
+            reason = f"the server does not accept connections: {problem.strerror or problem}"
+    host_port = format_address(address)
+    raise ConnectionLost(host_port, reason, server=host_port)
 
 
 def _connect_target(family: int, target: tuple[str, int], timeout_s: float) -> socket.socket:
+    """Return a non-blocking socket that is connected to one address."""
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.settimeout(max(timeout_s, 0.001))
@@ -78,7 +79,7 @@ def _connect_target(family: int, target: tuple[str, int], timeout_s: float) -> s
 
 
 def _reject_self_connection(sock: socket.socket) -> None:
-    """Refuse a socket that is connected to itself, as a free local port can be."""
+    """Raise an error for a socket that is connected to itself, as a free local port can be."""
     if sock.getsockname() == sock.getpeername():
         raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
@@ -86,7 +87,7 @@ def _reject_self_connection(sock: socket.socket) -> None:
 def _resolve_address(
     address: tuple[str, int], deadline: Deadline
 ) -> list[tuple[int, tuple[str, int]]]:
-    """Return the families and addresses of a name; wait for the name server until the deadline."""
+    """Resolve a host name to (address family, address) pairs, until the deadline."""
     host, port = address
     try:
         return _look_up_addresses(host, port, socket.AI_NUMERICHOST)
@@ -96,6 +97,7 @@ def _resolve_address(
     problems: list[Exception] = []
 
     def resolve() -> None:
+        """Resolve the name in a thread, and record the addresses or the error."""
         try:
             results.append(_look_up_addresses(host, port, 0))
         except (OSError, UnicodeError) as problem:
@@ -106,12 +108,13 @@ def _resolve_address(
     resolver.join(deadline.get_remaining_s())
     if results:
         return results[0]
-    place = format_address(address)
+    host_port = format_address(address)
     why = getattr(problems[0], "strerror", None) or problems[0] if problems else "no answer in time"
-    raise UnknownHost(place, f"the name cannot be resolved: {why}", server=place)
+    raise UnknownHost(host_port, f"the host name cannot be resolved: {why}", server=host_port)
 
 
 def _look_up_addresses(host: str, port: int, flags: int) -> list[tuple[int, tuple[str, int]]]:
+    """Return the address family and address of each result of `getaddrinfo`."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
     return [(family, target) for family, _, _, _, target in addresses]  # type: ignore[misc]
 
@@ -136,14 +139,14 @@ def build_hangup_error(host_port: str, service: str, settings: Settings) -> Head
     """Return the error for a server that closed the connection before its first answer."""
     codec = f" compressed by {CODEC_CLASS}" if settings.compress else ""
     what = (
-        f"the server hung up before its first answer; it may not offer {service},"
-        f" not know KeyValueCodec{codec}, require TLS, or be another program than HBase"
+        f"the server closed the connection before its first answer; it may not offer {service},"
+        f" not know KeyValueCodec{codec}, require TLS, or not be an HBase server"
     )
     return HeaderRefused(host_port, what, server=host_port)
 
 
 def build_frame_error(host_port: str, head: bytes, reason: str, *, is_first: bool) -> HBaseError:
-    """Return the error for bytes that are not a frame.
+    """Return the error for received bytes that are not a frame of HBase.
 
     Args:
         host_port: "host:port" of the server.

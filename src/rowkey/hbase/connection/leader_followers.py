@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ReadSource(Protocol):
-    """The connection, as its readers use it."""
+    """The methods of a server connection that the threads reading it call."""
 
     def read(self, seconds: float) -> None:
-        """Wait for bytes, and deliver the answers in them; only the leader calls it."""
+        """Wait for bytes from the server, and deliver the answers; only the leader calls it."""
 
     def fail_interrupted(self) -> None:
         """Break the connection because its reader was interrupted within a frame."""
@@ -47,7 +47,7 @@ class LeaderFollowers:
     def wait_until(
         self, is_done: Callable[[], bool], waiters: list[Lock], deadline: Deadline
     ) -> bool:
-        """Wait until `is_done`, reading for all if there is no leader.
+        """Wait until `is_done` is true; become the reading thread (leader) if there is none.
 
         Args:
             is_done: the condition; it changes with the lock held, and then `waiters` are woken.
@@ -65,7 +65,7 @@ class LeaderFollowers:
         return True
 
     def read_if_idle(self, read: Callable[[], None]) -> None:
-        """Call a function that reads if there is no leader; never waits."""
+        """Call `read` as the leader if no other thread is reading; never waits."""
         is_leader = False
         try:
             with self._lock:
@@ -82,14 +82,14 @@ class LeaderFollowers:
                 self.stop_leading()
 
     def try_lead(self) -> bool:
-        """Become the leader if there is none; a caller that gets True must call `stop_leading`."""
+        """Become the reading thread if there is none; if True, call `stop_leading` afterwards."""
         with self._lock:
             taken = not self.has_leader
             self.has_leader = True
         return taken
 
     def stop_leading(self) -> None:
-        """Stop reading, and make a follower the leader if there is one."""
+        """Stop being the reading thread, and wake a sleeping thread to take over."""
         with self._lock:
             self.has_leader = False
             self._wake_newest()
@@ -111,14 +111,14 @@ class LeaderFollowers:
                 return
 
     def wake_all(self) -> None:
-        """Wake all threads; the caller holds the lock."""
+        """Wake all sleeping threads; the caller holds the lock."""
         while self._followers:
             self._wake_newest()
 
     def _lead_or_follow(
         self, is_done: Callable[[], bool], waiters: list[Lock], deadline: Deadline
     ) -> None:
-        """Read for all until the call is done or the deadline has passed, or sleep until woken.
+        """Read as the leader until the call is done, or sleep until the leader wakes this thread.
 
         The `try` begins before this thread may lead: KeyboardInterrupt can come at any place.
         """
@@ -152,6 +152,7 @@ class LeaderFollowers:
                     self._offer_lead()
 
     def _read_until(self, is_done: Callable[[], bool], deadline: Deadline) -> None:
+        """Read as the leader until this thread's call is done, or the deadline has passed."""
         while not is_done():
             remaining_s = deadline.get_remaining_s()
             self._source.read(remaining_s)
@@ -169,7 +170,7 @@ class LeaderFollowers:
         self._offer_lead()
 
     def _offer_lead(self) -> None:
-        """Wake another follower to lead instead of this one."""
+        """Wake a sleeping thread to read, if no thread is reading."""
         with self._lock:
             if not self.has_leader:
                 self._wake_newest()

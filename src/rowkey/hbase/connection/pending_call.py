@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class CallTransport(Protocol):
-    """The connection, as its calls use it."""
+    """The methods of a server connection that its pending calls use."""
 
     def wait_for_answer(self, call: PendingCall, deadline: Deadline) -> Response:
-        """Return the answer of a call of this connection."""
+        """Wait for the answer of a call of this connection, and return it."""
 
     def has_arrived(self, call: PendingCall) -> bool:
-        """Return whether a call is done, after reading the bytes that are there; never waits."""
+        """Read available answers without waiting; return whether this call has its answer."""
 
     def resolve_call(self, call: PendingCall, outcome: HBaseError) -> None:
-        """Give a call an outcome before its answer comes; the answer is then dropped."""
+        """Set the error of a call before its answer comes; the answer is then dropped."""
 
 
 class PendingCall:
-    """A request in flight.
+    """A request that was sent and whose answer is awaited.
 
     Args:
         transport: the connection that it was sent on.
@@ -52,11 +52,11 @@ class PendingCall:
         return self.outcome is not None
 
     def is_done(self) -> bool:
-        """Return whether the answer, or an error, has come, as a function to wait for."""
+        """Return whether the answer, or an error, has come; a method, to pass as a callback."""
         return self.outcome is not None
 
     def has_arrived(self) -> bool:
-        """Return whether the call is done, after reading the bytes that are there; never waits.
+        """Read available answers without waiting; return whether this call has its answer.
 
         Raises:
             ConnectionLost: the call was sent before this process was forked.
@@ -64,7 +64,7 @@ class PendingCall:
         return self._transport.has_arrived(self)
 
     def result(self, deadline: Deadline) -> Response:
-        """Return the answer, with its cell block decompressed.
+        """Wait for the answer, and return it with its cell block decompressed.
 
         Raises:
             HBaseError: the error that the server answered.
@@ -82,8 +82,11 @@ class PendingCall:
             raise
 
     def cancel(self) -> None:
-        """Drop the answer when it comes; the connection stays open."""
+        """Cancel the call: its answer is dropped when it comes, the connection stays open."""
         if self.outcome is None:
             self._transport.resolve_call(
-                self, InvalidRequest("call", f"{self.method} was cancelled")
+                self,
+                InvalidRequest(
+                    "call", f"{self.method} was cancelled", remedy="Send it again if you need it."
+                ),
             )

@@ -44,6 +44,7 @@ from rowkey.hbase.wire.frames import (
     parse_response,
 )
 from rowkey.hbase.wire.proto import WireFormatError
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from rowkey.hbase.settings import Settings
@@ -102,7 +103,7 @@ class ServerConnection:
     def open(
         cls, address: tuple[str, int], service: str, settings: Settings, deadline: Deadline
     ) -> Self:
-        """Connect to a service; the server answers nothing to that, even if it refuses.
+        """Open a connection to an RPC service of a server; nothing is read from it yet.
 
         Raises:
             UnknownHost: the name has no address.
@@ -113,9 +114,9 @@ class ServerConnection:
             connected.sendall(build_handshake(service, settings))
         except OSError as problem:
             connected.close()
-            place = format_address(address)
-            what = f"the connection was closed at once: {problem}"
-            raise ConnectionLost(place, what, server=place) from None
+            host_port = format_address(address)
+            what = f"the server closed the connection at once: {problem}"
+            raise ConnectionLost(host_port, what, server=host_port) from None
         except BaseException:
             connected.close()
             raise
@@ -167,15 +168,17 @@ class ServerConnection:
             self._frame_writer.send_frame(method, frame, deadline, no_wait=no_wait)
         except RequestTooLong as problem:
             self._withdraw_call(call)
-            what = f"{method} is {problem.mistake.problem}"
-            raise InvalidRequest(self.host_port, what, problem.mistake.expected) from None
+            what = f"{method} was not sent: {problem.mistake.problem}"
+            raise InvalidRequest(
+                self.host_port, what, problem.mistake.expected, problem.mistake.remedy
+            ) from None
         except BaseException:
             self._withdraw_call(call)
             raise
         return call
 
     def _register_call(self, method: str, deadline: Deadline) -> PendingCall:
-        """Register a new call as soon as fewer than the limit are in flight."""
+        """Register a new call; wait while `max_in_flight` calls are in flight."""
         while True:
             with self._lock:
                 self.require_open()
@@ -190,16 +193,17 @@ class ServerConnection:
                 self._raise_no_room(method)
 
     def _has_room(self) -> bool:
-        """Return whether another call may be sent."""
+        """Return whether a waiting call may go on: a call slot is free, or the connection broke."""
         return len(self._calls) < self._settings.max_in_flight or self._failure is not None
 
     def _raise_no_room(self, method: str) -> None:
-        """Raise BusyError, or break the connection if the server has been silent for too long."""
+        """Raise `BusyError`: too many calls are in flight; break the connection if it is silent."""
         with self._lock:
             count = len(self._calls)
             oldest_sent_at = next((call.sent_at for call in self._calls.values()), monotonic())
         silent_s = monotonic() - max(oldest_sent_at, self._last_read_at)
-        what = f"{method} was not sent: {count} calls are in flight, the limit (max_in_flight)"
+        limit = f"{pluralize(count, 'call')} in flight, the limit (max_in_flight)"
+        what = f"{method} was not sent: the connection has {limit}"
         if silent_s >= self._settings.call_timeout_s:
             what += f", and no answer came for {silent_s:.3g} s"
             self.fail(CallTimedOut(self.host_port, what))
@@ -223,6 +227,7 @@ class ServerConnection:
         return outcome
 
     def _decompress_cells(self, cells: bytes | memoryview) -> bytes:
+        """Decompress the cell block of an answer; a malformed one breaks the connection."""
         try:
             return decompress(cells)
         except WireFormatError as problem:
@@ -231,6 +236,7 @@ class ServerConnection:
             raise error.copy_error() from None
 
     def _build_remote_error(self, fault: RemoteFault) -> HBaseError:
+        """Convert the exception that the server sent to an error of this client."""
         return parse_remote_error(
             fault.java_class,
             fault.stack_trace,
@@ -241,14 +247,14 @@ class ServerConnection:
         )
 
     def has_arrived(self, call: PendingCall) -> bool:
-        """Return whether a call is done, after reading the bytes that are there; never waits."""
+        """Read available answers without waiting; return whether this call has its answer."""
         if call.outcome is None:
             self._check_process()
             self._readers.wait_until(call.is_done, call.waiters, Deadline(0.0))
         return call.outcome is not None
 
     def _time_out_call(self, call: PendingCall) -> None:
-        """End a call without an answer; break the connection only after a full call timeout."""
+        """End a call that timed out; break the connection only after a full call timeout."""
         waited = monotonic() - call.sent_at
         what = f"{call.method} was not answered within {waited:.3g} s"
         error = CallTimedOut(self.host_port, what, server=self.host_port)
@@ -257,7 +263,7 @@ class ServerConnection:
             self.fail(error)
 
     def resolve_call(self, call: PendingCall, outcome: HBaseError) -> None:
-        """Give a call an outcome before its answer comes; its id stays in use until then."""
+        """Set the error of a call before its answer comes; its id stays in use until then."""
         self._check_process()
         with self._lock:
             if call.outcome is None:
@@ -265,18 +271,18 @@ class ServerConnection:
                 self._readers.wake_waiters(call.waiters)
 
     def _withdraw_call(self, call: PendingCall) -> None:
-        """Remove a call that was not sent."""
+        """Remove the registration of a call that was not sent."""
         with self._lock:
             if self._calls.pop(call.call_id, None) is not None:
                 self._readers.wake_oldest(self._room_waiters)
 
     def read(self, seconds: float) -> None:
-        """Wait for bytes, and deliver the answers in them."""
+        """Wait for bytes from the server, and deliver the answers in them."""
         if self._read_poll.poll(ceil(min(seconds, _MAX_POLL_S) * 1000)):
             self.receive_frames()
 
     def receive_frames(self) -> None:
-        """Receive the bytes that are there, and deliver the answers; only the leader calls it."""
+        """Receive available bytes and deliver the answers, without waiting; for the leader only."""
         try:
             if not self._frame_reader.fill_buffer(self._socket):
                 self.fail(self._build_eof_error())
@@ -297,17 +303,22 @@ class ServerConnection:
             )
 
     def _require_no_tls(self) -> None:
+        """Raise `WireFormatError` if the first bytes of the server are TLS."""
         if not self._answer_count and is_tls(self._frame_reader.peek_head()):
-            raise WireFormatError("TLS")
+            raise WireFormatError("the server answers with TLS")
 
     def _deliver_answer(self, answer: Response) -> None:
+        """Give an answer to the call that waits for it; a refusal breaks the connection."""
         self._answer_count += 1
         if answer.call_id == CONNECTION_FAILURE_ID:
             self.fail(
                 self._build_remote_error(answer.error)
                 if answer.error
                 else build_frame_error(
-                    self.host_port, answer.message[:16], "refuses without a word", is_first=False
+                    self.host_port,
+                    answer.message[:16],
+                    "the server refused the connection without a reason",
+                    is_first=False,
                 )
             )
             return
@@ -322,15 +333,17 @@ class ServerConnection:
                 self._readers.wake_oldest(self._room_waiters)
 
     def _build_eof_error(self) -> HBaseError:
+        """Return the error for a connection that the server has closed."""
         if not self._answer_count:
             return build_hangup_error(self.host_port, self.service, self._settings)
-        return ConnectionLost(self.host_port, "closed the connection", server=self.host_port)
+        what = "the server closed the connection"
+        return ConnectionLost(self.host_port, what, server=self.host_port)
 
     def fail_on_socket_error(self, problem: OSError) -> None:
         """Break the connection because the socket failed."""
         if not self._answer_count and isinstance(problem, ConnectionResetError | BrokenPipeError):
             self.fail(build_hangup_error(self.host_port, self.service, self._settings))
-        what = f"the connection was cut: {problem.strerror or problem}"
+        what = f"the connection broke: {problem.strerror or problem}"
         self.fail(ConnectionLost(self.host_port, what, server=self.host_port))
 
     def fail(self, error: HBaseError) -> None:
@@ -340,7 +353,7 @@ class ServerConnection:
                 return
             self._caller_error = error
             if isinstance(error, CallTimedOut):
-                what = f"was closed, because {error.mistake.problem}"
+                what = f"the connection was closed, because {error.mistake.problem}"
                 self._caller_error = ConnectionLost(self.host_port, what, server=self.host_port)
             self._failure = error
             for call in self._calls.values():
@@ -362,11 +375,8 @@ class ServerConnection:
 
     def fail_interrupted(self) -> None:
         """Break the connection because a thread was interrupted within a frame."""
-        self.fail(
-            ConnectionLost(
-                self.host_port, "a thread was interrupted within a message", server=self.host_port
-            )
-        )
+        what = "the connection was closed, because a thread was interrupted within a message"
+        self.fail(ConnectionLost(self.host_port, what, server=self.host_port))
 
     def close(self, error: HBaseError | None = None) -> None:
         """Close the connection; every call in flight gets the error."""
@@ -374,20 +384,21 @@ class ServerConnection:
             self.abandon()
             return
         closed = ConnectionLost(
-            self.host_port, "the connection was closed here", server=self.host_port
+            self.host_port, "the client closed the connection", server=self.host_port
         )
         self.fail(error or closed)
 
     def abandon(self) -> None:
-        """Close an inherited socket without telling the server: the parent still uses it."""
+        """Close the socket in a forked child; the parent still uses the connection."""
         self._socket.close()
 
     def check_idle(self) -> None:
-        """After some idle time, notice whether the server has closed the connection."""
+        """Check whether the server has closed the connection, if it was idle for a while."""
         if monotonic() - self._last_read_at > _IDLE_CHECK_S:
             self._readers.read_if_idle(self._receive_pending)
 
     def _receive_pending(self) -> None:
+        """Receive the bytes that have come, without waiting, if the connection is not broken."""
         if self._failure is None and self._read_poll.poll(0):
             self.receive_frames()
 
@@ -399,8 +410,9 @@ class ServerConnection:
     def _check_process(self) -> None:
         """Raise an error if the connection was opened before this process was forked."""
         if self._pid != os.getpid():
-            what = f"the connection belongs to process {self._pid}, which was forked"
-            raise ConnectionLost(self.host_port, what, server=self.host_port)
+            what = f"the connection was opened by process {self._pid}, before the fork"
+            remedy = "Send the request again: the client opens a new connection."
+            raise ConnectionLost(self.host_port, what, remedy=remedy, server=self.host_port)
 
     def dump_state(self) -> dict[str, Any]:
         """Return the state of the connection as JSON values; ages in seconds."""
@@ -422,7 +434,7 @@ class ServerConnection:
 
 
 def _shut_down_socket(sock: socket.socket, *, reset: bool) -> None:
-    """Wake the thread that reads; the last thread that uses the socket closes it.
+    """Shut down the reading side of a socket, which wakes the thread that reads it.
 
     Args:
         sock: the socket.

@@ -59,7 +59,7 @@ class ServerConnections:
         fork_safety.register_resource(self)
 
     def _reset_state(self) -> None:
-        """Create new locks, and forget connections being opened and dead addresses."""
+        """Create new locks, and clear the lists of openings and of dead addresses."""
         self._lock = Lock()
         self._openings: dict[tuple[tuple[str, int], str], _Opening] = {}
         self._dead: dict[tuple[str, int], _DeadAddress] = {}
@@ -67,7 +67,7 @@ class ServerConnections:
     def get_connection(
         self, address: tuple[str, int], service: str, deadline: Deadline
     ) -> ServerConnection:
-        """Return the connection to a service, and open it if there is none that works.
+        """Return the connection to an RPC service of a server; open it if there is none.
 
         A server that refused a connection is tried by one thread at a time, after a growing pause;
         the other threads get its last error at once.
@@ -92,28 +92,29 @@ class ServerConnections:
                 self._record_failure(key, own, problem)
             raise
         if not opening.done_event.wait(deadline.get_remaining_s()):
-            place = format_address(address)
-            what = "another thread is still connecting to it"
-            raise ConnectionLost(place, what, server=place)
+            host_port = format_address(address)
+            what = "another thread is still connecting to the server"
+            raise ConnectionLost(host_port, what, server=host_port)
         if opening.connection is None:
             assert opening.error is not None
             raise opening.error.copy_error()
         return opening.connection
 
     def get_open_connection(self, address: tuple[str, int], service: str) -> ServerConnection:
-        """Return the connection to a service if there is one that works; never waits.
+        """Return the open connection to a service; never opens one or waits.
 
         Raises:
             ConnectionLost: there is none.
         """
         found = self._connections.get((address, service))
         if found is None or found.failure is not None:
-            place = format_address(address)
-            raise ConnectionLost(place, "there is no connection to it", server=place)
+            host_port = format_address(address)
+            what = "there is no open connection to the server"
+            raise ConnectionLost(host_port, what, server=host_port)
         return found
 
     def _join_opening(self, key: tuple[tuple[str, int], str], new_opening: _Opening) -> _Opening:
-        """Return the connection being opened, or the caller's own if none is."""
+        """Return the opening that another thread has begun, or register the caller's own."""
         with self._lock:
             if self._is_closed:
                 raise ClientClosed
@@ -134,11 +135,12 @@ class ServerConnections:
     def _open_connection(
         self, key: tuple[tuple[str, int], str], opening: _Opening, deadline: Deadline
     ) -> ServerConnection:
+        """Open a connection, store it, and wake the threads that wait for it."""
         address, service = key
         opened = ServerConnection.open(address, service, self._settings, deadline)
         with self._lock:
             if self._is_closed:
-                opening.error = ClientClosed("it was closed during the call")
+                opening.error = ClientClosed("the client was closed during the call")
             else:
                 opening.connection = self._connections[key] = opened
                 self._forget_broken()
@@ -153,10 +155,11 @@ class ServerConnections:
     def _record_failure(
         self, key: tuple[tuple[str, int], str], opening: _Opening, problem: BaseException
     ) -> None:
-        """Wake the threads that wait for a connection, and pause before the next attempt."""
+        """Wake the threads that wait for a failed connection; mark the address as dead."""
         now, address = monotonic(), key[0]
-        place = format_address(address)
-        interrupted = ConnectionLost(place, "connecting to it was interrupted", server=place)
+        host_port = format_address(address)
+        what = "the thread that connected to the server was interrupted"
+        interrupted = ConnectionLost(host_port, what, server=host_port)
         error = problem if isinstance(problem, ServerGone) else interrupted
         with self._lock:
             self._openings.pop(key, None)
@@ -174,7 +177,7 @@ class ServerConnections:
             opening.done_event.set()
 
     def _forget_broken(self) -> None:
-        """Forget broken connections; the caller holds the lock."""
+        """Remove broken connections; the caller holds the lock."""
         broken = [key for key, one in self._connections.items() if one.failure is not None]
         for key in broken:
             del self._connections[key]
@@ -232,7 +235,7 @@ class ServerConnections:
         }
 
     def reset_in_child(self) -> None:
-        """In a forked child: close the inherited sockets, which the parent still uses."""
+        """Close this process's copies of the sockets; called in a forked child process."""
         inherited = list(self._connections.values())
         self._connections = {}
         self._reset_state()
@@ -241,6 +244,7 @@ class ServerConnections:
 
 
 def _build_finished_opening(connection: ServerConnection) -> _Opening:
+    """Return the opening of a connection that another thread has just opened."""
     opening = _Opening(connection=connection)
     opening.done_event.set()
     return opening

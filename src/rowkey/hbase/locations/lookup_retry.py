@@ -1,4 +1,4 @@
-"""Pauses between lookups: longer each time, never past the deadline."""
+"""Pauses between the attempts of a region lookup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIKELY_PERMANENT_ATTEMPTS = 5
 
 
 class LookupRetry:
-    """Counts the attempts of one lookup, and pauses between them.
+    """Counts the attempts of one region lookup, and pauses between them.
 
     Args:
         path: the table that is looked up.
@@ -38,10 +38,10 @@ class LookupRetry:
         self.count = self._likely_permanent_count = 0
 
     def pause_or_raise(self, what: str, last_error: HBaseError | None = None) -> None:
-        """Pause before the next attempt, about twice as long as before, or give up.
+        """Pause before the next attempt, or raise an error if the deadline is too near.
 
         Args:
-            what: what is waited for, for the message.
+            what: why the region is not found yet, for the message.
             last_error: the error of this attempt, if it was one.
 
         Raises:
@@ -61,4 +61,4 @@ class LookupRetry:
                 self._path, what, last_error=last_error, attempts=self.count
             ) from last_error
         if self._close_event.wait(pause):
-            raise ClientClosed("it was closed during a lookup")
+            raise ClientClosed("the client was closed during a region lookup")

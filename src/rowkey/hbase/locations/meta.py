@@ -60,7 +60,7 @@ LISTING_PAGE_ROWS = 1_000
 
 @contextmanager
 def _convert_malformed() -> Iterator[None]:
-    """Convert an answer that cannot be decoded to an error of the server.
+    """Convert a decoding error of hbase:meta to `MalformedAnswer`.
 
     Raises:
         MalformedAnswer: it cannot be decoded.
@@ -68,11 +68,11 @@ def _convert_malformed() -> Iterator[None]:
     try:
         yield
     except WireFormatError as problem:
-        raise MalformedAnswer(META_TABLE, problem.mistake.problem) from problem
+        raise MalformedAnswer.from_wire_error(META_TABLE, problem) from problem
 
 
 class MetaTable:
-    """The table hbase:meta, and its own location.
+    """Reads the regions and states of tables from hbase:meta, and caches its location.
 
     Args:
         registry: finds the server of hbase:meta.
@@ -123,7 +123,7 @@ class MetaTable:
 
     @_convert_malformed()
     def find_regions_around(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
-        """Return the region that holds a row, if there is one, then some after it.
+        """Read from hbase:meta the region that holds a row, then some regions after it.
 
         Cost: two scans sent at once, 1 ms to 2 ms.
         """
@@ -142,7 +142,7 @@ class MetaTable:
 
     @_convert_malformed()
     def find_regions_below(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
-        """Return the region that holds the greatest keys below a row, then some before it.
+        """Read from hbase:meta the region just below a row key, then some regions before it.
 
         Cost: one scan.
         """
@@ -156,7 +156,7 @@ class MetaTable:
     def _find_live_regions(
         self, table: str, scan: OpenScanner, answer: ScanResponse, deadline: Deadline
     ) -> list[MetaRow]:
-        """Return the regions of an answer that are not retired; read on while there are none."""
+        """Return the regions of an answer that are not split; scan on if there are none."""
         while True:
             rows = decode_whole_rows(answer)
             regions = _parse_live_regions(table, rows)
@@ -167,7 +167,7 @@ class MetaTable:
 
     @_convert_malformed()
     def list_regions(self, table: str, deadline: Deadline) -> list[MetaRow]:
-        """Return all regions of a table that are not retired, in key order.
+        """Read all regions of a table from hbase:meta in key order, without split or offline ones.
 
         Cost: one scan for 1,000 regions.
         """
@@ -183,7 +183,7 @@ class MetaTable:
 
     @_convert_malformed()
     def get_table_state(self, table: str, deadline: Deadline) -> int | None:
-        """Return the state of a table; None if there is no such table.
+        """Read the state of a table from hbase:meta, as HBase's number; None for no such table.
 
         It is 0 for enabled, 1 for disabled, 2 for disabling, and 3 for enabling.
 
@@ -194,7 +194,7 @@ class MetaTable:
         return ProtoMessage(row.cells[0].value).get_uint(1) if row.cells else None
 
     def _send_requests(self, requests: Sequence[Request[A]], deadline: Deadline) -> list[A]:
-        """Send requests together once, and return their answers.
+        """Send requests to the server of hbase:meta together, once; return their answers.
 
         The location of hbase:meta may be looked up by another thread until the deadline; its
         server may take no longer than one call.
@@ -231,7 +231,7 @@ class MetaTable:
 
 
 def _parse_live_regions(table: str, rows: Sequence[RowCells]) -> list[MetaRow]:
-    """Return the regions of a table among some rows, without retired ones."""
+    """Parse rows of hbase:meta; return the regions of a table, without split or offline ones."""
     regions = (parse_meta_row(row) for row in rows)
     return [row for row in regions if row and not row.is_retired and row.table == table]
 
@@ -245,7 +245,7 @@ def _continue_scan(scan: OpenScanner, rows: Sequence[RowCells], deadline: Deadli
         OperationTimedOut: the deadline has passed.
     """
     if deadline.is_expired:
-        raise OperationTimedOut(META_TABLE, "a scan did not reach its end in time")
+        raise OperationTimedOut(META_TABLE, "the scan of the region list was not finished in time")
     if not rows:
         return scan
     return replace(scan, scan=replace(scan.scan, start=rows[-1].row, include_start=False))

@@ -34,7 +34,7 @@ _MAX_ID_DIGITS = 19
 
 
 def build_key_above_holder(table: str, row: bytes) -> bytes:
-    """Return a key of hbase:meta after the region that holds a row, and before the next one.
+    """Return a row key of hbase:meta just after the row of the region that holds a row key.
 
     A key too long for it is truncated, which is safe: a region's name is a row key of meta too.
 
@@ -44,21 +44,22 @@ def build_key_above_holder(table: str, row: bytes) -> bytes:
 
 
 def build_key_at_start(table: str, row: bytes) -> bytes:
-    """Return a key of hbase:meta before all regions that start at a row or after it."""
+    """Return a row key of hbase:meta before the rows of all regions from a start key on."""
     return b"%s,%s," % (table.encode(), _truncate_row(table, row))
 
 
 def build_first_key(table: str) -> bytes:
-    """Return a key of hbase:meta before all regions of a table: its name and two commas."""
+    """Return a row key of hbase:meta before the rows of all regions of a table."""
     return b"%s,," % table.encode()
 
 
 def build_end_key(table: str) -> bytes:
-    """Return a key of hbase:meta after all regions of a table; no table name has a space."""
+    """Return a row key of hbase:meta after the rows of all regions of a table."""
     return b"%s ,," % table.encode()
 
 
 def _truncate_row(table: str, row: bytes) -> bytes:
+    """Shorten a row key so that a key of hbase:meta with it is not too long."""
     return row[: MAX_ROW_BYTES - len(table.encode()) - 3]
 
 
@@ -90,7 +91,7 @@ class MetaRow(NamedTuple):
         return is_in_range(row, self.start, self.stop)
 
     def has_keys_below(self, row: bytes) -> bool:
-        """Return whether the region holds the greatest keys below a row; b"" is above all rows."""
+        """Return whether the region holds the row keys just below a row key; b"" means the end."""
         return has_range_below(row, self.start, self.stop)
 
     @property
@@ -107,7 +108,7 @@ class MetaRow(NamedTuple):
 
 
 def build_meta_scan(start: bytes, stop: bytes, rows: int, *, reverse: bool = False) -> OpenScanner:
-    """Return a scan of hbase:meta that takes one RPC and leaves no scanner open.
+    """Build a scan of hbase:meta that is a single RPC and leaves no scanner open.
 
     Args:
         start: the first row key; the greatest one in reverse.
@@ -128,13 +129,13 @@ def build_meta_scan(start: bytes, stop: bytes, rows: int, *, reverse: bool = Fal
 
 
 def decode_whole_rows(answer: ScanResponse) -> list[RowCells]:
-    """Return the rows of an answer, without the one that would continue in the next answer."""
+    """Decode the rows of a scan answer, without a last row that is not complete."""
     rows = decode_rows(answer.cells, answer.counts)
     return rows[:-1] if answer.partials and answer.partials[-1] else rows
 
 
 def parse_meta_row(row: RowCells) -> MetaRow | None:
-    """Return the region of a row; None if it is not a region, or only a replica.
+    """Parse a row of hbase:meta; return None for other rows than primary regions.
 
     Raises:
         WireFormatError: the region or its server cannot be decoded.
@@ -164,14 +165,14 @@ def parse_meta_row(row: RowCells) -> MetaRow | None:
 
 
 def _check_region_id(name: bytes) -> None:
-    """Reject a region name without the id that says which of two regions is newer."""
+    """Raise an error for a region name without a numeric region id."""
     digits = parse_region_id(name)
     if not digits.isdigit() or len(digits) > _MAX_ID_DIGITS:
-        raise WireFormatError(f"{name!r} is not the name of a region")
+        raise WireFormatError(f"{name!r} is not the name of a region", "TABLE,START,ID.HASH.")
 
 
 def _parse_server(cells: dict[bytes, bytes]) -> ServerName | None:
-    """Return the server of a row: `host:port`, and its start code as 8 bytes."""
+    """Return the server in the cells of a row of hbase:meta, or None."""
     address = cells.get(b"server", b"")
     if not address:
         return None

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def is_in_range(row: bytes, start: bytes, stop: bytes) -> bool:
-    """Return whether a row key lies in a range; an empty stop is above all rows."""
+    """Return whether a row key is in a range; an empty stop means the end of the table."""
     return start <= row and (not stop or row < stop)
 
 
 def has_range_below(row: bytes, start: bytes, stop: bytes) -> bool:
-    """Return whether the greatest keys below a row lie in a range; b"" is above all rows.
+    """Return whether a range holds the row keys just below a row key; b"" means the end.
 
     >>> has_range_below(b"b", b"a", b"b"), has_range_below(b"a", b"a", b"b")
     (True, False)
@@ -28,7 +28,7 @@ def has_range_below(row: bytes, start: bytes, stop: bytes) -> bool:
 
 
 def parse_region_id(name: bytes) -> bytes:
-    """Return the creation time in a region's name, in digits; other bytes if it is malformed.
+    """Return the digits of the creation time in a region's full name.
 
     >>> parse_region_id(b"t,a,17.0123456789abcdef."), parse_region_id(b"t,a,17_0001")
     (b'17', b'17')
@@ -63,7 +63,7 @@ class RegionLocation:
         return is_in_range(row, self.start, self.stop)
 
     def has_keys_below(self, row: bytes) -> bool:
-        """Return whether the region holds the greatest keys below a row; b"" is above all rows."""
+        """Return whether the region holds the row keys just below a row key; b"" means the end."""
         return has_range_below(row, self.start, self.stop)
 
     @property

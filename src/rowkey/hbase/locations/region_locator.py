@@ -14,6 +14,7 @@ from rowkey.hbase.locations.meta import MetaTable
 from rowkey.hbase.locations.region_map import EMPTY_MAP, RegionMap
 from rowkey.hbase.locations.single_flight import SingleFlight
 from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ MAX_NAME_BYTES = 511
 
 
 class RegionLocator:
-    """A cache of the regions of all tables that are used, kept until an error invalidates them.
+    """Finds the region of a row, and caches regions until an error invalidates them.
 
     Threads may share one. A region that an error invalidates becomes stale: while hbase:meta itself
     cannot be read, its last known location is returned, since a lost connection is not a lost
@@ -59,7 +60,7 @@ class RegionLocator:
         self._lookups: SingleFlight[list[MetaRow]] = SingleFlight(META_TABLE)
 
     def reset_in_child(self) -> None:
-        """In a forked child: create new locks; the cached regions stay valid."""
+        """Create new locks, and keep the cached regions; called in a forked child process."""
         self._lock = Lock()
         self._close_event = Event()
         if self._is_closed:
@@ -86,7 +87,7 @@ class RegionLocator:
         return self._find_region(shorten_table_name(table), row, deadline, search_below=False)
 
     def locate_region_before(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
-        """Return the region that holds the greatest keys below a row; the last one for b"".
+        """Return the region that holds the row keys just below a row key; the last one for b"".
 
         Raises:
             HBaseError: as in `locate_region`.
@@ -99,7 +100,7 @@ class RegionLocator:
     def _find_region(
         self, table: str, row: bytes, deadline: Deadline, *, search_below: bool
     ) -> RegionLocation:
-        """Return the region that holds a row, or the keys below it, and retry until it is open."""
+        """Return the region of a row, or of the row keys just below it; wait until it is open."""
         attempts = LookupRetry(table, self._settings, deadline, self._close_event)
         _check_table_name(table)
         while True:
@@ -114,7 +115,7 @@ class RegionLocator:
                 stale = _find_in_maps(self._stale_maps, table, row, search_below=search_below)
                 if stale is not None:
                     return stale
-                what = f"hbase:meta did not answer which region holds row {row!r}"
+                what = f"hbase:meta did not say which region holds row {row!r}"
                 attempts.pause_or_raise(what, error)
                 continue
             if region is not None:
@@ -125,7 +126,7 @@ class RegionLocator:
     def _look_up_region(
         self, table: str, row: bytes, deadline: Deadline, *, search_below: bool
     ) -> tuple[RegionLocation | None, str]:
-        """Read the region from hbase:meta; return it, or why there is none.
+        """Read the region of a row from hbase:meta; return it, or None and the reason.
 
         If another thread looked up another row of the same gap, there may be neither: try again.
         """
@@ -135,6 +136,7 @@ class RegionLocator:
         is_own_lookup = False
 
         def read_meta() -> list[MetaRow]:
+            """Read the region and its neighbors from hbase:meta, and cache them."""
             nonlocal is_own_lookup
             is_own_lookup = True
             find_regions = (
@@ -149,14 +151,14 @@ class RegionLocator:
         rows = self._lookups.run_once((table, search_below, gap), read_meta, deadline)
         meta_row = _find_meta_row(rows, row, search_below=search_below)
         if meta_row is not None:
-            state = meta_row.state if meta_row.server else f"{meta_row.state} on no server"
+            state = meta_row.state if meta_row.server else f"{meta_row.state} without a server"
             return meta_row.open_region, f"the region of row {row!r} is {state}, not OPEN"
         return None, f"no region holds row {row!r}" if is_own_lookup else ""
 
     def _record_lookup(
         self, table: str, rows: list[MetaRow], row: bytes, deadline: Deadline, *, search_below: bool
     ) -> list[MetaRow]:
-        """Cache an answer; if the region is not open, check that its table is enabled."""
+        """Cache the regions of a lookup; if the wanted one is not open, check the table's state."""
         self._learn_regions(rows)
         meta_row = _find_meta_row(rows, row, search_below=search_below)
         if meta_row is None or meta_row.open_region is None:
@@ -164,7 +166,7 @@ class RegionLocator:
         return rows
 
     def _learn_regions(self, rows: Iterable[MetaRow]) -> None:
-        """Cache the regions that are open."""
+        """Cache the open regions among some rows of hbase:meta."""
         regions = [region for region in (row.open_region for row in rows) if region is not None]
         with self._lock:
             for region in regions:
@@ -172,6 +174,7 @@ class RegionLocator:
         self._registry.learn_servers([region.server for region in regions])
 
     def _put_region(self, region: RegionLocation) -> None:
+        """Cache a region, and remove stale ones that it overlaps; the caller holds the lock."""
         table = region.table
         self._region_maps[table] = self._region_maps.get(table, EMPTY_MAP).with_region(region)
         stale = self._stale_maps.get(table)
@@ -179,7 +182,7 @@ class RegionLocator:
             _store_map(self._stale_maps, table, stale.without_range(region.start, region.stop))
 
     def _require_table_enabled(self, table: str, deadline: Deadline) -> None:
-        """Raise an error for a table whose regions will not be opened.
+        """Raise an error unless a table exists and is enabled.
 
         Raises:
             TableNotFound: there is no such table.
@@ -219,7 +222,7 @@ class RegionLocator:
             except HBaseError as error:
                 if not error.is_retriable:
                     raise
-                attempts.pause_or_raise("hbase:meta did not list its regions", error)
+                attempts.pause_or_raise("hbase:meta did not list the regions of the table", error)
             else:
                 attempts.pause_or_raise(problem)
 
@@ -255,7 +258,7 @@ class RegionLocator:
                     self._mark_stale(table, stale)
 
     def _mark_stale(self, table: str, regions: Sequence[RegionLocation]) -> None:
-        """Move cached regions to the stale ones; no stale region overlaps a cached one."""
+        """Mark cached regions as stale; they are used only while hbase:meta cannot be read."""
         stale_ids = {id(region) for region in regions}
         cached = self._region_maps[table].regions
         remaining = RegionMap(region for region in cached if id(region) not in stale_ids)
@@ -263,19 +266,19 @@ class RegionLocator:
         self._stale_maps[table] = self._stale_maps.get(table, EMPTY_MAP).with_regions(regions)
 
     def forget_table(self, table: str) -> None:
-        """Drop all regions of a table, stale ones too."""
+        """Remove all cached regions of a table, stale ones too."""
         with self._lock:
             self._region_maps.pop(shorten_table_name(table), None)
             self._stale_maps.pop(shorten_table_name(table), None)
 
     def record_move(self, region: RegionLocation, server: ServerName, seqnum: int) -> None:
-        """Cache the new server that an error names, unless a later opening is cached."""
+        """Cache the new server of a region that moved."""
         with self._lock:
             self._put_region(replace(region, server=server, seqnum=seqnum))
         self._registry.learn_servers([server])
 
     def close(self) -> None:
-        """Wake all lookups, which fail, and refuse new ones; never waits."""
+        """Close the locator: lookups in progress and new ones fail; never waits."""
         self._is_closed = True
         self._close_event.set()
 
@@ -292,6 +295,7 @@ class RegionLocator:
 
 
 def _count_regions(maps: dict[str, RegionMap]) -> dict[str, int]:
+    """Return the number of cached regions of each table."""
     return {table: len(region_map.regions) for table, region_map in list(maps.items())}
 
 
@@ -304,7 +308,7 @@ def _store_map(maps: dict[str, RegionMap], table: str, region_map: RegionMap) ->
 
 
 def _check_table_name(table: str) -> None:
-    """Reject a name that no table can have; hbase:meta does not list other bad names.
+    """Raise an error for a table name that is empty, too long, or not valid Unicode.
 
     Raises:
         TableNotFound: it is empty, too long, or not valid Unicode.
@@ -314,35 +318,39 @@ def _check_table_name(table: str) -> None:
     except UnicodeEncodeError:
         size = 0
     if not 0 < size <= MAX_NAME_BYTES:
-        raise TableNotFound(repr(table), "no table can have that name")
+        raise TableNotFound(
+            "table name", f"{table!r} is not valid", f"1 to {MAX_NAME_BYTES} bytes of UTF-8"
+        )
 
 
 def _find_in_maps(
     maps: dict[str, RegionMap], table: str, row: bytes, *, search_below: bool
 ) -> RegionLocation | None:
+    """Return the cached region that holds a row key, or the row keys just below it."""
     region_map = maps.get(table, EMPTY_MAP)
     return region_map.find_region_below(row) if search_below else region_map.find_region(row)
 
 
 def _find_meta_row(rows: Iterable[MetaRow], row: bytes, *, search_below: bool) -> MetaRow | None:
-    """Return the first row of hbase:meta whose region holds a row, or the keys below it."""
+    """Return the first row of hbase:meta whose region holds a row key, or those just below."""
     return next(
         (one for one in rows if (one.has_keys_below if search_below else one.has_row)(row)), None
     )
 
 
 def _explain_incomplete(rows: Sequence[MetaRow]) -> str:
-    """Return why a list of regions is incomplete; empty if all are open and join."""
+    """Return why a list of regions is incomplete; empty if all are open and leave no gap."""
     if not rows:
-        return "it has no regions"
+        return "the table has no regions"
     closed = [row for row in rows if row.open_region is None]
     if closed:
         first = closed[0]
-        count = f"{len(closed)} of its {len(rows)} regions are not open"
+        count = f"{len(closed)} of {pluralize(len(rows), 'region')} of the table are not open"
         return f"{count}; the one that starts at {first.start!r} is {first.state}"
     end = b""
     for index, row in enumerate(rows):
         if row.start != end or (index and not end):
-            return f"its regions do not join at {end!r}: the next one starts at {row.start!r}"
+            what = f"the regions of the table leave a gap or overlap at {end!r}"
+            return f"{what}: the next region starts at {row.start!r}"
         end = row.stop
     return f"no region holds the rows from {end!r} on" if end else ""

@@ -38,7 +38,7 @@ class RegionMap:
         return region if not region.stop or row < region.stop else None
 
     def find_region_below(self, row: bytes) -> RegionLocation | None:
-        """Return the region that holds the greatest keys below a row; b"" is above all rows.
+        """Return the region that holds the row keys just below a row key; b"" means the end.
 
         Cost: O(log n).
         """
@@ -49,11 +49,11 @@ class RegionMap:
         return region if region.has_keys_below(row) else None
 
     def find_gap(self, row: bytes) -> int:
-        """Return how many regions start at or below a row: the same for all rows of a gap."""
+        """Return the number of regions that start at or below a row: all rows of a gap share it."""
         return bisect_right(self.start_keys, row)
 
     def with_region(self, region: RegionLocation) -> Self:
-        """Return these regions and another one; older regions that it overlaps are dropped.
+        """Return a map with another region; older regions that it overlaps are removed.
 
         Of one region, the opening with the greater sequence number is kept. Of two that overlap,
         the newer was made from the older. If the newer is cached already, one of both is wrong (a
@@ -70,21 +70,21 @@ class RegionMap:
         return type(self)((*self.regions[:first], *added, *self.regions[last:]))
 
     def without_range(self, start: bytes, stop: bytes) -> Self:
-        """Return these regions without those that overlap a range; stop b"" is above all rows."""
+        """Return a map without the regions that overlap a range; an empty stop means the end."""
         first, last = self._find_overlap(start, stop)
         if first == last:
             return self
         return type(self)((*self.regions[:first], *self.regions[last:]))
 
     def with_regions(self, others: Iterable[RegionLocation]) -> Self:
-        """Return these regions and others that overlap none of them.
+        """Return a map with other regions, too, which must not overlap these.
 
         Cost: O(n log n).
         """
         return type(self)(sorted((*self.regions, *others), key=lambda one: one.start))
 
     def _find_overlap(self, start: bytes, stop: bytes) -> tuple[int, int]:
-        """Return the indexes of the first region that overlaps a range, and of the one after it."""
+        """Return the slice (start, stop) of the regions that overlap a range."""
         first = bisect_right(self.start_keys, start)
         if first:
             before = self.regions[first - 1]

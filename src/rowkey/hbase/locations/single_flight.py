@@ -42,12 +42,12 @@ class SingleFlight(Generic[A]):
         self.shared_count = 0
 
     def reset_in_child(self) -> None:
-        """In a forked child: forget the lookups that threads of the parent run."""
+        """Forget the lookups of the parent's threads; called in a forked child process."""
         self._lock = Lock()
         self._flights: dict[Hashable, _Flight[A]] = {}
 
     def run_once(self, key: Hashable, fetch: Callable[[], A], deadline: Deadline) -> A:
-        """Return the answer of a lookup that this thread or another one runs.
+        """Run a lookup, or wait for the thread that runs the same one; return the answer.
 
         Args:
             key: the same for lookups that have one answer.
@@ -68,14 +68,14 @@ class SingleFlight(Generic[A]):
             finally:
                 self._finish_flight(key, own)
             if not flight.done_event.wait(deadline.get_remaining_s()):
-                what = "a lookup by another thread was not answered in time"
+                what = "another thread did not finish the same lookup in time"
                 raise OperationTimedOut(self._path, what)
             if flight.answer:
                 return flight.answer[0]
             self._raise_shared_error(flight.error, deadline)
 
     def _join_flight(self, key: Hashable, own_flight: _Flight[A]) -> _Flight[A]:
-        """Return the lookup in progress, or this thread's own if there is none."""
+        """Return the lookup in progress for a key, or register this thread's own."""
         with self._lock:
             flight = self._flights.setdefault(key, own_flight)
             if flight is own_flight:
@@ -85,7 +85,7 @@ class SingleFlight(Generic[A]):
         return flight
 
     def _finish_flight(self, key: Hashable, own_flight: _Flight[A]) -> None:
-        """Wake the threads that wait for a lookup, if it is in progress."""
+        """Remove this thread's lookup if it is registered, and wake the threads that wait."""
         if self._flights.get(key) is own_flight:
             with self._lock:
                 del self._flights[key]
@@ -93,7 +93,7 @@ class SingleFlight(Generic[A]):
 
     @staticmethod
     def _raise_shared_error(error: Exception | None, deadline: Deadline) -> None:
-        """Raise the other thread's error, or return to retry.
+        """Raise the error of the other thread's lookup, or return if a retry is right.
 
         A retry is right where that thread was interrupted, or had an earlier deadline.
         """
@@ -103,6 +103,7 @@ class SingleFlight(Generic[A]):
 
     @staticmethod
     def _run_flight(own_flight: _Flight[A], fetch: Callable[[], A]) -> A:
+        """Run a lookup; store its answer or error for the threads that wait."""
         try:
             answer = fetch()
         except Exception as error:

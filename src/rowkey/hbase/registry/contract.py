@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Registry(ABC):
-    """Finds the active master and hbase:meta; each call looks them up again.
+    """Finds the active master and the server of hbase:meta; each call looks them up again.
 
     Only which nodes answer is remembered: a caller looks up a server because the last location
     was wrong. Threads may share a registry.
@@ -38,7 +38,7 @@ class Registry(ABC):
     def open(
         cls, nodes: Sequence[Address], root: str, connections: ServerConnections, settings: Settings
     ) -> Registry:
-        """Return a registry of these nodes; it connects when it is first used.
+        """Return a registry that asks these servers; it connects when it is first used.
 
         Args:
             nodes: host and port of each node, one or more.
@@ -68,7 +68,7 @@ class Registry(ABC):
 
     @abstractmethod
     def get_meta_server(self, deadline: Deadline) -> ServerName:
-        """Return the server of hbase:meta.
+        """Return the region server that holds hbase:meta.
 
         Raises:
             RegistryUnavailable: no node answered in time, or hbase:meta is not open.
@@ -77,11 +77,11 @@ class Registry(ABC):
 
     @abstractmethod
     def learn_servers(self, servers: Iterable[ServerName]) -> None:
-        """Add servers of the cluster, which a registry of masters can then call too."""
+        """Add region servers and masters that the registry may ask from now on."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release all resources; never waits."""
+        """Close the registry; never waits."""
 
     @abstractmethod
     def dump_state(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Registry(ABC):
 
 
 class _AllNodesFailed(HBaseError):
-    """No node answered; the error lists the reply of each.
+    """No server of a registry answered; the error lists the failure of each.
 
     Args:
         path: the registry's URL.
@@ -101,8 +101,8 @@ class _AllNodesFailed(HBaseError):
         self.replies = tuple(replies)
         lines = [f"{reply.node}: {reply.text}" for reply in self.replies[:_MAX_NODES_SHOWN]]
         if len(self.replies) > _MAX_NODES_SHOWN:
-            lines.append(f"and {len(self.replies) - _MAX_NODES_SHOWN} more nodes")
-        super().__init__(path, f"no node knows {wanted}; {'; '.join(lines)}")
+            lines.append(f"and {len(self.replies) - _MAX_NODES_SHOWN} more servers")
+        super().__init__(path, f"no server at this URL knows {wanted}; {'; '.join(lines)}")
 
 
 _MAX_NODES_SHOWN = 3
@@ -110,13 +110,14 @@ _MAX_NODES_SHOWN = 3
 
 
 class RegistryUnavailable(_AllNodesFailed, Unavailable):
-    """No node of the registry knows it now; a later call may succeed."""
+    """No server of the registry has the answer now; a later call may succeed."""
 
     is_retriable = True
+    advice = "Check that the cluster runs and has an active master, then try again."
 
 
 class RegistryUnreachable(RegistryUnavailable):
-    """No node was ever reached: most often the URL is wrong, or the cluster does not run."""
+    """No server of the URL was ever reached: the URL is wrong, or the cluster does not run."""
 
     is_likely_permanent = True
     advice = "Check the hosts and ports of the URL, and whether the cluster runs."

@@ -65,44 +65,49 @@ class MasterRegistry(Registry):
         fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: create a new lock."""
+        """Create a new lock; called in a forked child process."""
         self._lock = Lock()
 
     @classmethod
     def open(
         cls, nodes: Sequence[Address], root: str, connections: ServerConnections, settings: Settings
     ) -> MasterRegistry:
+        """Return a registry that asks these masters or region servers."""
         return cls(nodes, connections, settings)
 
     def get_cluster_id(self, deadline: Deadline) -> str:
+        """Return the id of the cluster."""
         return self._ask_nodes("the cluster's id", GetClusterId(), deadline)
 
     def get_master(self, deadline: Deadline) -> ServerName:
+        """Return the active master."""
         master = self._ask_nodes("which master is active", GetActiveMaster(), deadline)
         assert master is not None, "an empty answer was returned"
         return master
 
     def get_meta_server(self, deadline: Deadline) -> ServerName:
+        """Return the region server that holds hbase:meta."""
         return self._ask_nodes("where hbase:meta is", GetMetaRegionLocations(), deadline)[0]
 
     def _ask_nodes(self, wanted: str, request: Request[A], deadline: Deadline) -> A:
-        """Return the first answer of a node that is not empty.
+        """Send a request to one server after the other; return the first answer that is not empty.
 
         An answer about hbase:meta that lacks its replica 0 counts as empty.
         """
 
         def ask(address: Address, until: Deadline) -> A:
+            """Send the request to one server."""
             connection = self._connections.get_connection(address, request.service, until)
             answer = _send_request(connection, request, until)
             if not answer or (isinstance(answer, dict) and 0 not in answer):
-                raise NodeFailed("it does not know that yet")
+                raise NodeFailed("the server does not know that yet")
             self._refresh_nodes(connection, until)
             return answer
 
         return self._nodes.ask_nodes(wanted, ask, deadline)
 
     def _refresh_nodes(self, connection: ServerConnection, deadline: Deadline) -> None:
-        """Look up more nodes now and then; a failure of that is ignored."""
+        """Look up more servers to ask, every few minutes; a failure is ignored."""
         with self._lock:
             if monotonic() < self._refresh_at:
                 return
@@ -115,17 +120,19 @@ class MasterRegistry(Registry):
         self.learn_servers([*(server for server, _ in masters), *others])
 
     def learn_servers(self, servers: Iterable[ServerName]) -> None:
+        """Add servers of the cluster, which are asked from now on, too."""
         self._nodes.add_nodes(server.address for server in servers)
 
     def close(self) -> None:
         """Do nothing: the connections belong to `ServerConnections`."""
 
     def dump_state(self) -> dict[str, Any]:
+        """Return the URL, and whether each server failed when it was last asked."""
         return {"url": self._nodes.url, "failed": self._nodes.dump_state()}
 
 
 def _send_request(connection: ServerConnection, request: Request[A], deadline: Deadline) -> A:
-    """Send a request, and return its answer."""
+    """Send a request on a connection, and return the decoded answer."""
     param, cells = request.encode(b"")
     call = connection.send(request.method, param, cells, deadline=deadline)
     return request.decode(call.result(deadline))

@@ -33,7 +33,7 @@ after 0.2 s. Source: Linux, TCP_RTO_MIN.
 
 
 class NodeFailed(Exception):
-    """A node did not answer the question.
+    """One server of a registry did not give the answer.
 
     Args:
         text: why.
@@ -46,7 +46,7 @@ class NodeFailed(Exception):
 
 
 class NodeReply(NamedTuple):
-    """The failure of one node.
+    """Why one server of a registry did not give the answer.
 
     Args:
         node: its "host:port".
@@ -60,7 +60,7 @@ class NodeReply(NamedTuple):
 
 
 class RegistryNodes:
-    """The nodes in the order to try them: round robin, and those that failed last.
+    """The servers of a registry, asked in turn; those that failed are asked last.
 
     With round robin, a node whose data is old is not used for every lookup.
 
@@ -80,16 +80,16 @@ class RegistryNodes:
         self._has_answered = False
 
     def reset_in_child(self) -> None:
-        """In a forked child: create a new lock."""
+        """Create a new lock; called in a forked child process."""
         self._lock = Lock()
 
     def list_in_order(self) -> list[Address]:
-        """Return all nodes in the order to try them."""
+        """Return the addresses of all servers, in the order to ask them."""
         with self._lock:
             return sorted(self._node_marks, key=self._node_marks.__getitem__)
 
     def add_nodes(self, addresses: Iterable[Address]) -> None:
-        """Add nodes, to be tried after those that are known to answer."""
+        """Add servers, to be asked after those that are known to answer."""
         fresh = [address for address in addresses if address not in self._node_marks]
         if fresh:
             with self._lock:
@@ -99,7 +99,7 @@ class RegistryNodes:
     def ask_nodes(
         self, what: str, ask_node: Callable[[Address, Deadline], A], deadline: Deadline
     ) -> A:
-        """Return the first answer of a node.
+        """Ask one server after the other; return the first answer.
 
         Args:
             what: what is looked up, for messages.
@@ -118,7 +118,9 @@ class RegistryNodes:
         for index, address in enumerate(nodes):
             if index and deadline.is_expired:
                 replies += [
-                    NodeReply(format_address(node), "there was no time left to ask it", False)
+                    NodeReply(
+                        format_address(node), "it was not asked, because no time was left", False
+                    )
                     for node in nodes[index:]
                 ]
                 break
@@ -138,13 +140,13 @@ class RegistryNodes:
         raise (ClusterNotFound if is_permanent else RegistryUnavailable)(self.url, what, replies)
 
     def _mark_node(self, address: Address, *, has_failed: bool) -> None:
-        """Record whether a node failed, and that it was tried now."""
+        """Record whether a server failed, and that it was asked now."""
         with self._lock:
             self._node_marks[address] = (has_failed, next(self._turn_counter))
             self._has_answered |= not has_failed
 
     def dump_state(self) -> dict[str, Any]:
-        """Return each node, and whether it failed when it was last tried."""
+        """Return for each server whether it failed when it was last asked."""
         with self._lock:
             return {
                 format_address(address): failed for address, (failed, _) in self._node_marks.items()
@@ -156,11 +158,11 @@ _UNREACHED_ERRORS = (ConnectionLost, HeaderRefused, UnknownHost)
 
 
 def _explain_failure(problem: NodeFailed | HBaseError | WireFormatError) -> tuple[str, bool]:
-    """Return why a node did not answer, and whether that is permanent."""
+    """Return why a server did not give the answer, and whether a retry cannot help."""
     if isinstance(problem, NodeFailed):
         return str(problem), problem.is_permanent
     if isinstance(problem, HBaseError):
         # A master that starts or dies fails in strange ways: what can be retried is not permanent.
         is_permanent = isinstance(problem, MalformedAnswer) or not problem.is_retriable
         return problem.mistake.problem, is_permanent
-    return f"its answer is malformed: {problem.mistake.problem}", True
+    return f"the answer is malformed: {problem.mistake.problem}", True

@@ -11,8 +11,7 @@ from rowkey.errors import InvalidArgument, Mistake
 from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.registry.master_registry import MasterRegistry
 from rowkey.hbase.registry.zookeeper_registry import ZooKeeperRegistry
-from rowkey.messages import format_value as repeated
-from rowkey.messages import suggest_name
+from rowkey.messages import format_value, suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +86,7 @@ def parse_url(url: str) -> ClusterAddress:
     hbase://zk1:2181,zk2:2182/hbase
     """
     if not isinstance(url, str):
-        raise InvalidClusterUrl([Mistake("url", f"{repeated(url)} is not a text", URL_FORMS)])
+        raise InvalidClusterUrl([Mistake("url", f"{format_value(url)} is not a text", URL_FORMS)])
     scheme, colon, rest = url.partition("://")
     registry_type = REGISTRIES.get(scheme)
     if not colon or registry_type is None:
@@ -103,30 +102,31 @@ def parse_url(url: str) -> ClusterAddress:
 
 
 def _build_scheme_mistake(url: str, scheme: str) -> Mistake:
+    """Return the mistake of a URL with an unknown scheme, or without one."""
     what = f"the scheme {scheme!r} is unknown" if scheme else f"{_mask_login(url)!r} has no scheme"
     return Mistake("url", what, URL_FORMS, suggest_name(scheme, REGISTRIES))
 
 
 def _mask_login(text: str) -> str:
-    """Return a text without what may be a password."""
+    """Replace everything before the last @ by …, since it may be a password."""
     _, at, rest = text.rpartition("@")
     return f"…@{rest}" if at else rest
 
 
 def _strip_extras(rest: str, mistakes: list[Mistake]) -> str:
-    """Return the hosts and the path; a login, a query or a fragment is a mistake.
+    """Remove login, query and fragment from a URL without its scheme; each is a mistake.
 
     The login is removed first, up to the last @: everything before it may be a password.
     """
     _, at, rest = rest.rpartition("@")
     if at:
         remedy = "Remove the text before the @."
-        mistakes.append(Mistake("url", "it has a login", "hosts without a login", remedy))
+        mistakes.append(Mistake("url", "the URL has a login", "hosts without a login", remedy))
     for mark, name in (("#", "a fragment"), ("?", "a query")):
         rest, found, extra = rest.partition(mark)
         if found:
             remedy = "Pass settings of the client as arguments of connect."
-            what = f"{mark}{extra} is {name}"
+            what = f"the URL has {name}, {mark}{extra}"
             mistakes.append(Mistake("url", what, "hosts and a path only", remedy))
     return rest
 
@@ -134,6 +134,7 @@ def _strip_extras(rest: str, mistakes: list[Mistake]) -> str:
 def _parse_nodes(
     hosts: str, registry_type: type[Registry], mistakes: list[Mistake]
 ) -> Iterator[Address]:
+    """Yield the host and port of each node of a URL; collect the mistakes."""
     seen: set[Address] = set()
     for index, text in enumerate(hosts.split(",")):
         node = _NodeParser(
@@ -142,15 +143,16 @@ def _parse_nodes(
         if node is None:
             continue
         if node in seen:
-            what = f"{format_address(node)} is named twice"
-            mistakes.append(Mistake(f"url.hosts[{index}]", what, "each node once"))
+            what = f"{format_address(node)} occurs twice"
+            path = f"url.hosts[{index}]"
+            mistakes.append(Mistake(path, what, "each host once", "Remove it here."))
         seen.add(node)
         yield node
 
 
 @dataclass(slots=True)
 class _NodeParser:
-    """Parses one node of a URL."""
+    """Parses one HOST[:PORT] of a URL."""
 
     path: str
     text: str
@@ -158,14 +160,16 @@ class _NodeParser:
     mistakes: list[Mistake]
 
     def parse_address(self) -> Address | None:
-        """Return the host and port, or None if something is wrong with them."""
+        """Return the host and port, or None after a mistake."""
         before = len(self.mistakes)
         if self.text.startswith("["):
             host, _, rest = self.text[1:].partition("]")
             self._check_bracketed(host)
         elif self.text.count(":") > 1 and _is_ipv6(self.text):
             host, rest = self.text, ""
-            self._add_mistake(f"{host!r} is a bare IPv6 address", "brackets", f"Write [{host}].")
+            self._add_mistake(
+                f"{host!r} has no brackets", "an IPv6 address in brackets", f"Write [{host}]."
+            )
         else:
             host = self.text.partition(":")[0]
             rest = self.text[len(host) :]
@@ -174,34 +178,40 @@ class _NodeParser:
         return (host.lower(), port) if len(self.mistakes) == before else None
 
     def _check_bracketed(self, host: str) -> None:
+        """Add a mistake unless the host in brackets is an IPv6 address."""
         if "]" not in self.text or not _is_ipv6(host):
-            self._add_mistake(f"{self.text!r} has no IPv6 address in brackets", "[::1]")
+            self._add_mistake(
+                f"{self.text!r} is not an IPv6 address in brackets", "an address such as [::1]"
+            )
 
     def _check_name(self, name: str) -> None:
+        """Add a mistake unless the host name is valid."""
         if not name:
             self._add_mistake("the host is empty", "a host name or an address")
         elif len(name) > _MAX_HOST_CHARS or not _HOST_PATTERN.fullmatch(name):
-            self._add_mistake(f"{name!r} is not a host name", "letters, digits, - . and _")
+            self._add_mistake(f"{name!r} is not a host name", "letters, digits, - . and _ only")
 
     def _parse_port(self, written: str) -> int:
-        """Return the port after the host; 0 if something is wrong with it."""
+        """Return the port of a text such as `:2181`; 0 after a mistake."""
         if not written:
             return self.registry_type.default_port
         digits = written.removeprefix(":")
         legal = digits.isascii() and digits.isdigit() and len(digits) <= 5
         if legal and digits != written and 0 < int(digits) < 1 << 16:
             return int(digits)
-        remedy = f"Leave it out for {self.registry_type.default_port}."
+        remedy = f"Leave the port out to use {self.registry_type.default_port}."
         if self.registry_type.default_root and not digits.isdigit():
-            remedy += " A znode begins with /."
-        self._add_mistake(f"{digits!r} is not a port", "1..65535", remedy)
+            remedy += " If it is a znode, write a / before it."
+        self._add_mistake(f"{digits!r} is not a port", "a number from 1 to 65535", remedy)
         return 0
 
     def _add_mistake(self, what: str, allowed: str, remedy: str = "") -> None:
+        """Add a mistake about this node of the URL."""
         self.mistakes.append(Mistake(self.path, what, allowed, remedy))
 
 
 def _is_ipv6(host: str) -> bool:
+    """Return whether a text is an IPv6 address."""
     try:
         return ip_address(host).version == 6
     except ValueError:
@@ -209,20 +219,20 @@ def _is_ipv6(host: str) -> bool:
 
 
 def _parse_root(path: str, registry_type: type[Registry], mistakes: list[Mistake]) -> str:
-    """Return the znode of a path; the default for an empty one."""
+    """Return the root znode that the path of a URL names; the default for an empty path."""
     bare = path.removesuffix("/")
     if not bare:
         return registry_type.default_root
     if not registry_type.default_root:
-        what = f"the path {path!r} follows masters, which have no znodes"
-        mistakes.append(Mistake("url.path", what, "hosts only", "Leave it out."))
+        what = f"the URL of masters has the path {path!r}, but masters have no znodes"
+        mistakes.append(Mistake("url.path", what, "hosts only", "Remove the path."))
     elif not _is_znode_path(bare):
-        allowed = "/NAME[/NAME…] of printable characters, no name empty, . or .."
+        allowed = "/NAME[/NAME…] with printable names, none of them empty, . or .."
         mistakes.append(Mistake("url.path", f"{path!r} is not a znode path", allowed))
     return bare
 
 
 def _is_znode_path(path: str) -> bool:
-    """Return whether ZooKeeper takes a path. Source: ZooKeeper, PathUtils.validatePath."""
+    """Return whether a path is valid for a znode. Source: ZooKeeper, PathUtils.validatePath."""
     names = path.split("/")[1:]
     return path.isprintable() and not {"", ".", ".."}.intersection(names)

@@ -62,10 +62,14 @@ class ZooKeeperRegistry(Registry):
     def open(
         cls, nodes: Sequence[Address], root: str, connections: ServerConnections, settings: Settings
     ) -> ZooKeeperRegistry:
+        """Return a registry that reads the znodes of a ZooKeeper ensemble."""
         return cls(nodes, root, settings)
 
     def get_cluster_id(self, deadline: Deadline) -> str:
+        """Return the id of the cluster, from znode hbaseid."""
+
         def read(address: Address, until: Deadline) -> str:
+            """Read the cluster id from one ZooKeeper server."""
             path = f"{self._root}/hbaseid"
             cluster_id = ProtoMessage(self._read_protobuf(address, path, until)).get_text(1)
             if not cluster_id:
@@ -75,14 +79,20 @@ class ZooKeeperRegistry(Registry):
         return self._nodes.ask_nodes("the cluster's id", read, deadline)
 
     def get_master(self, deadline: Deadline) -> ServerName:
+        """Return the active master, from znode master."""
+
         def read(address: Address, until: Deadline) -> ServerName:
+            """Read the active master from one ZooKeeper server."""
             path = f"{self._root}/master"
             return _parse_server(self._read_protobuf(address, path, until), path)
 
         return self._nodes.ask_nodes("which master is active", read, deadline)
 
     def get_meta_server(self, deadline: Deadline) -> ServerName:
+        """Return the region server that holds hbase:meta, from znode meta-region-server."""
+
         def read(address: Address, until: Deadline) -> ServerName:
+            """Read the server of hbase:meta from one ZooKeeper server."""
             path = f"{self._root}/meta-region-server"
             data = self._read_protobuf(address, path, until)
             server = _parse_server(data, path)
@@ -114,7 +124,7 @@ class ZooKeeperRegistry(Registry):
     def _read_znodes(
         self, address: Address, paths: tuple[str, ...], deadline: Deadline
     ) -> list[Znode | None]:
-        """Return znodes that one server reads, by a session of their own."""
+        """Read znodes from one ZooKeeper server, in a session for this call only."""
         # kazoo is imported by the first lookup: clients of a master registry do not need it.
         from rowkey.zookeeper import ZooKeeperConnection
 
@@ -127,7 +137,7 @@ class ZooKeeperRegistry(Registry):
             connection.wait_until_ready(deadline.expires_at)
             return connection.read_znodes(paths, deadline.expires_at)
         except ZooKeeperDenied as denied:
-            raise NodeFailed(f"reading {paths[-1]}: {denied}", is_permanent=True) from denied
+            raise NodeFailed(f"znode {paths[-1]}: {denied}", is_permanent=True) from denied
         except ZooKeeperUnreachable as unreachable:
             if connection is not None and not connection.has_reached_server:
                 raise ConnectionLost(node, unreachable.reason, server=node) from unreachable
@@ -138,17 +148,18 @@ class ZooKeeperRegistry(Registry):
                 connection.close(min(CLOSE_TIMEOUT_S, deadline.get_remaining_s()))
 
     def learn_servers(self, servers: Iterable[ServerName]) -> None:
-        """Do nothing: HBase's servers are not ZooKeeper's."""
+        """Do nothing: the servers of HBase are not servers of ZooKeeper."""
 
     def close(self) -> None:
         """Do nothing: there is no session between lookups."""
 
     def dump_state(self) -> dict[str, Any]:
+        """Return the URL, and whether each server failed when it was last asked."""
         return {"url": self._nodes.url, "failed": self._nodes.dump_state()}
 
 
 def extract_protobuf(data: bytes, path: str) -> bytes:
-    r"""Return the protobuf in a znode: FF, the length of an id, that id, PBUF, the protobuf.
+    r"""Return the protobuf in a znode of HBase, without the header before it.
 
     Raises:
         NodeFailed: the data is something else.
@@ -162,17 +173,21 @@ def extract_protobuf(data: bytes, path: str) -> bytes:
         data = data[5 + int.from_bytes(data[1:5], "big") :]
     if data[:4] != b"PBUF":
         raise NodeFailed(
-            f"znode {path} holds {data[:20]!r}, which is not HBase's", is_permanent=True
+            f"znode {path} holds {data[:20]!r}, which HBase did not write", is_permanent=True
         )
     return data[4:]
 
 
 def _parse_server(data: bytes, path: str) -> ServerName:
-    """Return the server that a znode names. Source: ZooKeeper.proto, Master, MetaRegionServer."""
+    """Return the server that a znode of HBase names.
+
+    Source: ZooKeeper.proto, Master, MetaRegionServer.
+    """
     try:
         named = ProtoMessage(data).get_message(1)
         if named is None:
             raise NodeFailed(f"znode {path} names no server", is_permanent=True)
         return ServerName.from_message(named)
     except WireFormatError as problem:
-        raise NodeFailed(f"znode {path}: {problem.mistake.problem}", is_permanent=True) from problem
+        what = f"znode {path} is malformed: {problem.mistake.problem}"
+        raise NodeFailed(what, is_permanent=True) from problem
