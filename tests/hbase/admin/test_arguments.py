@@ -91,8 +91,8 @@ def test_all_types_at_once() -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["d", "no", "nor"], r"t: has no family 'no', 'nor'; expected d, e\."),
-        (["e", "d"], r"t: would be left without families: e, d are all it has"),
+        (["d", "no", "nor"], r"t: the table has no family 'no', 'nor'; expected one of d, e\."),
+        (["e", "d"], r"t: e, d are all families of the table"),
     ],
 )
 def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:

@@ -130,7 +130,7 @@ def test_all_mistakes_at_once() -> None:
         ("max_filesize", "Did you mean MAX_FILESIZE?"),
         ("MAX_FILE_SIZE", "Did you mean MAX_FILESIZE?"),
         ("Readonly", "Did you mean READONLY?"),
-        ("QXZ", "Write an attribute of your own with a dot: app.qxz."),
+        ("QXZ", "Name an attribute of your own with a dot, such as app.qxz."),
     ],
 )
 def test_remedies(word: str, remedy: str) -> None:

@@ -99,7 +99,7 @@ def test_implicit_attributes() -> None:
 
 def test_missing_family() -> None:
     """A missing family is one difference."""
-    expected = Mistake("families.e", "declared it, remembered nothing")
+    expected = Mistake("families.e", "declared, but the table in HBase has no such family")
     assert [expected] == list(find_family_differences([Family("e")], [Family("d")]))
 
 
@@ -109,9 +109,9 @@ def test_attribute_differences() -> None:
         {"a": "1", "b": "2", "c": None, "d": "4"}, {"b": "3", "c": "5", "d": "4"}
     )
     assert [
-        "attributes.a: declared 1, remembered nothing.",
-        "attributes.b: declared 2, remembered 3.",
-        "attributes.c: declared nothing, remembered 5.",
+        "attributes.a: declared 1, but HBase has no value.",
+        "attributes.b: declared 2, but HBase has 3.",
+        "attributes.c: declared no value, but HBase has 5.",
     ] == [str(one) for one in found]
 
 
@@ -120,11 +120,11 @@ def test_split_differences() -> None:
     asked = [bytes([n]) for n in range(1, 100)]
     told = [str(one) for one in find_split_differences(asked, [b"\x01", b"x"])]
     assert [
-        "splits: declared 99 keys, remembered 2.",
-        "splits: declared b'\\x02', remembered nothing.",
+        "splits: declared 99 split keys, but HBase has 2.",
+        "splits: the split key b'\\x02' is missing in HBase.",
     ] == told[:2]
     assert 7 == len(told)
-    assert ["splits: declared nothing, remembered b'z'."] == [
+    assert ["splits: HBase has the split key b'z', which is not declared."] == [
         str(one) for one in find_split_differences([b"a"], [b"a", b"z"])
     ][1:]
     assert [] == list(find_split_differences([b"a"], (b"a",)))

@@ -69,7 +69,7 @@ def test_polls_until_the_end() -> None:
 def test_errors_of_procedures(java: str, kind: type[RowkeyError]) -> None:
     """The error of a procedure is raised like that of a refused call, with its id."""
     caller = Scripted({"DeleteTable": [7], "getProcedureResult": [failed(java)]})
-    with pytest.raises(kind, match=r"procedure 7: \w+Exception: says why"):
+    with pytest.raises(kind, match=r"procedure 7: HBase answered \w+Exception: says why"):
         Admin(caller).delete_table("t")
 
 
@@ -78,7 +78,7 @@ def test_the_deadline_names_the_procedure() -> None:
     caller = Scripted({"DisableTable": [7], "getProcedureResult": [RUNNING]})
     began = monotonic()
     with pytest.raises(
-        OperationTimedOut, match="t: DisableTable is procedure 7, which is still running"
+        OperationTimedOut, match=r"t: procedure 7 \(DisableTable\) is still running"
     ):
         Admin(caller).disable_table("t", wait_s=0.1)
     assert 0.1 <= monotonic() - began < 1.0
@@ -91,14 +91,16 @@ def test_a_lost_master_names_the_procedure_too() -> None:
     caller = Scripted({"DisableTable": [7], "getProcedureResult": [lost]})
     with pytest.raises(
         OperationTimedOut,
-        match=r"procedure 7, which is still running\. Last error: master: is starting",
+        match=r"procedure 7 \(DisableTable\) is still running\. Last error: master: is starting",
     ):
         Admin(caller).disable_table("t")
     late = OperationTimedOut(
         "master", "no answer", last_error=CallTimedOut("master", "0.01 s"), attempts=1
     )
     caller = Scripted({"DisableTable": [7], "getProcedureResult": [late]})
-    with pytest.raises(OperationTimedOut, match=r"procedure 7, which is still running\.$"):
+    with pytest.raises(
+        OperationTimedOut, match=r"procedure 7 \(DisableTable\) is still running\. Wait, and check"
+    ):
         Admin(caller).disable_table("t")
 
 
@@ -112,10 +114,12 @@ def test_states_already_reached() -> None:
         }
     )
     with pytest.raises(
-        TableNotDisabled, match=r"t: is enabled already\. It can be used as it is\."
+        TableNotDisabled, match=r"t: the table is enabled already\. Use it as it is\."
     ):
         Admin(caller).enable_table("t")
-    with pytest.raises(TableNotEnabled, match=r"t: is disabled already\. Its regions are closed\."):
+    with pytest.raises(
+        TableNotEnabled, match=r"t: the table is disabled already\. Go on: its regions are closed\."
+    ):
         Admin(caller).disable_table("t")
 
 
@@ -179,22 +183,22 @@ def test_missing_namespaces_are_created() -> None:
 @pytest.mark.parametrize(
     ("caller", "said"),
     [
-        (made(region(b"", b"")), "splits: declared 1 keys, remembered 0"),
-        (made(region(b"", b"h"), region(b"h", b"")), "splits: declared b'g', remembered nothing"),
+        (made(region(b"", b"")), "splits: declared 1 split key, but HBase has 0"),
+        (made(region(b"", b"h"), region(b"h", b"")), "split key b'g' is missing in HBase"),
         (
             made(region(b"", b"g"), region(b"g", b""), schema=table(FamilySchema("e"), W="1")),
-            "families.d: declared it, remembered nothing",
+            "families.d: declared, but the table in HBase has no such family",
         ),
         (
             made(
                 region(b"", b"g"), region(b"g", b""),
                 schema=table(FamilySchema("d", {"VERSIONS": "2"}), READONLY="true"),
             ),
-            "families.d.versions: declared 1, remembered 2",
+            "families.d.versions: declared 1, but HBase has 2",
         ),
         (
             made(region(b"", b"g"), region(b"g", b""), schema=table(READONLY="false")),
-            "attributes.READONLY: declared true, remembered false",
+            "attributes.READONLY: declared true, but HBase has false",
         ),
     ],
 )  # fmt: skip
@@ -229,9 +233,13 @@ def test_concurrent_changes_are_reported() -> None:
             "getProcedureResult": [FINISHED],
         }
     )
-    with pytest.raises(CatalogMismatch, match=r"attributes\.a\.b: declared 1, remembered nothing"):
+    with pytest.raises(
+        CatalogMismatch, match=r"attributes\.a\.b: declared 1, but HBase has no value"
+    ):
         Admin(caller).set_attributes("t", {"a.b": "1"})
-    with pytest.raises(CatalogMismatch, match=r"families\.d\.versions: declared 3, remembered 1"):
+    with pytest.raises(
+        CatalogMismatch, match=r"families\.d\.versions: declared 3, but HBase has 1"
+    ):
         Admin(caller).alter_families("t", [Family("d", versions=3)])
 
 
@@ -248,7 +256,7 @@ def test_compaction_that_never_settles() -> None:
     caller = Scripted(
         {"CompactRegion": [None], "GetRegionInfo": [CompactionState.MAJOR]}, [region(b"", b"")]
     )
-    with pytest.raises(OperationTimedOut, match="t: its regions are still compacting"):
+    with pytest.raises(OperationTimedOut, match="t: regions of the table are still compacting"):
         Admin(caller).compact_table("t", wait_s=0.1)
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _MAX_WAIT_S: Final = 86_400.0
 """Most seconds to wait; more is probably a wrong unit. Source: as `operation_timeout_s`."""
 
+_WAIT_TEXT: Final = f"a number from 0 to {_MAX_WAIT_S:,.0f}"
+
 
 class ArgumentChecks:
     """Collect the mistakes in the arguments of one call; `raise_mistakes` raises them together.
@@ -39,7 +41,7 @@ class ArgumentChecks:
     >>> ArgumentChecks().check_name("").check_seconds("soon").raise_mistakes()
     Traceback (most recent call last):
     rowkey.errors.InvalidDesign: name: '' is not a table name; expected a text that is not...
-    wait_s: 'soon' is not a number of seconds; expected 0..86400.
+    wait_s: 'soon' is not a number of seconds; expected a number from 0 to 86,400.
     """
 
     __slots__ = ("mistakes",)
@@ -60,7 +62,7 @@ class ArgumentChecks:
         self.mistakes.raise_any()
 
     def check_name(self, value: object, path: str = "name", what: str = "table") -> Self:
-        """Add a mistake if the value cannot be a name; HBase checks whether it exists."""
+        """Add a mistake unless the value is a non-empty text; HBase checks whether it exists."""
         if not isinstance(value, str) or not is_nonempty_text(value):
             self._add_mistake(
                 path, f"{format_value(value)} is not a {what} name", "a text that is not empty"
@@ -83,11 +85,9 @@ class ArgumentChecks:
             return self
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number:
-            self._add_mistake(
-                path, f"{format_value(value)} is not a number of seconds", f"0..{_MAX_WAIT_S:g}"
-            )
+            self._add_mistake(path, f"{format_value(value)} is not a number of seconds", _WAIT_TEXT)
         elif not 0 <= value <= _MAX_WAIT_S:  # type: ignore[operator]
-            self._add_mistake(path, f"{format_value(value)} is out of range", f"0..{_MAX_WAIT_S:g}")
+            self._add_mistake(path, f"{format_value(value)} is out of range", _WAIT_TEXT)
         return self
 
     def check_row_key(self, path: str, value: object, max_bytes: int) -> Self:
@@ -95,7 +95,8 @@ class ArgumentChecks:
         if not isinstance(value, bytes):
             self._add_mistake(path, f"{format_value(value)} is not a row key", "bytes")
         elif len(value) > max_bytes:
-            self._add_mistake(path, f"the key is {len(value):,} bytes long", f"1..{max_bytes:,}")
+            what = f"the row key has {len(value):,} bytes"
+            self._add_mistake(path, what, f"1 to {max_bytes:,} bytes")
         return self
 
     def check_type(self, path: str, value: object, expected_type: type, what: str) -> Self:
@@ -133,6 +134,7 @@ class ArgumentChecks:
         return any(mistake.path == path for mistake in self.mistakes.mistakes)
 
     def _add_mistake(self, path: str, what: str, allowed: str) -> None:
+        """Add a mistake about the argument at a path."""
         self.mistakes.add(path, what, allowed)
 
 
@@ -152,14 +154,15 @@ def collect_table_mistakes(
     for mistake in find_table_name_mistakes(name) if has_name else ():
         mistakes.add_invalid_argument("name", mistake)
     if not families and not checks.has_mistake("families"):
-        mistakes.add("families", "a table without families", "1 or more")
+        mistakes.add("families", "the table has no column families", "one family or more")
     collect_family_mistakes(mistakes, families)
     _collect_split_mistakes(mistakes, name if has_name and name.isascii() else "t", splits)
     collect_attribute_mistakes(mistakes, "attributes", attributes)
     collect_attribute_mistakes(mistakes, "configuration", configuration)
     for key in configuration:
         if key in attributes:
-            mistakes.add(f"configuration.{key}", "is also in attributes", "each key once")
+            what = "the same key is in attributes"
+            mistakes.add(f"configuration.{key}", what, remedy="Remove one of the two.")
 
 
 def collect_family_mistakes(mistakes: Mistakes, families: Sequence[object]) -> None:
@@ -175,21 +178,21 @@ def collect_family_mistakes(mistakes: Mistakes, families: Sequence[object]) -> N
             continue
         path = f"families.{family.name[:80]}" if family.name else f"families[{index}]"
         if family.name in seen:
-            mistakes.add(path, "occurs twice", "each family once")
+            mistakes.add(path, "the family occurs twice", "each family once")
         seen.add(family.name)
         for mistake in find_family_mistakes(family.name, _select_non_defaults(family)):
             mistakes.add_invalid_argument(path, mistake)
 
 
 def _select_non_defaults(family: Family) -> dict[str, object]:
-    """Return the attributes of a family that differ from the default, by design file keys."""
+    """Return the attributes of a family that differ from their default, by design file key."""
     values = {row.key: getattr(family, find_family_field(row)) for row in ATTRIBUTES.values()}
     defaults = {row.key: row.default for row in ATTRIBUTES.values()}
     return {key: value for key, value in values.items() if value != defaults[key]}
 
 
 def _collect_split_mistakes(mistakes: Mistakes, table: str, splits: Sequence[bytes]) -> None:
-    """Collect every split key that no region can start with."""
+    """Collect every mistake in the split keys of a table."""
     untyped: Sequence[object] = splits
     wrong_types = [(i, key) for i, key in enumerate(untyped) if not isinstance(key, bytes)]
     for index, key in wrong_types:
@@ -203,8 +206,9 @@ def _collect_split_mistakes(mistakes: Mistakes, table: str, splits: Sequence[byt
     max_bytes = compute_max_split_bytes(table)
     for index, key in enumerate(splits):
         if len(key) > max_bytes:
-            what = f"the key is {len(key):,} bytes long"
-            mistakes.add(f"splits[{index}]", what, f"1..{max_bytes:,} bytes with this table name")
+            what = f"the split key has {len(key):,} bytes"
+            allowed = f"1 to {max_bytes:,} bytes with this table name"
+            mistakes.add(f"splits[{index}]", what, allowed)
 
 
 def collect_attribute_mistakes(

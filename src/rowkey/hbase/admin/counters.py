@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class HBaseRegionCounts(NamedTuple):
-    """A region and its request counters since it was opened on its server.
+    """The request counters of a region since it was opened on its server.
 
     Args:
         start: its first row key; empty for the first region.
@@ -46,7 +46,7 @@ class HBaseRegionCounts(NamedTuple):
 
     @property
     def counting_key(self) -> tuple[bytes, ServerName]:
-        """Return the key under which counts can be subtracted: they never fall while it is equal.
+        """Return region and server: counters of two readings are comparable if these are equal.
 
         A region that is opened on another server, or reopened after a crash, counts from 0. A
         region that moved away and back has the same key and another `seqnum`.
@@ -75,18 +75,20 @@ class CounterAdmin(ProcedureRunner):
         """
         ArgumentChecks().check_name(name).check_seconds(wait_s).raise_mistakes()
         deadline = self._build_deadline(wait_s)
-        for _ in poll_with_backoff(name, "some of its regions are on no server", deadline):
+        for _ in poll_with_backoff(
+            name, "some regions of the table are not open on any server", deadline
+        ):
             regions = self._caller.locator.list_regions(name, deadline)
             loads = chain.from_iterable(self._fetch_loads(name, regions, deadline))
             counts = list(_build_counts(regions, loads))
             if len(counts) == len(regions):
                 return counts
-        raise AssertionError("polling ends by an error")
+        raise AssertionError("poll_with_backoff raises at the deadline")
 
     def _fetch_loads(
         self, name: str, regions: Sequence[RegionLocation], deadline: Deadline
     ) -> Iterator[list[tuple[ServerName, RegionLoad]]]:
-        """Yield the region loads of each server of these regions that answers."""
+        """Yield the (server, region load) pairs of each server of these regions that answers."""
         request = GetRegionLoad(shorten_table_name(name))
         for server in dict.fromkeys(region.server for region in regions):
             try:
@@ -121,7 +123,7 @@ class CounterAdmin(ProcedureRunner):
 def _build_counts(
     regions: Sequence[RegionLocation], loads: Iterable[tuple[ServerName, RegionLoad]]
 ) -> Iterator[HBaseRegionCounts]:
-    """Yield the counters of these regions in their order, without those no server reported."""
+    """Yield the counters of each region in order; skip regions that no server reported."""
     by_name = {load.name: (server, load) for server, load in loads}
     for region in regions:
         if region.name in by_name:

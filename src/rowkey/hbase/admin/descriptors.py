@@ -10,6 +10,7 @@ from rowkey.errors import Mistake
 from rowkey.hbase.admin.table_attributes import INTERNAL_ATTRIBUTE, expand_split_policy
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.wire.names import shorten_table_name
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ _IMPLICIT_FAMILY_ATTRIBUTES = {"INDEX_BLOCK_ENCODING": "NONE"}
 
 _ATTRIBUTES_BY_HBASE_NAME = {row.hbase_name: row for row in ATTRIBUTES.values()}
 _MAX_KEYS_SHOWN = 5
-NOTHING_TEXT = "nothing"
+NOTHING_TEXT = "no value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class TableDescriptor:
 
     @classmethod
     def from_schema(cls, schema: TableSchema) -> TableDescriptor:
-        """Return the table that a schema describes."""
+        """Convert the schema that HBase returns for a table."""
         parsed = [_parse_family(one) for one in schema.families]
         others = {family.name: attributes for family, attributes in parsed if attributes}
         attributes = _drop_implicit(
@@ -60,12 +61,12 @@ class TableDescriptor:
 
 
 def find_family_field(attribute: FamilyAttribute) -> str:
-    """Return the field of `Family` that holds an attribute; durations have their unit as suffix."""
+    """Return the name of the `Family` field for an attribute, such as `ttl_s` for ttl."""
     return f"{attribute.key}_s" if attribute.is_duration else attribute.key
 
 
 def build_family_schema(family: Family, current: FamilySchema | None = None) -> FamilySchema:
-    """Return the schema of a family with HBase's attribute names.
+    """Convert a `Family` to the schema that HBase takes, with HBase's attribute names.
 
     Args:
         family: the new family.
@@ -100,7 +101,7 @@ def build_table_schema(
     *,
     explicit_defaults: Iterable[str] = (),
 ) -> TableSchema:
-    """Return the schema of a new table with HBase's attribute names, as `create_table` sends it.
+    """Build the schema of a new table, with HBase's attribute names.
 
     Args:
         name: `qualifier` or `namespace:qualifier`.
@@ -121,7 +122,7 @@ def build_table_schema(
 
 
 def _parse_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
-    """Return a family and the attributes that none of its fields can hold.
+    """Convert a family's schema to a `Family` and the attributes that have no field in it.
 
     >>> _parse_family(FamilySchema("d", {"VERSIONS": "3", "VERSION": "4", "TTL": "soon"}))[1]
     {'VERSION': '4', 'TTL': 'soon'}
@@ -144,7 +145,7 @@ def _parse_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
 def _parse_value(
     attribute: FamilyAttribute, value: str, family_attributes: Mapping[str, str]
 ) -> Any:
-    """Return a value as `Family` holds it, or None if it cannot."""
+    """Convert the text of an attribute to its value in `Family`, or None if that is impossible."""
     if isinstance(attribute.default, bool):
         return value.lower() == "true"  # as Java parses it: `yes` is false
     if not attribute.choices:
@@ -157,6 +158,7 @@ def _parse_value(
 
 
 def _drop_implicit(attributes: Mapping[str, str], implicit: Mapping[str, str]) -> dict[str, str]:
+    """Remove the attributes that HBase adds by itself, unless they have another value."""
     return {name: value for name, value in attributes.items() if implicit.get(name) != value}
 
 
@@ -166,13 +168,13 @@ def find_family_differences(
     """Yield the differences between declared and actual families; extra families are ignored.
 
     >>> print(*find_family_differences([Family("d", versions=3)], [Family("d", in_memory=True)]))
-    families.d.versions: declared 3, remembered 1. families.d.in_memory: declared False, ...
+    families.d.versions: declared 3, but HBase has 1. families.d.in_memory: declared False, ...
     """
     by_name = {family.name: family for family in actual}
     for family in declared:
         path = f"families.{family.name}"
         if family.name not in by_name:
-            yield _build_difference(path, "it", NOTHING_TEXT)
+            yield Mistake(path, "declared, but the table in HBase has no such family")
             continue
         for row in ATTRIBUTES.values():
             declared_value = getattr(family, find_family_field(row))
@@ -187,7 +189,7 @@ def find_attribute_differences(
     """Yield the differences between requested and actual attributes; None means removed.
 
     >>> print(*find_attribute_differences({"READONLY": "true"}, {}))
-    attributes.READONLY: declared true, remembered nothing.
+    attributes.READONLY: declared true, but HBase has no value.
     """
     for name, value in requested.items():
         if actual.get(name) != value:
@@ -201,19 +203,22 @@ def find_split_differences(
     """Yield the first few differences between requested and actual split keys.
 
     >>> print(*find_split_differences([b"a", b"b"], [b"b"]))
-    splits: declared 2 keys, remembered 1. splits: declared b'a', remembered nothing.
+    splits: declared 2 split keys, but HBase has 1. splits: the split key b'a' is missing in HBase.
     """
     if list(requested) == list(actual):
         return
-    yield _build_difference("splits", f"{len(requested):,} keys", f"{len(actual):,}")
+    if len(requested) != len(actual):
+        requested_count = pluralize(len(requested), "split key")
+        yield _build_difference("splits", requested_count, f"{len(actual):,}")
     actual_keys, requested_keys = set(actual), set(requested)
     missing = [key for key in requested if key not in actual_keys]
     surplus = [key for key in actual if key not in requested_keys]
     for key in missing[:_MAX_KEYS_SHOWN]:
-        yield _build_difference("splits", repr(key), NOTHING_TEXT)
+        yield Mistake("splits", f"the split key {key!r} is missing in HBase")
     for key in surplus[:_MAX_KEYS_SHOWN]:
-        yield _build_difference("splits", NOTHING_TEXT, repr(key))
+        yield Mistake("splits", f"HBase has the split key {key!r}, which is not declared")
 
 
-def _build_difference(path: str, declared: object, remembered: object) -> Mistake:
-    return Mistake(path, f"declared {declared}, remembered {remembered}")
+def _build_difference(path: str, declared: object, actual: object) -> Mistake:
+    """Return the difference between a declared value and the one that HBase has."""
+    return Mistake(path, f"declared {declared}, but HBase has {actual}")

@@ -39,6 +39,8 @@ cores with others, HBase 2.6.4.
 """
 
 
+_STILL_RUNNING_REMEDY: Final = "Wait, and check the result: the master goes on with it."
+
 META_PAGE_ROWS = 1_000
 """Rows of one answer, about 660 B each."""
 
@@ -54,6 +56,7 @@ class ProcedureRunner:
         self._caller = caller
 
     def _build_deadline(self, wait_s: float | None) -> Deadline:
+        """Return the deadline of an operation; None means `operation_timeout_s`."""
         return Deadline.from_now(
             self._caller.settings.operation_timeout_s if wait_s is None else wait_s
         )
@@ -113,21 +116,23 @@ class ProcedureRunner:
         Source: MasterRpcServices.getProcedureResult, removeResult.
         """
         if not number:
-            _require_done(is_done, path, f"{method} started no procedure")
+            _require_done(is_done, path, f"the master started no procedure for {method}")
             return
-        what = f"{method} is procedure {number}, which is still running"
-        for _ in poll_with_backoff(path, what, deadline):
+        what = f"procedure {number} ({method}) is still running"
+        for _ in poll_with_backoff(path, what, deadline, _STILL_RUNNING_REMEDY):
             try:
                 result = self._caller.call_master(GetProcedureResult(number), deadline)
             except OperationTimedOut as late:
                 # A poll that had no time left is not the cause.
                 last = None if isinstance(late.last_error, CallTimedOut) else late.last_error
-                raise OperationTimedOut(path, what, last_error=last) from late
+                raise OperationTimedOut(
+                    path, what, last_error=last, remedy=_STILL_RUNNING_REMEDY
+                ) from late
             if result.state is ProcedureState.FINISHED:
                 _raise_procedure_failure(number, result)
                 return
             if result.state is ProcedureState.NOT_FOUND:
-                lost = f"{method} was procedure {number}, which the master no longer knows"
+                lost = f"the master no longer knows procedure {number} ({method})"
                 _require_done(is_done, path, lost)
                 return
             if meanwhile:
@@ -135,7 +140,7 @@ class ProcedureRunner:
 
 
 def count_regions(caller: RetryingCaller, name: str, deadline: Deadline) -> int:
-    """Return how many regions of a table hbase:meta lists, including replicas and split parents.
+    """Return the number of regions of a table in hbase:meta, with replicas and split parents.
 
     The master's own count, `get_cluster_status().tables`, is 0 for a disabled table.
 
@@ -163,7 +168,7 @@ def count_regions(caller: RetryingCaller, name: str, deadline: Deadline) -> int:
         if rows:
             rest = replace(scan.scan, start=rows[-1].row, include_start=False)
             scan = replace(scan, scan=rest)
-    raise OperationTimedOut(META_TABLE, "its rows were not read in time")
+    raise OperationTimedOut(META_TABLE, "the list of regions was not read in time")
 
 
 def _count_replicas(row: RowCells) -> int:
@@ -175,13 +180,19 @@ def _count_replicas(row: RowCells) -> int:
 
 
 def _require_done(is_done: Callable[[], bool], path: str, what: str) -> None:
-    """Raise unless the effect of a procedure is there."""
+    """Raise `Unavailable` unless the effect of a procedure is there."""
     if not is_done():
-        raise Unavailable(path, f"{what}, and it is not done", remedy="Call it again.")
+        raise Unavailable(path, f"{what}, and the change is not there", remedy="Try again.")
 
 
-def poll_with_backoff(path: str, what: str, deadline: Deadline) -> Iterator[None]:
+def poll_with_backoff(path: str, what: str, deadline: Deadline, remedy: str = "") -> Iterator[None]:
     """Yield at once and then after growing pauses, until the caller stops or the deadline passes.
+
+    Args:
+        path: the table, for the message.
+        what: why the caller still waits, for the message.
+        deadline: when to stop.
+        remedy: what to do then, or an empty string.
 
     Raises:
         OperationTimedOut: the deadline has passed.
@@ -190,7 +201,7 @@ def poll_with_backoff(path: str, what: str, deadline: Deadline) -> Iterator[None
     while True:
         yield
         if deadline.is_expired:
-            raise OperationTimedOut(path, what)
+            raise OperationTimedOut(path, what, remedy=remedy)
         sleep(min(pause, deadline.get_remaining_s()))
         pause = min(pause * _PAUSE_GROWTH, _MAX_PAUSE_S)
 

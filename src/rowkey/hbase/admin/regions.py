@@ -69,25 +69,29 @@ class RegionAdmin(ProcedureRunner):
         region = _find_region(self._caller.locator.list_regions(name, deadline), split_key)
         if region.start == split_key:
             raise InvalidArgument(
-                "split_key", f"a region starts at {split_key!r} already", "a key within a region"
+                "split_key",
+                f"a region starts at {split_key!r} already",
+                "a row key inside a region",
             )
         info = RegionInfo.from_name(region.name, region.stop)
 
         def find_halves(
             regions: Sequence[RegionLocation],
         ) -> tuple[RegionLocation, RegionLocation] | None:
+            """Return the two halves, or None if the region is not split yet."""
             second = _find_region(regions, split_key)
             if second.start != split_key:
                 return None
             return regions[regions.index(second) - 1], second
 
         def is_split() -> bool:
+            """Return whether the region is split."""
             return find_halves(self._caller.locator.list_regions(name, deadline)) is not None
 
         self._run_procedure(name, SplitRegion(info, split_key), deadline, is_split)
         self._caller.locator.forget_table(name)
         return self._wait_for_regions(
-            name, f"the region at {split_key!r} is not open", find_halves, deadline
+            name, f"the region that starts at {split_key!r} is not open yet", find_halves, deadline
         )
 
     def merge_regions(
@@ -115,24 +119,27 @@ class RegionAdmin(ProcedureRunner):
             (_find_region(regions, first), _find_region(regions, second)), key=lambda one: one.start
         )
         if left == right:
-            raise InvalidArgument(
-                "second", f"{second!r} is in the region of {first!r}", "the next region"
-            )
+            what = f"{second!r} is in the same region as {first!r}"
+            raise InvalidArgument("second", what, "a row key in the next region")
         if left.stop != right.start:
             what = f"a region lies between {left.stop!r} and {right.start!r}"
-            raise InvalidArgument("second", what, "the next region")
+            raise InvalidArgument("second", what, "a row key in the next region")
 
         def find_merged(regions: Sequence[RegionLocation]) -> RegionLocation | None:
+            """Return the merged region, or None if it is not there yet."""
             region = _find_region(regions, left.start)
             is_whole = (region.start, region.stop) == (left.start, right.stop)
             return region if is_whole else None
 
         def is_merged() -> bool:
+            """Return whether the regions are merged."""
             return find_merged(self._caller.locator.list_regions(name, deadline)) is not None
 
         self._run_procedure(name, MergeRegions(left.name, right.name), deadline, is_merged)
         self._caller.locator.forget_table(name)
-        return self._wait_for_regions(name, "the merged region is not open", find_merged, deadline)
+        return self._wait_for_regions(
+            name, "the merged region is not open yet", find_merged, deadline
+        )
 
     def move_region(
         self,
@@ -171,23 +178,25 @@ class RegionAdmin(ProcedureRunner):
         self._caller.locator.forget_region(region)
 
         def find_moved(regions: Sequence[RegionLocation]) -> RegionLocation | None:
+            """Return the region if it is open on its new server, else None."""
             same = [one for one in regions if one.name == region.name]
             return next((one for one in same if server is None or one.server == target), None)
 
-        what = f"{region.name!r} is not open on {'any server' if server is None else target}"
+        where = "another server" if server is None else target
+        what = f"the region {region.name!r} is not open on {where} yet"
         return self._wait_for_regions(region.table, what, find_moved, deadline)
 
     def _find_live_server(self, server: ServerName, deadline: Deadline) -> ServerName:
-        """Return the live server of a name; for an unknown one HBase would choose any server."""
+        """Return the live server with this name, or raise; the start code may be missing."""
         live = self._list_live_servers(deadline)
         for one in live:
             if one == server or (not server.start_code and one.address == server.address):
                 return one
-        raise InvalidArgument(
-            "server", f"{server} is not live", ", ".join(map(str, live[:_MAX_NAMES_SHOWN]))
-        )
+        allowed = f"one of {', '.join(map(str, live[:_MAX_NAMES_SHOWN]))}"
+        raise InvalidArgument("server", f"{server} is not a live region server", allowed)
 
     def _list_live_servers(self, deadline: Deadline) -> tuple[ServerName, ...]:
+        """Return the live region servers, as the master reports them."""
         request = GetClusterStatus((StatusOption.SERVERS,))
         return self._caller.call_master(request, deadline).servers
 
@@ -199,9 +208,8 @@ class RegionAdmin(ProcedureRunner):
         source = current.server if current.name == region.name else region.server
         others = [one for one in self._list_live_servers(deadline) if one.address != source.address]
         if not others:
-            raise InvalidArgument(
-                "server", f"no server but {source} is live", "another live server"
-            )
+            what = f"{source}, which has the region, is the only live region server"
+            raise InvalidArgument("server", what, remedy="Start another region server first.")
         return choice(others)  # noqa: S311 - spreads regions, guards nothing
 
     def _wait_for_regions(
@@ -216,7 +224,7 @@ class RegionAdmin(ProcedureRunner):
             result = find(self._caller.locator.list_regions(name, deadline))
             if result is not None:
                 return result
-        raise AssertionError("polling ends by an error")
+        raise AssertionError("poll_with_backoff raises at the deadline")
 
     def flush_table(self, name: str, *, wait_s: float | None = None) -> None:
         """Flush the memstores of a table to files; return when that is done.
@@ -254,12 +262,13 @@ class RegionAdmin(ProcedureRunner):
         for region in regions:
             self._caller.call_row(name, region.start, CompactRegion(major), deadline)
         compacting = regions if wait else []
-        for _ in poll_with_backoff(name, "its regions are still compacting", deadline):
+        for _ in poll_with_backoff(name, "regions of the table are still compacting", deadline):
             compacting = [region for region in compacting if self._is_compacting(region, deadline)]
             if not compacting:
                 return
 
     def _is_compacting(self, region: RegionLocation, deadline: Deadline) -> bool:
+        """Return whether a region is being compacted."""
         state = self._caller.call_row(region.table, region.start, GetRegionInfo(), deadline)
         return state is not CompactionState.NONE
 

@@ -31,6 +31,7 @@ class SnapshotAdmin(TableAdmin):
         return self._fetch_snapshots(self._build_deadline(None))
 
     def _fetch_snapshots(self, deadline: Deadline) -> dict[str, str]:
+        """Return the table of each snapshot by the snapshot's name."""
         return self._caller.call_master(ListSnapshots(), deadline)
 
     def take_snapshot(self, table: str, name: str, *, wait_s: float | None = None) -> None:
@@ -61,6 +62,7 @@ class SnapshotAdmin(TableAdmin):
             return
 
         def is_taken() -> bool:
+            """Return whether the snapshot is complete."""
             return name in self._fetch_snapshots(deadline)
 
         self._wait_for_procedure(table, request.method, number, deadline, is_taken)
@@ -68,7 +70,7 @@ class SnapshotAdmin(TableAdmin):
     def _wait_for_snapshot(self, name: str, table: str, deadline: Deadline) -> None:
         """Wait for a snapshot that is not a procedure, as in HBase 2.5."""
         request = IsSnapshotDone(name, shorten_table_name(table))
-        for _ in poll_with_backoff(table, f"the snapshot {name} is not complete", deadline):
+        for _ in poll_with_backoff(table, f"the snapshot {name} is not complete yet", deadline):
             if self._caller.call_master(request, deadline):
                 return
 
@@ -92,7 +94,7 @@ class SnapshotAdmin(TableAdmin):
                 checks.mistakes.add_invalid_argument("table", mistake)
         checks.check_seconds(wait_s).raise_mistakes()
         if self.has_table(table):
-            raise TableExists(table, "exists already")
+            raise TableExists(table, "the table exists already")
         original = self.list_snapshots().get(snapshot) if wait_s is None else None
         if original:
             deadline = self._build_table_deadline(original, None)
@@ -101,6 +103,7 @@ class SnapshotAdmin(TableAdmin):
         is_enabled = self._build_state_check(table, TableState.ENABLED, deadline)
 
         def is_created() -> bool:
+            """Return whether the new table exists and is enabled."""
             return self.has_table(table) and is_enabled()
 
         request = RestoreSnapshot(snapshot, shorten_table_name(table))

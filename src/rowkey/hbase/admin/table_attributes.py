@@ -36,7 +36,7 @@ _DURABILITIES = ("USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"
 
 @dataclass(frozen=True, slots=True)
 class TableAttribute:
-    """One attribute of a table.
+    """An attribute of HBase tables, such as MAX_FILESIZE, with its valid values.
 
     Args:
         name: HBase's name of it.
@@ -52,13 +52,15 @@ class TableAttribute:
 
     @property
     def allowed_text(self) -> str:
-        """Return the valid values as text for a message."""
+        """Return the valid values of the attribute as text for a message."""
         if self.choices:
-            return ", ".join(self.choices)
-        return "a text" if self.minimum is None else f"{self.minimum}..{self.maximum} in digits"
+            return f"one of {', '.join(self.choices)}"
+        if self.minimum is None:
+            return "a text"
+        return f"a whole number from {self.minimum} to {self.maximum}, in digits"
 
     def is_valid_value(self, value: str) -> bool:
-        """Return whether the value is valid."""
+        """Return whether a value is valid for the attribute."""
         if self.name == "SPLIT_POLICY":
             return value in self.choices or "." in value
         if self.choices:
@@ -111,8 +113,8 @@ def check_attributes(attributes: Mapping[str, object]) -> Iterator[InvalidArgume
 
     >>> attributes = {"READONLY": "yes", "MAX_FILESIZ": "1", "rowkey.n": "16"}
     >>> print(*check_attributes(attributes), sep="\n")
-    READONLY: 'yes' is not valid; expected true, false.
-    MAX_FILESIZ: is not a table attribute of HBase. Did you mean MAX_FILESIZE?
+    READONLY: 'yes' is not valid; expected one of true, false.
+    MAX_FILESIZ: this is not a table attribute of HBase. Did you mean MAX_FILESIZE?
     """
     for name, value in attributes.items():
         if not is_nonempty_text(name):
@@ -123,7 +125,9 @@ def check_attributes(attributes: Mapping[str, object]) -> Iterator[InvalidArgume
             yield InvalidArgument(name[:80], f"{format_value(value)} is not a text", "a text")
         elif value == "":  # Source: TableDescriptorBuilder.setValue removes such an attribute
             yield InvalidArgument(
-                name[:80], "is empty, which HBase does not store", "a text that is not empty"
+                name[:80],
+                "the value is empty, which HBase does not store",
+                "a text that is not empty",
             )
         elif not is_utf8_encodable(name + (value or "")):
             what = f"{format_value(value)} cannot be encoded as UTF-8"
@@ -149,22 +153,26 @@ def is_utf8_encodable(text: str) -> bool:
 
 
 def _check_unknown_name(name: str) -> Iterator[InvalidArgument]:
-    """Yield the mistake in a name that is not an attribute of HBase, unless it is a user's own."""
+    """Yield a mistake for an unknown attribute name, unless it is a user's own or a setting."""
     upper = name.upper()
     if upper == INTERNAL_ATTRIBUTE:
-        yield InvalidArgument(name, "is set by HBase itself", remedy="Leave it out.")
+        yield InvalidArgument(
+            name, "HBase sets this attribute itself", remedy="Leave the attribute out."
+        )
     elif upper in TABLE_ATTRIBUTES:
         yield InvalidArgument(
-            name, "is not a table attribute of HBase", remedy=f"Did you mean {upper}?"
+            name, "this is not a table attribute of HBase", remedy=f"Did you mean {upper}?"
         )
     elif name == upper and "." not in name and any(map(str.isalpha, name)):
         similar = suggest_name(name, TABLE_ATTRIBUTES)
-        own = f"Write an attribute of your own with a dot: app.{name[:80].lower()}."
-        yield InvalidArgument(name[:80], "is not a table attribute of HBase", remedy=similar or own)
+        own = f"Name an attribute of your own with a dot, such as app.{name[:80].lower()}."
+        yield InvalidArgument(
+            name[:80], "this is not a table attribute of HBase", remedy=similar or own
+        )
 
 
 def expand_split_policy(attributes: Mapping[str, str]) -> dict[str, str]:
-    """Return the attributes with the split policy replaced by the full name of its class.
+    """Replace the split policy among table attributes by the full name of its Java class.
 
     >>> expand_split_policy({"SPLIT_POLICY": "DisabledRegionSplitPolicy"})
     {'SPLIT_POLICY': 'org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy'}

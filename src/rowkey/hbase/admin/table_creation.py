@@ -84,6 +84,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         creation = _CreationProgress(self, schema.name, count, progress, deadline)
 
         def is_created() -> bool:
+            """Return whether the table exists."""
             return self._find_schema(schema.name, deadline) is not None
 
         self._wait_for_procedure(
@@ -94,7 +95,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         return self._compare_created(schema, families, splits, deadline)
 
     def _start_creation(self, request: CreateTable, deadline: Deadline) -> int:
-        """Start the creation of a table and of its missing namespace; return the procedure id."""
+        """Start to create a table, and its namespace if missing; return the procedure id."""
         try:
             return self._caller.call_master(request, deadline)
         except NamespaceNotFound:
@@ -111,7 +112,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         splits: Sequence[bytes],
         deadline: Deadline,
     ) -> TableDescriptor:
-        """Return the table as HBase stores it; raise if it differs from the request."""
+        """Read the created table back; raise `CatalogMismatch` if it differs from the request."""
         schema = self._get_schema(requested.name, deadline)
         described = TableDescriptor.from_schema(schema)
         regions = self._caller.locator.list_regions(requested.name, deadline)
@@ -127,7 +128,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
 
 
 class _CreationProgress:
-    """Report the number of open regions of a new table whenever it grows."""
+    """Calls `progress` of `create_table` whenever more regions of the new table are open."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class _CreationProgress:
             )
 
     def report_count(self, open_count: int) -> None:
-        """Report a number of open regions that is greater than the last one."""
+        """Report a number of open regions, if it is greater than the last one reported."""
         if self._progress and open_count > self._last_count:
             self._last_count = open_count
             self._progress(open_count, self._count)

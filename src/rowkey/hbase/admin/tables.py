@@ -114,10 +114,10 @@ class TableAdmin(ProcedureRunner):
             is_enabled = self._build_state_check(name, TableState.ENABLED, deadline)
             self._run_procedure(name, EnableTable(name), deadline, is_enabled)
         except TableNotDisabled as error:
-            remedy = "It can be used as it is."
+            remedy = "Use it as it is."
             raise TableNotDisabled(
                 name,
-                "is enabled already",
+                "the table is enabled already",
                 remedy=remedy,
                 java_class=error.java_class,
                 remote_message=error.remote_message,
@@ -135,10 +135,10 @@ class TableAdmin(ProcedureRunner):
         try:
             self._run_disable(name, deadline)
         except TableNotEnabled as error:
-            remedy = "Its regions are closed."
+            remedy = "Go on: its regions are closed."
             raise TableNotEnabled(
                 name,
-                "is disabled already",
+                "the table is disabled already",
                 remedy=remedy,
                 java_class=error.java_class,
                 remote_message=error.remote_message,
@@ -198,16 +198,19 @@ class TableAdmin(ProcedureRunner):
             self._run_disable_if_enabled(name, deadline)
 
         def is_deleted() -> bool:
+            """Return whether the table is gone."""
             return self._find_schema(name, deadline) is None
 
         self._run_procedure(name, DeleteTable(name), deadline, is_deleted)
         self._caller.locator.forget_table(name)
 
     def _run_disable(self, name: str, deadline: Deadline) -> None:
+        """Disable a table, and wait until that is done."""
         is_disabled = self._build_state_check(name, TableState.DISABLED, deadline)
         self._run_procedure(name, DisableTable(name), deadline, is_disabled)
 
     def _run_disable_if_enabled(self, name: str, deadline: Deadline) -> None:
+        """Disable a table unless it is disabled already."""
         with suppress(TableNotEnabled):
             self._run_disable(name, deadline)
 
@@ -247,7 +250,7 @@ class TableAdmin(ProcedureRunner):
             elif schema != current[family.name]:
                 self._run_procedure(name, ModifyColumn(name, schema), deadline, _assume_done)
         described = TableDescriptor.from_schema(self._get_schema(name, deadline))
-        _raise_drift(name, list(find_family_differences(declared, described.families)))
+        _raise_if_different(name, list(find_family_differences(declared, described.families)))
         return described
 
     def remove_families(
@@ -276,11 +279,13 @@ class TableAdmin(ProcedureRunner):
         for family in names:
 
             def is_deleted(family: str = family) -> bool:
+                """Return whether the family is gone."""
                 return family not in self._list_family_names(name, deadline)
 
             self._run_procedure(name, DeleteColumn(name, family), deadline, is_deleted)
 
     def _list_family_names(self, name: str, deadline: Deadline) -> list[str]:
+        """Return the names of the families of a table."""
         return [family.name for family in self._get_schema(name, deadline).families]
 
     def set_attributes(
@@ -325,37 +330,40 @@ class TableAdmin(ProcedureRunner):
         changed = TableSchema(schema.name, schema.families, remaining, schema.configuration)
         self._run_procedure(name, ModifyTable(changed), deadline, _assume_done)
         schema = self._get_schema(name, deadline)
-        _raise_drift(name, list(find_attribute_differences(requested, schema.attributes)))
+        _raise_if_different(name, list(find_attribute_differences(requested, schema.attributes)))
         return TableDescriptor.from_schema(schema)
 
     def _build_state_check(
         self, name: str, state: TableState, deadline: Deadline
     ) -> Callable[[], bool]:
-        """Return a function that returns whether a table is in a state."""
+        """Return a function that asks the master whether a table is in this state."""
         return lambda: self._caller.call_master(GetTableState(name), deadline) is state
 
     def _get_schema(self, name: str, deadline: Deadline) -> TableSchema:
+        """Return the schema of a table, or raise `TableNotFound`."""
         schema = self._find_schema(name, deadline)
         if schema is None:
             raise TableNotFound(name, "there is no such table")
         return schema
 
     def _find_schema(self, name: str, deadline: Deadline) -> TableSchema | None:
+        """Return the schema of a table, or None for no such table."""
         return self._caller.call_master(GetTableDescriptors(name), deadline)
 
 
-def _raise_drift(name: str, differences: list[Mistake]) -> None:
+def _raise_if_different(name: str, differences: list[Mistake]) -> None:
+    """Raise `CatalogMismatch` if a table that was read back differs from the request."""
     if differences:
         raise CatalogMismatch(name, differences)
 
 
 def _assume_done() -> bool:
-    """Return True: the table is read back and compared in any case."""
+    """Return True: the caller reads the table back and compares it afterwards."""
     return True
 
 
 def _collect_name_mistakes(checks: ArgumentChecks, names: Sequence[object]) -> None:
-    """Collect every name that no family can have, and names that occur twice."""
+    """Collect the mistakes in a list of family names: invalid names, and repetitions."""
     for index, name in enumerate(names):
         checks.check_name(name, f"families[{index}]", "family")
         if name in names[:index]:
@@ -365,11 +373,14 @@ def _collect_name_mistakes(checks: ArgumentChecks, names: Sequence[object]) -> N
 
 
 def _require_remaining_family(table: str, names: Sequence[str], families: Sequence[str]) -> None:
-    """Raise unless these are families of a table and at least one other remains."""
+    """Raise unless a table has all families to remove, and at least one other."""
     unknown = [repr(name) for name in names if name not in families]
     if unknown:
-        what = f"has no family {', '.join(unknown)}"
-        raise InvalidFamilyOperation(table, what, ", ".join(families))
+        what = f"the table has no family {', '.join(unknown)}"
+        raise InvalidFamilyOperation(
+            table, what, f"one of {', '.join(families)}", "Name existing families only."
+        )
     if names and len(names) == len(families):
-        what = f"would be left without families: {', '.join(names)} are all it has"
-        raise InvalidFamilyOperation(table, what, "at least one remaining family")
+        what = f"{', '.join(names)} are all families of the table"
+        remedy = "Keep one of them, or delete the table."
+        raise InvalidFamilyOperation(table, what, "at least one family that remains", remedy)
