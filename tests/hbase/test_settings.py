@@ -56,7 +56,7 @@ def test_other_settings_are_checked() -> None:
     with pytest.raises(InvalidArgument, match="compress: 'yes' is not a boolean"):
         Settings(compress="yes")  # type: ignore[arg-type]
     with pytest.raises(
-        InvalidArgument, match=r"max_retry_pause_s: 0\.1 is below the first pause, 0\.5"
+        InvalidArgument, match=r"max_retry_pause_s: 0\.1 is less than retry_pause_s, 0\.5"
     ):
         Settings(retry_pause_s=0.5, max_retry_pause_s=0.1)
 

@@ -45,7 +45,7 @@ class RegionSlice(NamedTuple):
 
 
 class ActionBatch(ABC):
-    """Actions of one table, in the order of their row keys."""
+    """The reads and writes of a batch on one table, in the order of their row keys."""
 
     table: str
 
@@ -54,24 +54,24 @@ class ActionBatch(ABC):
         """Return the number of actions."""
 
     @abstractmethod
-    def get_row_key(self, place: int) -> bytes:
-        """Return the row key of an action."""
+    def get_row_key(self, position: int) -> bytes:
+        """Return the row key of the action at a position of the batch."""
 
     @abstractmethod
-    def get_original_index(self, place: int) -> int:
-        """Return the index of an action in the caller's input."""
+    def get_original_index(self, position: int) -> int:
+        """Return the index, in the caller's input, of the action at a position."""
 
     @abstractmethod
-    def can_apply_twice(self, place: int) -> bool:
-        """Return whether sending an action twice may apply it twice."""
+    def can_apply_twice(self, position: int) -> bool:
+        """Return whether sending the action at a position twice may apply it twice."""
 
     @abstractmethod
     def count_below(self, key: bytes) -> int:
-        """Return how many actions have a smaller row key."""
+        """Return the number of actions whose row key is smaller than a key."""
 
     @abstractmethod
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
-        """Return the end of the largest request that begins at `start`.
+        """Return the end of the largest request that begins at the position `start`.
 
         Args:
             start: position of its first action.
@@ -82,17 +82,17 @@ class ActionBatch(ABC):
 
     @abstractmethod
     def estimate_bytes(self, start: int, stop: int) -> int:
-        """Return the approximate size of a range of actions in a request."""
+        """Return the approximate bytes of the actions `start` to `stop` in a request."""
 
     @abstractmethod
     def build_request(self, slices: Sequence[RegionSlice]) -> Request[Any]:
-        """Return the request that holds these slices."""
+        """Build the request that sends the actions of these slices to one server."""
 
     @abstractmethod
     def record_outcomes(
         self, slices: Sequence[RegionSlice], answer: Any
     ) -> Iterable[tuple[int, HBaseError]]:
-        """Store the outcomes of an answer; return the failed positions, ascending, and errors."""
+        """Store the outcomes in an answer; return (position, error) of each failed action."""
 
 
 class _PendingRequest:
@@ -130,7 +130,7 @@ def run_batch(caller: RetryingCaller, batch: ActionBatch) -> list[FailedAction]:
 
 
 class _BatchRound:
-    """One round of a batch: each pending action is sent once."""
+    """One round of `run_batch`: each pending action is sent once."""
 
     def __init__(self, caller: RetryingCaller, batch: ActionBatch, attempts: Attempts) -> None:
         self._caller, self._batch, self._attempts = caller, batch, attempts
@@ -171,7 +171,7 @@ class _BatchRound:
         return _merge_ranges(self._errors)
 
     def get_last_error(self) -> HBaseError:
-        """Return the error that was recorded last."""
+        """Return the retriable error that was recorded last in this round."""
         return next(reversed(self._errors.values()))
 
     def build_final_failures(self, last: HBaseError | InvalidArgument) -> Iterator[FailedAction]:
@@ -181,22 +181,23 @@ class _BatchRound:
                 error.mistake.path, last.mistake.problem, last_error=error,
                 server=error.server, region=error.region,
             )  # fmt: skip
-            for place in range(start, stop):
-                yield self._build_failure(place, error.region, error.server, spent)
+            for position in range(start, stop):
+                yield self._build_failure(position, error.region, error.server, spent)
 
     def _build_failure(
-        self, place: int, region: bytes | None, server: str | None, error: HBaseError
+        self, position: int, region: bytes | None, server: str | None, error: HBaseError
     ) -> FailedAction:
+        """Return the failure of the action at a position of the batch."""
         return FailedAction(
-            self._batch.get_original_index(place),
-            self._batch.get_row_key(place),
+            self._batch.get_original_index(position),
+            self._batch.get_row_key(position),
             region,
             server,
             error,
         )
 
     def _split_by_region(self, pending: Iterable[ActionRange]) -> Iterator[RegionSlice]:
-        """Split ranges of actions at region boundaries and at the largest size of a request."""
+        """Split ranges of actions at region boundaries and at the maximum size of a request."""
         settings = self._caller.settings
         for first, stop in pending:
             start = first
@@ -218,24 +219,24 @@ class _BatchRound:
         After a row whose region is not open, the search doubles its steps, since the rows between
         are mostly of the same region. Skipped actions wait for the next round.
         """
-        place, step = start, 1
+        position, step = start, 1
         while True:
             try:
-                region = self._locate_region(self._batch.get_row_key(place))
+                region = self._locate_region(self._batch.get_row_key(position))
             except HBaseError as error:
-                if place == stop - 1:
+                if position == stop - 1:
                     self._record_failure((start, stop), error, None)
                     return None, stop
-                place, step, last = min(place + step, stop - 1), 2 * step, error
+                position, step, last = min(position + step, stop - 1), 2 * step, error
                 continue
-            if place == start:
+            if position == start:
                 return region, start
-            begin = min(place, max(start + 1, self._batch.count_below(region.start)))
+            begin = min(position, max(start + 1, self._batch.count_below(region.start)))
             self._record_failure((start, begin), last, None)
             return region, begin
 
     def _locate_region(self, row: bytes) -> RegionLocation:
-        """Return the region of a row; wait only briefly for one that is not open.
+        """Return the region of a row; wait only briefly if it is not open.
 
         Raises:
             BusyError: the region was not found in time; it may be found later.
@@ -251,7 +252,7 @@ class _BatchRound:
             raise BusyError(late.mistake.path, late.mistake.problem) from late
 
     def _send_pending(self, address: tuple[str, int], pending: _PendingRequest) -> None:
-        """Send a request as soon as its server has few enough requests in flight."""
+        """Send a request to a server; first wait while the server has too many in flight."""
         in_flight = self._in_flight.setdefault(address, deque())
         while len(in_flight) >= MAX_REQUESTS_PER_SERVER:
             self._collect_answer(in_flight.popleft())
@@ -276,14 +277,16 @@ class _BatchRound:
             return
         parts, last_error, failure_count = iter(pending.slices), None, 0
         part = next(parts)
-        for place, failure in self._batch.record_outcomes(pending.slices, answer):
-            while not part.start <= place < part.stop:
+        for position, failure in self._batch.record_outcomes(pending.slices, answer):
+            while not part.start <= position < part.stop:
                 part = next(parts)
             if failure is not last_error:  # the error of a region is repeated for each action
                 self._caller.invalidate_on_error(failure, part.region)
             last_error, failure_count = failure, failure_count + 1
             self._record_failure(
-                (place, place + 1), self._classify_error(place, failure, was_sent=True), part.region
+                (position, position + 1),
+                self._classify_error(position, failure, was_sent=True),
+                part.region,
             )
         if failure_count < pending.action_count:
             self._attempts.restart_budget()
@@ -291,21 +294,21 @@ class _BatchRound:
     def _record_lost_request(
         self, pending: _PendingRequest, error: HBaseError, *, was_sent: bool
     ) -> None:
-        """Record that the outcome of every action of a request is unknown."""
+        """Record the error of a request that was not answered for each of its actions."""
         for part in pending.slices:
             self._caller.invalidate_on_error(error, part.region)
             counts = any(map(self._batch.can_apply_twice, range(part.start, part.stop)))
             if not (counts and was_sent and error.is_outcome_unknown):
                 self._record_failure((part.start, part.stop), error, part.region)
                 continue
-            for place in range(part.start, part.stop):
-                own_error = self._classify_error(place, error, was_sent=was_sent)
-                self._record_failure((place, place + 1), own_error, part.region)
+            for position in range(part.start, part.stop):
+                own_error = self._classify_error(position, error, was_sent=was_sent)
+                self._record_failure((position, position + 1), own_error, part.region)
 
-    def _classify_error(self, place: int, error: HBaseError, *, was_sent: bool) -> HBaseError:
+    def _classify_error(self, position: int, error: HBaseError, *, was_sent: bool) -> HBaseError:
         """Return `MaybeApplied` for an action that must not be repeated, else the error itself."""
-        if was_sent and error.is_outcome_unknown and self._batch.can_apply_twice(place):
-            what = "it was sent, and whether it was done is not known"
+        if was_sent and error.is_outcome_unknown and self._batch.can_apply_twice(position):
+            what = "the answer to the batch was lost, so the change may be applied or not"
             return MaybeApplied(error.mistake.path, what, server=error.server)
         return error
 
@@ -318,7 +321,7 @@ class _BatchRound:
             return
         name, server = (None, None) if region is None else (region.name, str(region.server))
         self._failures += [
-            self._build_failure(place, name, server, error) for place in range(*action_range)
+            self._build_failure(position, name, server, error) for position in range(*action_range)
         ]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ArrowPutBatch(ActionBatch):
-    """One put for each row of some cell blocks.
+    """A batch with one put for each row of some Arrow cell blocks.
 
     Args:
         table: the table's name.
@@ -45,28 +45,35 @@ class ArrowPutBatch(ActionBatch):
     def __len__(self) -> int:
         return len(self._puts)
 
-    def get_row_key(self, place: int) -> bytes:
-        row: bytes = self._puts.rows[place].as_py()
+    def get_row_key(self, position: int) -> bytes:
+        """Return the row key of the put at a position."""
+        row: bytes = self._puts.rows[position].as_py()
         return row
 
-    def get_original_index(self, place: int) -> int:
-        number = int(self._puts.numbers[place])
+    def get_original_index(self, position: int) -> int:
+        """Return the index, in the caller's input, of the row at a position."""
+        number = int(self._puts.numbers[position])
         return number if self._numbers is None else int(self._numbers[number])
 
-    def can_apply_twice(self, place: int) -> bool:
+    def can_apply_twice(self, position: int) -> bool:
+        """Return False: a put can be repeated."""
         return False
 
     def count_below(self, key: bytes) -> int:
+        """Return the number of puts whose row key is smaller than a key."""
         return self._puts.count_below(key)
 
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
+        """Return the end of the largest request that begins with the put `start`."""
         return self._puts.find_request_end(start, stop, max_bytes, max_actions)
 
     def estimate_bytes(self, start: int, stop: int) -> int:
+        """Return the bytes of the puts `start` to `stop` in a request."""
         cells, actions = self._puts.cell_bounds, self._puts.action_bounds
         return int(cells[stop] - cells[start] + actions[stop] - actions[start])
 
     def build_request(self, slices: Sequence[RegionSlice]) -> RawMulti:
+        """Build the request that sends the puts of these slices to one server."""
         encoded = [(part, self._puts.slice_puts(part.start, part.stop)) for part in slices]
         regions = [
             (part.region.name, puts.actions, part.stop - part.start) for part, puts in encoded
@@ -76,6 +83,7 @@ class ArrowPutBatch(ActionBatch):
     def record_outcomes(
         self, slices: Sequence[RegionSlice], answer: list[ActionFailure]
     ) -> Iterator[tuple[int, HBaseError]]:
+        """Return (position, error) of each put that failed."""
         return ((slices[region].start + action, error) for region, action, error in answer)
 
 
@@ -99,14 +107,14 @@ def split_blocks_into_waves(
     order = pc.array_sort_indices(rows).to_numpy()
     ordered = rows.take(order)
     repeated = np.append(False, pc.equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False))
-    places = np.arange(len(rows))
-    times = places - np.maximum.accumulate(np.where(repeated, 0, places))
+    positions = np.arange(len(rows))
+    times = positions - np.maximum.accumulate(np.where(repeated, 0, positions))
     for wave in range(int(times.max()) + 1):
         numbers = np.sort(order[times == wave])
-        yield [_take_rows(block, numbers) for block in blocks], numbers
+        yield [_select_rows(block, numbers) for block in blocks], numbers
 
 
-def _take_rows(block: CellBlock, numbers: npt.NDArray[Any]) -> CellBlock:
+def _select_rows(block: CellBlock, numbers: npt.NDArray[Any]) -> CellBlock:
     """Return a block of the rows with these indexes."""
     qualifiers, timestamps = block.qualifiers, block.timestamps
     return replace(

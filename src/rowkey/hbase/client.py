@@ -41,11 +41,13 @@ def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client
     unknown = sorted(limits.keys() - set(Settings.__slots__))
     if unknown:
         raise InvalidArgument(
-            unknown[0], "a client has no such setting", ", ".join(Settings.__slots__)
+            unknown[0],
+            "connect() has no setting of this name",
+            f"one of {', '.join(Settings.__slots__)}",
         )
     if settings is not None and not isinstance(settings, Settings):
-        what = f"{format_value(settings)} is a {type(settings).__name__}"
-        raise InvalidArgument("settings", what, "a Settings")
+        what = f"{format_value(settings)} has the type {type(settings).__name__}"
+        raise InvalidArgument("settings", what, "a Settings object")
     return Client(parse_url(url), replace(settings or Settings(), **limits))
 
 
@@ -70,7 +72,7 @@ class Client:
         self.admin = Admin(self._caller)
 
     def table(self, name: str) -> HBaseTable:
-        """Return a table to read and write; the first call on it finds out whether it exists.
+        """Return a table object to read and write rows; the table is not looked up yet.
 
         Args:
             name: `qualifier` or `namespace:qualifier`.
@@ -95,7 +97,7 @@ class Client:
         }
 
     def close(self) -> None:
-        """Close everything: calls that wait get an error; closing twice does nothing."""
+        """Close the client and its connections; waiting calls get an error."""
         self._caller.close()
         self._locator.close()
         self._lease_renewer.close()

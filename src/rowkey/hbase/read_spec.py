@@ -20,44 +20,49 @@ READ_TYPES = ("default", "stream", "pread")
 
 
 def _is_integer(value: object) -> bool:
+    """Return whether a value is an int and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_row_bound(name: str, value: object) -> None:
     """Raise unless the value can be the start or stop of a scan."""
     if not isinstance(value, bytes):
-        raise InvalidArgument(name, f"{format_value(value)} is a {type(value).__name__}", "bytes")
+        what = f"{format_value(value)} has the type {type(value).__name__}"
+        raise InvalidArgument(name, what, "bytes")
     if len(value) > MAX_ROW_BYTES:
-        what = f"the key is {len(value):,} bytes long"
-        raise InvalidArgument(name, what, f"0..{MAX_ROW_BYTES:,} bytes")
+        what = f"the row key has {len(value):,} bytes"
+        raise InvalidArgument(name, what, f"at most {MAX_ROW_BYTES:,} bytes")
 
 
 def _check_columns(columns: Mapping[str, tuple[bytes, ...]] | None) -> None:
-    """Raise unless these can be columns; the server checks whether the table has them."""
+    """Raise unless the columns are valid; the server checks whether the table has them."""
     if columns is None:
         return
     if not columns:
-        raise InvalidArgument("columns", "names no family", "None for all families")
+        raise InvalidArgument(
+            "columns", "the mapping is empty", "column families, or None for all of them"
+        )
     untyped: Mapping[Any, Any] = columns
     for family, qualifiers in untyped.items():
         if not isinstance(family, str) or not family:
             raise InvalidArgument(
                 "columns",
-                f"{format_value(family)} is not a family name",
+                f"{format_value(family)} is not the name of a column family",
                 "a text that is not empty",
             )
         if isinstance(qualifiers, (bytes, str)):
-            what = f"{format_value(qualifiers)} is one qualifier"
-            raise InvalidArgument(f"columns.{family}", what, "a tuple of qualifiers")
+            shown = format_value(qualifiers)
+            what, remedy = f"{shown} is a single qualifier", f"Write ({shown},)."
+            raise InvalidArgument(f"columns.{family}", what, "a tuple of qualifiers", remedy)
         for qualifier in qualifiers:
             if not isinstance(qualifier, bytes):
-                what = f"{format_value(qualifier)} is a {type(qualifier).__name__}"
+                what = f"{format_value(qualifier)} has the type {type(qualifier).__name__}"
                 raise InvalidArgument(f"columns.{family}", what, "bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSpec:
-    """Which cells of a row are read.
+    """Which cells of a row a get or scan returns: columns, versions, times, a filter.
 
     Args:
         columns: qualifiers of each family, no qualifiers for the whole family; None for the whole
@@ -90,19 +95,20 @@ class ReadSpec:
         _check_columns(self.columns)
         start, stop = self.time_range
         if not (_is_integer(start) and _is_integer(stop) and 0 <= start <= stop <= LATEST):
-            what = f"{format_value(start)}..{format_value(stop)}"
-            raise InvalidArgument("time_range", what, f"0..{LATEST}, the greater one last")
+            what = f"({format_value(start)}, {format_value(stop)}) is not a valid range"
+            allowed = f"two whole numbers from 0 to {LATEST}, the greater one last"
+            raise InvalidArgument("time_range", what, allowed)
         check_number("versions", self.versions)
         if self.store_limit is not None:
             check_number("store_limit", self.store_limit)
         check_number("store_offset", self.store_offset, 0)
         if self.filter is not None and not isinstance(self.filter, Filter):
-            what = f"{format_value(self.filter)} is a {type(self.filter).__name__}"
+            what = f"{format_value(self.filter)} has the type {type(self.filter).__name__}"
             raise InvalidArgument("filter", what, "a Filter, or None")
 
     @property
     def has_single_columns(self) -> bool:
-        """Return whether it selects single columns and not only whole families."""
+        """Return whether the read selects single columns and not only whole families."""
         return any((self.columns or {}).values())
 
 
@@ -162,24 +168,25 @@ class ScanSpec:
                 check_number(name, getattr(self, name))
         if self.read_type not in READ_TYPES:
             raise InvalidArgument(
-                "read_type", f"{format_value(self.read_type)} is unknown", ", ".join(READ_TYPES)
+                "read_type",
+                f"{format_value(self.read_type)} is unknown",
+                f"one of {', '.join(READ_TYPES)}",
             )
         if self.raw and self.read.has_single_columns:
-            what = "cannot be combined with single columns"
-            raise InvalidArgument(
-                "raw", what, "whole families", "Select columns of the rows yourself."
-            )
+            what = "a raw scan cannot select single columns"
+            remedy = "Select whole families, and pick the columns from the rows."
+            raise InvalidArgument("raw", what, "whole column families", remedy)
         if (
             self.batch is not None
             and self.read.filter is not None
             and self.read.filter.needs_whole_row
         ):
-            what = f"{type(self.read.filter).__name__} needs whole rows"
+            what = f"{type(self.read.filter).__name__} needs whole rows, which a batch splits"
             raise InvalidArgument("batch", what, "None with this filter")
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the range is empty, so that the scan must not be sent.
+        """Return whether the row range is empty, so that the scan must not be sent.
 
         A server reads `[k, k)` as `[k, k]`. This does not hold for hbase:meta, whose rows do not
         sort as bytes.

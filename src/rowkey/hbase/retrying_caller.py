@@ -71,7 +71,7 @@ class RetryingCaller:
         fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: create a new event, since the parent sets the old one."""
+        """Create a new close event; called in a forked child process."""
         self._close_event = Event()
 
     def start_deadline(self) -> Deadline:
@@ -81,7 +81,7 @@ class RetryingCaller:
     def call_row(
         self, table: str, row: bytes, request: Request[A], deadline: Deadline | None = None
     ) -> A:
-        """Return the answer of the region that holds a row.
+        """Send a request to the region that holds a row, with retries, and return the answer.
 
         Raises:
             InvalidRequest: the request can never succeed.
@@ -105,7 +105,7 @@ class RetryingCaller:
         attempts: Attempts,
         lost_servers: list[ServerName],
     ) -> A:
-        """Do what `call_row` does, and collect `lost_servers`.
+        """Send the request of `call_row` until it succeeds, and collect `lost_servers`.
 
         These lost the answer to a request that is protected by a nonce.
         """
@@ -139,7 +139,7 @@ class RetryingCaller:
     def call_server(
         self, address: tuple[str, int], request: Request[A], deadline: Deadline | None = None
     ) -> A:
-        """Return the answer of a server; retry until the deadline."""
+        """Send a request to a server, with retries until the deadline, and return the answer."""
         attempts = self.start_attempts(deadline or self.start_deadline())
         while True:
             try:
@@ -150,7 +150,7 @@ class RetryingCaller:
                 attempts.wait_or_raise(error)
 
     def call_master(self, request: Request[A], deadline: Deadline | None = None) -> A:
-        """Return the answer of the active master; wait for a new one while there is none.
+        """Send a request to the active master, with retries, and return the answer.
 
         A request that creates something carries a nonce, so that a retry does not create two.
         """
@@ -181,7 +181,7 @@ class RetryingCaller:
         return connection.send(request.method, param, cells, deadline=until)
 
     def wait_for_answer(self, call: PendingCall, request: Request[A], attempts: Attempts) -> A:
-        """Return the answer to a call, and wait no longer than one attempt may take.
+        """Wait for the answer to a call, at most the time of one attempt; return it decoded.
 
         Raises:
             MalformedAnswer: it cannot be decoded as the answer to this request.
@@ -191,14 +191,16 @@ class RetryingCaller:
         try:
             return request.decode(response)
         except WireFormatError as problem:
-            raise MalformedAnswer(request.method, str(problem)) from problem
+            raise MalformedAnswer.from_wire_error(
+                f"the answer to {request.method}", problem
+            ) from problem
 
     def _limit_attempt(self, deadline: Deadline) -> Deadline:
         """Return the deadline of one attempt."""
         return deadline.shorten_to(self.settings.call_timeout_s)
 
     def invalidate_on_error(self, error: HBaseError, region: RegionLocation | None) -> None:
-        """Forget the location or the connection that an error shows to be wrong.
+        """Drop the cached location or the connection that an error shows to be wrong.
 
         A server may name an earlier location of the region; that is ignored.
         """
@@ -214,8 +216,10 @@ class RetryingCaller:
             self._drop_connections(region.server.address, error)
 
     def _drop_connections(self, address: tuple[str, int], error: HBaseError) -> None:
-        # A call that timed out has closed its own connection; the others may be sound.
-        """Close the connections to a server whose error shows that they are broken."""
+        """Close the connections to a server whose error shows that they are broken.
+
+        A call that timed out has closed its own connection; the others may be sound.
+        """
         if isinstance(error, ServerGone | ServerNotRunningYet) and not isinstance(
             error, CallTimedOut
         ):
@@ -224,7 +228,7 @@ class RetryingCaller:
     def _require_server_dead(
         self, lost_at: ServerName, request: Request[A], deadline: Deadline
     ) -> None:
-        """Allow a nonce-protected request at a region's new server only if the old one has died.
+        """Raise `MaybeApplied` unless the server that lost an answer has died.
 
         Nonces are in the WAL of a dead server, so the servers that replay it know them; a region
         that only moved does not take them along. A region that was recovered and has moved since
@@ -244,11 +248,11 @@ class RetryingCaller:
             raise _build_maybe_applied(request, lost_at)
 
     def start_attempts(self, deadline: Deadline) -> Attempts:
-        """Return the attempt counter of one operation."""
+        """Return a new attempt counter for one operation."""
         return Attempts(self.settings, deadline, self._close_event)
 
     def close(self) -> None:
-        """Wake all operations that pause, and refuse new calls."""
+        """Close the caller: operations that pause and new ones fail."""
         self._close_event.set()
 
 
@@ -257,8 +261,9 @@ _MASTER_CHANGE_ERRORS = (ServerGone, NotMaster, MasterInitializing, ServerNotRun
 
 
 def _build_maybe_applied(request: Request[A], server: ServerName) -> MaybeApplied:
-    """Return the error of a request that is not idempotent and whose answer was lost."""
-    return MaybeApplied(str(server), f"the answer to {request.method} was lost")
+    """Return the error for a request whose answer was lost and that must not be repeated."""
+    what = f"the answer to {request.method} was lost, so the change may be applied or not"
+    return MaybeApplied(str(server), what)
 
 
 class Attempts:
@@ -299,10 +304,10 @@ class Attempts:
             path, what = error.mistake.path, f"the operation has used up its {limit}"
             raise OperationTimedOut(path, what, last_error=error, attempts=self.count) from error
         if pause_s is not None and self._close_event.wait(pause_s):
-            raise ClientClosed("it was closed during an operation")
+            raise ClientClosed("the client was closed during an operation")
 
     def restart_budget(self) -> None:
-        """Start the time and the attempts again, because part of the operation is done."""
+        """Reset the timeout and the attempt count, because part of the operation is done."""
         self.count = self._likely_permanent_count = 0
         self.deadline = Deadline.from_now(self.settings.operation_timeout_s)
 

@@ -26,7 +26,7 @@ _SINGLE_CELL_OVERHEAD_BYTES = ACTION_OVERHEAD_BYTES + CELL_OVERHEAD_BYTES + 16
 
 
 class RowActionBatch(ActionBatch):
-    """Reads and writes of rows in any order, and their outcomes.
+    """A batch of reads and writes of rows, and the outcome of each.
 
     Args:
         table: the table's name.
@@ -49,27 +49,32 @@ class RowActionBatch(ActionBatch):
         self.table, self._nonce_group, self._sync = table, nonce_group, sync
         rows = [action.row for action in actions]
         self._sorted_indexes = sorted(range(len(rows)), key=rows.__getitem__)
-        self._rows = [rows[place] for place in self._sorted_indexes]
-        self._actions = [actions[place] for place in self._sorted_indexes]
+        self._rows = [rows[position] for position in self._sorted_indexes]
+        self._actions = [actions[position] for position in self._sorted_indexes]
         self._byte_offsets = list(accumulate(map(_estimate_action_bytes, self._actions), initial=0))
         self.outcomes: list[Outcome] = [None] * len(actions)
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def get_row_key(self, place: int) -> bytes:
-        return self._rows[place]
+    def get_row_key(self, position: int) -> bytes:
+        """Return the row key of the action at a position."""
+        return self._rows[position]
 
-    def get_original_index(self, place: int) -> int:
-        return self._sorted_indexes[place]
+    def get_original_index(self, position: int) -> int:
+        """Return the index, in the caller's input, of the action at a position."""
+        return self._sorted_indexes[position]
 
-    def can_apply_twice(self, place: int) -> bool:
-        return get_action_idempotence(self._actions[place]) is Idempotence.NOT_IDEMPOTENT
+    def can_apply_twice(self, position: int) -> bool:
+        """Return whether sending the action at a position twice may apply it twice."""
+        return get_action_idempotence(self._actions[position]) is Idempotence.NOT_IDEMPOTENT
 
     def count_below(self, key: bytes) -> int:
+        """Return the number of actions whose row key is smaller than a key."""
         return bisect_left(self._rows, key)
 
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
+        """Return the end of the largest request that begins with the action `start`."""
         last = min(stop, start + max_actions)
         end = (
             bisect_right(self._byte_offsets, self._byte_offsets[start] + max_bytes, start, last + 1)
@@ -78,21 +83,24 @@ class RowActionBatch(ActionBatch):
         return max(start + 1, end)
 
     def estimate_bytes(self, start: int, stop: int) -> int:
+        """Return the approximate bytes of the actions `start` to `stop` in a request."""
         return self._byte_offsets[stop] - self._byte_offsets[start]
 
     def build_request(self, slices: Sequence[RegionSlice]) -> Multi:
+        """Build the request that sends the actions of these slices to one server."""
         regions = [(part.region.name, self._actions[part.start : part.stop]) for part in slices]
         return Multi(regions, self._nonce_group, self._sync)
 
     def record_outcomes(
         self, slices: Sequence[RegionSlice], answer: list[Outcome]
     ) -> Iterator[tuple[int, HBaseError]]:
-        places = (place for part in slices for place in range(part.start, part.stop))
-        for place, outcome in zip(places, answer, strict=True):
+        """Store the outcomes in an answer; yield (position, error) of each failed action."""
+        positions = (position for part in slices for position in range(part.start, part.stop))
+        for position, outcome in zip(positions, answer, strict=True):
             if isinstance(outcome, HBaseError):
-                yield place, outcome
+                yield position, outcome
             elif outcome is not None:
-                self.outcomes[self._sorted_indexes[place]] = outcome
+                self.outcomes[self._sorted_indexes[position]] = outcome
 
 
 def _estimate_action_bytes(action: Action) -> int:

@@ -25,7 +25,7 @@ _LIMIT_RANGES: Final[dict[str, tuple[float, float]]] = {
     "batch_bytes": (1, 200 << 20),
     "batch_actions": (1, 5_000),
 }
-"""The least and the greatest value of each limit.
+"""The minimum and the maximum of each limit.
 
 Source: `hbase.server.scanner.max.result.size` is 100 MB, `hbase.ipc.max.request.size` 256 MB (a
 batch also has headers), `hbase.rpc.rows.warning.threshold` 5,000 actions.
@@ -34,7 +34,7 @@ batch also has headers), `hbase.rpc.rows.warning.threshold` 5,000 actions.
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The limits of a client.
+    """The limits of an HBase client: timeouts, attempts, pauses and sizes.
 
     Args:
         operation_timeout_s: seconds that one operation may take with all its retries; the default
@@ -59,7 +59,7 @@ class Settings:
 
     >>> Settings(call_timeout_s=0)
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: call_timeout_s: 0 is out of range; expected 0.001..86400.
+    rowkey.errors.InvalidArgument: call_timeout_s: 0 is out of range; expected a number from 0.0...
     """
 
     operation_timeout_s: float = 120.0
@@ -82,34 +82,32 @@ class Settings:
                 value = getattr(self, setting.name)
                 _check_limit(setting.name, value, is_integer=setting.type == "int")
         if not isinstance(self.user, str):
-            raise InvalidArgument(
-                "user", f"{format_value(self.user)} is not a text", "a user's name"
-            )
+            raise InvalidArgument("user", f"{format_value(self.user)} is not a text", "a user name")
         if not isinstance(self.compress, bool):
             raise InvalidArgument(
                 "compress", f"{format_value(self.compress)} is not a boolean", "True or False"
             )
         if self.max_retry_pause_s < self.retry_pause_s:
-            what = f"{self.max_retry_pause_s:g} is below the first pause, {self.retry_pause_s:g}"
+            what = f"{self.max_retry_pause_s:g} is less than retry_pause_s, {self.retry_pause_s:g}"
             raise InvalidArgument("max_retry_pause_s", what, f"at least {self.retry_pause_s:g}")
 
 
 def _check_limit(name: str, value: object, *, is_integer: bool) -> None:
     """Raise `InvalidArgument` if a limit is not a number, or out of its range."""
-    least, most = _LIMIT_RANGES[name]
-    allowed = f"{least:g}..{most:.15g}"
+    minimum, maximum = _LIMIT_RANGES[name]
+    allowed = f"a {'whole ' * is_integer}number from {minimum:g} to {maximum:,.15g}"
     is_number = isinstance(value, int if is_integer else int | float)
     if not is_number or isinstance(value, bool):
         raise InvalidArgument(
             name, f"{format_value(value)} is not a {'whole ' * is_integer}number", allowed
         )
     assert isinstance(value, int | float)
-    if not least <= value <= most:
+    if not minimum <= value <= maximum:
         raise InvalidArgument(name, f"{format_value(value)} is out of range", allowed)
 
 
 class Deadline:
-    """A moment of the monotonic clock when a call must have ended.
+    """The time, by the monotonic clock, at which a call gives up.
 
     >>> Deadline.from_now(0).is_expired
     True
@@ -124,7 +122,7 @@ class Deadline:
 
     @classmethod
     def from_now(cls, seconds: float) -> Self:
-        """Return the deadline that many seconds from now."""
+        """Return the deadline this number of seconds from now."""
         return cls(monotonic() + seconds)
 
     def get_remaining_s(self) -> float:
@@ -137,6 +135,6 @@ class Deadline:
         return monotonic() >= self.expires_at
 
     def shorten_to(self, seconds: float) -> Deadline:
-        """Return the deadline that many seconds from now, or this one if it is sooner."""
+        """Return the earlier of this deadline and the one this number of seconds from now."""
         expires_at = monotonic() + seconds
         return Deadline(expires_at) if expires_at < self.expires_at else self

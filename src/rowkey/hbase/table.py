@@ -161,6 +161,7 @@ class HBaseTable:
         self._raise_failures(failures, len(mutations))
 
     def _raise_failures(self, failures: Sequence[FailedAction], count: int) -> None:
+        """Raise `PartialBatchFailure` if any of `count` actions failed."""
         if failures:
             raise PartialBatchFailure(self.name, failures, count)
 
@@ -208,14 +209,14 @@ class HBaseTable:
         Raises:
             MaybeApplied: the answer was lost and the region has moved since then.
         """
-        request = Increment(row, amounts, *self._make_nonce(), sync)
+        request = Increment(row, amounts, *self._generate_nonce(), sync)
         return self._caller.call_row(self.name, row, request)
 
     def increment_cells(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
     ) -> list[Cell]:
         """Add to counters as `increment` does, and return the new cells with their timestamps."""
-        request = NewCells(Increment(row, amounts, *self._make_nonce(), sync))
+        request = NewCells(Increment(row, amounts, *self._generate_nonce(), sync))
         return self._caller.call_row(self.name, row, request)
 
     def append(
@@ -226,17 +227,18 @@ class HBaseTable:
         Raises:
             MaybeApplied: as for `increment`.
         """
-        request = Append(row, pieces, *self._make_nonce(), sync)
+        request = Append(row, pieces, *self._generate_nonce(), sync)
         return self._caller.call_row(self.name, row, request)
 
     def append_cells(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
     ) -> list[Cell]:
         """Append to cells as `append` does, and return the new cells with their timestamps."""
-        request = NewCells(Append(row, pieces, *self._make_nonce(), sync))
+        request = NewCells(Append(row, pieces, *self._generate_nonce(), sync))
         return self._caller.call_row(self.name, row, request)
 
-    def _make_nonce(self) -> tuple[int, int]:
+    def _generate_nonce(self) -> tuple[int, int]:
+        """Return a random nonce and the nonce group of this table object."""
         return secrets.randbits(62) + 1, self._nonce_group
 
     def check_and_mutate(
@@ -276,7 +278,7 @@ class HBaseTable:
 
 
 class _AnyFamily(frozenset[str]):
-    """Accept any family name: the families of the table are not known here; the server checks."""
+    """The set of all family names: only the server knows which families the table has."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and bool(name)
@@ -288,7 +290,7 @@ CLOCK_TICK_S = 0.002
 
 
 def _can_hide_puts(mutation: RowCells) -> bool:
-    """Return whether a mutation deletes at the current time, which hides puts of the same ms."""
+    """Return whether a mutation deletes at the current time, which hides puts of that time."""
     return any(
         cell.cell_type != CellType.PUT and cell.timestamp == LATEST for cell in mutation.cells
     )

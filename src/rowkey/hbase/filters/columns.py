@@ -22,6 +22,7 @@ class KeyOnlyFilter(Filter):
     length_as_value: bool = False
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message KeyOnlyFilter."""
         return proto.encode_bool(1, self.length_as_value)
 
 
@@ -30,6 +31,7 @@ class FirstKeyOnlyFilter(Filter):
     """Return the first cell of each row, as counting rows needs."""
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message FirstKeyOnlyFilter."""
         return b""
 
 
@@ -43,6 +45,7 @@ class ColumnPrefixFilter(Filter):
         check_bytes("prefix", self.prefix)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message ColumnPrefixFilter."""
         return proto.encode_bytes(1, self.prefix)
 
 
@@ -54,11 +57,12 @@ class MultipleColumnPrefixFilter(Filter):
 
     def __post_init__(self) -> None:
         if not self.prefixes:
-            raise InvalidArgument("prefixes", "is empty", "1 or more")
+            raise InvalidArgument("prefixes", "the tuple is empty", "one prefix or more")
         for prefix in self.prefixes:
             check_bytes("prefixes", prefix)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message MultipleColumnPrefixFilter."""
         return b"".join(proto.encode_bytes(1, prefix) for prefix in sorted(set(self.prefixes)))
 
 
@@ -87,6 +91,7 @@ class ColumnRangeFilter(Filter):
                 check_bytes(name, bound)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message ColumnRangeFilter."""
         return (
             proto.encode_bytes(1, self.start)
             + proto.encode_bool(2, self.include_start)
@@ -113,6 +118,7 @@ class ColumnPaginationFilter(Filter):
             check_number("offset", self.offset, 0)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message ColumnPaginationFilter."""
         if isinstance(self.offset, bytes):
             return proto.encode_uint(1, self.limit) + proto.encode_bytes(3, self.offset)
         return proto.encode_uint(1, self.limit) + proto.encode_uint(2, self.offset)
@@ -128,6 +134,7 @@ class ColumnCountGetFilter(Filter):
         check_number("limit", self.limit)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message ColumnCountGetFilter."""
         return proto.encode_uint(1, self.limit)
 
 
@@ -151,5 +158,6 @@ class TimestampsFilter(Filter):
             check_number("timestamps", timestamp, 0, LATEST)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message TimestampsFilter."""
         packed = b"".join(proto.encode_varint(one) for one in sorted(set(self.timestamps)))
         return proto.encode_bytes(1, packed) + proto.encode_bool(2, self.can_hint)

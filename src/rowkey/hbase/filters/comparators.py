@@ -38,6 +38,7 @@ class BinaryComparator(Comparator):
         check_bytes("value", self.value)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message BinaryComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
@@ -51,6 +52,7 @@ class BinaryPrefixComparator(Comparator):
         check_bytes("value", self.value)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message BinaryPrefixComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
@@ -71,6 +73,7 @@ class BinaryComponentComparator(Comparator):
         check_number("offset", self.offset, 0)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message BinaryComponentComparator."""
         return proto.encode_bytes(1, self.value) + proto.encode_uint(2, self.offset)
 
 
@@ -84,6 +87,7 @@ class LongComparator(Comparator):
         check_number("value", self.value, -_INT64_LIMIT, _INT64_LIMIT - 1)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message LongComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, struct.pack(">q", self.value)))
 
 
@@ -102,13 +106,16 @@ class BitComparator(Comparator):
     def __post_init__(self) -> None:
         check_bytes("value", self.value)
         if self.join not in BIT_OPERATORS:
-            raise InvalidArgument("join", f"{self.join!r:.40} is unknown", ", ".join(BIT_OPERATORS))
+            allowed = f"one of {', '.join(BIT_OPERATORS)}"
+            raise InvalidArgument("join", f"{self.join!r:.40} is unknown", allowed)
 
     @property
     def is_ordered(self) -> bool:
+        """Return False: only = and != are supported."""
         return False
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message BitComparator."""
         value = proto.encode_message(1, proto.encode_bytes(1, self.value))
         return value + proto.encode_uint(2, BIT_OPERATORS[self.join])
 
@@ -134,9 +141,11 @@ class RegexStringComparator(Comparator):
 
     @property
     def is_ordered(self) -> bool:
+        """Return False: only = and != are supported."""
         return False
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message RegexStringComparator."""
         return (
             proto.encode_text(1, self.pattern)
             + proto.encode_uint(2, self.flags)
@@ -155,9 +164,11 @@ class SubstringComparator(Comparator):
 
     @property
     def is_ordered(self) -> bool:
+        """Return False: only = and != are supported."""
         return False
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message SubstringComparator."""
         # The server lowers the tested text and expects this one in lower case.
         return proto.encode_text(1, self.text.lower())
 
@@ -168,7 +179,9 @@ class NullComparator(Comparator):
 
     @property
     def is_ordered(self) -> bool:
+        """Return False: only = and != are supported."""
         return False
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message NullComparator."""
         return b""

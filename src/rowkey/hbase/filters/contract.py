@@ -29,15 +29,15 @@ class Comparator(ABC):
 
     @abstractmethod
     def encode_body(self) -> bytes:
-        """Return its fields as protobuf."""
+        """Encode the arguments as the protobuf message of the Java class."""
 
     @property
     def is_ordered(self) -> bool:
-        """Return whether it supports < and >, not only = and !=."""
+        """Return whether the comparator supports < and >, not only = and !=."""
         return True
 
     def encode(self) -> bytes:
-        """Return the message `Comparator`: the class name and its fields."""
+        """Encode the comparator as protobuf: the name of the Java class and its arguments."""
         return proto.encode_text(1, JAVA_PACKAGE + type(self).__name__) + proto.encode_bytes(
             2, self.encode_body()
         )
@@ -54,23 +54,23 @@ class Filter(ABC):
 
     @abstractmethod
     def encode_body(self) -> bytes:
-        """Return its fields as protobuf."""
+        """Encode the arguments as the protobuf message of the Java class."""
 
     @property
     def java_class(self) -> str:
-        """Return the full name of its Java class."""
+        """Return the full name of the filter's Java class."""
         return JAVA_PACKAGE + type(self).__name__
 
     @property
     def needs_whole_row(self) -> bool:
-        """Return whether it needs whole rows, so that rows cannot be returned in pieces.
+        """Return whether the filter needs whole rows, so that rows cannot be returned in pieces.
 
         Source: Filter.hasFilterRow.
         """
         return False
 
     def encode(self) -> bytes:
-        """Return the message `Filter`: the class name and its fields.
+        """Encode the filter as protobuf: the name of the Java class and its arguments.
 
         Source: Filter.proto of HBase 2.6.
 
@@ -94,7 +94,8 @@ class Filter(ABC):
 def check_bytes(name: str, value: object) -> None:
     """Raise unless the value is bytes."""
     if not isinstance(value, bytes):
-        raise InvalidArgument(name, f"{format_value(value)} is a {type(value).__name__}", "bytes")
+        what = f"{format_value(value)} has the type {type(value).__name__}"
+        raise InvalidArgument(name, what, "bytes")
 
 
 def check_text(name: str, value: object) -> None:
@@ -108,19 +109,18 @@ def check_text(name: str, value: object) -> None:
 def check_number(name: str, value: object, minimum: int = 1, maximum: int = MAX_INT32) -> None:
     """Raise unless the value is an integer from `minimum` to `maximum`."""
     if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-        raise InvalidArgument(
-            name, f"{format_value(value)} is out of range", f"{minimum}..{maximum}"
-        )
+        allowed = f"a whole number from {minimum} to {maximum}"
+        raise InvalidArgument(name, f"{format_value(value)} is not valid", allowed)
 
 
 def check_comparator(operator: object, comparator: object) -> None:
     """Raise unless the operator and the comparator are valid together."""
     if operator not in OPERATORS:
         raise InvalidArgument(
-            "operator", f"{format_value(operator)} is unknown", " ".join(OPERATORS)
+            "operator", f"{format_value(operator)} is unknown", f"one of {', '.join(OPERATORS)}"
         )
     if not isinstance(comparator, Comparator):
-        what = f"{format_value(comparator)} is a {type(comparator).__name__}"
+        what = f"{format_value(comparator)} has the type {type(comparator).__name__}"
         raise InvalidArgument("comparator", what, "a Comparator, such as BinaryComparator")
     if not comparator.is_ordered and operator not in {"=", "!="}:
         what = f"{type(comparator).__name__} does not support {operator}"

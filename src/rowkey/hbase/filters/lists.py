@@ -31,9 +31,10 @@ class FilterList(Filter):
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
-            raise InvalidArgument("join", f"{format_value(self.join)} is unknown", ", ".join(JOINS))
+            what, allowed = f"{format_value(self.join)} is unknown", f"one of {', '.join(JOINS)}"
+            raise InvalidArgument("join", what, allowed)
         if not self.filters:
-            raise InvalidArgument("filters", "is empty", "1 or more")
+            raise InvalidArgument("filters", "the tuple is empty", "one filter or more")
         for one in self.filters:
             _check_filter("filters", one)
 
@@ -50,9 +51,11 @@ class FilterList(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return whether one of the filters needs whole rows."""
         return any(one.needs_whole_row for one in self.filters)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message FilterList."""
         inner = (proto.encode_message(2, one.encode()) for one in self.filters)
         return proto.encode_uint(1, JOINS[self.join]) + b"".join(inner)
 
@@ -68,9 +71,11 @@ class SkipFilter(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message SkipFilter."""
         return proto.encode_message(1, self.filter.encode())
 
 
@@ -85,9 +90,11 @@ class WhileMatchFilter(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message WhileMatchFilter."""
         return proto.encode_message(1, self.filter.encode())
 
 
@@ -95,5 +102,5 @@ def _check_filter(name: str, value: object) -> None:
     """Raise unless the value is a filter."""
     if not isinstance(value, Filter):
         raise InvalidArgument(
-            name, f"{format_value(value)} is a {type(value).__name__}", "a Filter"
+            name, f"{format_value(value)} has the type {type(value).__name__}", "a Filter"
         )

@@ -26,6 +26,7 @@ class PrefixFilter(Filter):
         check_bytes("prefix", self.prefix)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message PrefixFilter."""
         return proto.encode_bytes(1, self.prefix)
 
 
@@ -39,6 +40,7 @@ class InclusiveStopFilter(Filter):
         check_bytes("stop", self.stop)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message InclusiveStopFilter."""
         return proto.encode_bytes(1, self.stop)
 
 
@@ -53,9 +55,11 @@ class PageFilter(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message PageFilter."""
         return proto.encode_uint(1, self.size)
 
 
@@ -72,13 +76,16 @@ class RandomRowFilter(Filter):
     def __post_init__(self) -> None:
         chance: object = self.chance
         if not isinstance(chance, (int, float)) or not 0 <= chance <= 1:
-            raise InvalidArgument("chance", f"{format_value(self.chance)} is out of range", "0..1")
+            what = f"{format_value(self.chance)} is not valid"
+            raise InvalidArgument("chance", what, "a number from 0 to 1")
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message RandomRowFilter."""
         return proto.encode_float(1, self.chance)
 
 
@@ -100,19 +107,22 @@ class FuzzyRowFilter(Filter):
 
     def __post_init__(self) -> None:
         if not self.patterns:
-            raise InvalidArgument("patterns", "is empty", "1 or more")
+            raise InvalidArgument("patterns", "the tuple is empty", "one pattern or more")
         for key, mask in self.patterns:
             check_bytes("patterns", key)
             check_bytes("patterns", mask)
             if len(key) != len(mask) or not key:
-                what = f"a key of {len(key)} bytes has a mask of {len(mask)}"
-                raise InvalidArgument("patterns", what, "equal lengths, 1 or more")
+                what = f"a key of {len(key)} bytes has a mask of {len(mask)} bytes"
+                raise InvalidArgument("patterns", what, "equal lengths, 1 byte or more")
             if set(mask) - {0, 1}:
                 raise InvalidArgument(
-                    "patterns", f"the mask {format_value(mask)} is not valid", "bytes 0 and 1"
+                    "patterns",
+                    f"the mask {format_value(mask)} is not valid",
+                    "only the bytes 0 and 1",
                 )
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message FuzzyRowFilter."""
         return b"".join(
             proto.encode_message(1, proto.encode_bytes(1, key), proto.encode_bytes(2, mask))
             for key, mask in self.patterns
@@ -121,7 +131,7 @@ class FuzzyRowFilter(Filter):
 
 @dataclass(frozen=True, slots=True)
 class RowRange:
-    """A range of row keys.
+    """A range of row keys for `MultiRowRangeFilter`.
 
     Args:
         start: its first key; b"" for the first of the table.
@@ -142,14 +152,16 @@ class RowRange:
             return
         if self.start > self.stop:
             what = f"{format_value(self.start)} is greater than {format_value(self.stop)}"
-            raise InvalidArgument("start", what, "start <= stop")
+            raise InvalidArgument("start", what, "a start that is not greater than the stop")
         if self.start == self.stop and not (self.include_start and self.include_stop):
             raise InvalidArgument(
-                "stop", f"{format_value(self.start)} makes an empty range", "both ends included"
+                "stop",
+                f"the range from {format_value(self.start)} to itself is empty",
+                "a greater stop, or both ends included",
             )
 
     def encode(self) -> bytes:
-        """Return the message `RowRange`."""
+        """Encode the range as the protobuf message RowRange."""
         return (
             proto.encode_bytes(1, self.start)
             + proto.encode_bool(2, self.include_start)
@@ -166,11 +178,12 @@ class MultiRowRangeFilter(Filter):
 
     def __post_init__(self) -> None:
         if not self.ranges:
-            raise InvalidArgument("ranges", "is empty", "1 or more")
+            raise InvalidArgument("ranges", "the tuple is empty", "one range or more")
         for one in self.ranges:
             if not isinstance(one, RowRange):
-                what = f"{format_value(one)} is a {type(one).__name__}"
+                what = f"{format_value(one)} has the type {type(one).__name__}"
                 raise InvalidArgument("ranges", what, "a RowRange")
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message MultiRowRangeFilter."""
         return b"".join(proto.encode_message(1, one.encode()) for one in self.ranges)

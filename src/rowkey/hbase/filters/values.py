@@ -17,7 +17,7 @@ from rowkey.hbase.wire import proto
 
 @dataclass(frozen=True, slots=True)
 class _CompareFilter(Filter):
-    """A filter that compares one part of a cell.
+    """The base of the filters that compare one part of each cell.
 
     Args:
         operator: one of = != < <= > >=, read as *part OP comparator*.
@@ -31,6 +31,7 @@ class _CompareFilter(Filter):
         check_comparator(self.operator, self.comparator)
 
     def encode_body(self) -> bytes:
+        """Encode the comparison as the protobuf message of the derived filter."""
         return proto.encode_message(1, _encode_comparison(self.operator, self.comparator, 1))
 
 
@@ -80,6 +81,7 @@ class ColumnValueFilter(Filter):
         check_comparator(self.operator, self.comparator)
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message ColumnValueFilter."""
         column = proto.encode_text(1, self.family) + proto.encode_bytes(2, self.qualifier)
         return column + _encode_comparison(self.operator, self.comparator, 3)
 
@@ -112,13 +114,15 @@ class SingleColumnValueFilter(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message SingleColumnValueFilter."""
         return self.encode_condition()
 
     def encode_condition(self) -> bytes:
-        """Return the fields of the condition, which derived filters embed."""
+        """Encode column, comparison and options as the fields of SingleColumnValueFilter."""
         return (
             proto.encode_text(1, self.family)
             + proto.encode_bytes(2, self.qualifier)
@@ -133,6 +137,7 @@ class SingleColumnValueExcludeFilter(SingleColumnValueFilter):
     """Filter rows as `SingleColumnValueFilter` does, and leave out the compared column."""
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message SingleColumnValueExcludeFilter."""
         return proto.encode_message(1, self.encode_condition())
 
 
@@ -161,9 +166,11 @@ class DependentColumnFilter(Filter):
 
     @property
     def needs_whole_row(self) -> bool:
+        """Return True: the filter decides on whole rows."""
         return True
 
     def encode_body(self) -> bytes:
+        """Encode the arguments as the protobuf message DependentColumnFilter."""
         comparison = proto.encode_uint(1, _NO_OP_NUMBER)
         if self.operator is not None and self.comparator is not None:
             comparison = _encode_comparison(self.operator, self.comparator, 1)
@@ -180,12 +187,12 @@ _NO_OP_NUMBER = 6
 
 
 def _encode_comparison(operator: str, comparator: Comparator, field_number: int) -> bytes:
-    """Return two consecutive fields: the operator and the comparator."""
+    """Encode an operator and a comparator as two consecutive protobuf fields."""
     number = proto.encode_uint(field_number, OPERATORS[operator])
     return number + proto.encode_message(field_number + 1, comparator.encode())
 
 
 def _check_column(family: object, qualifier: object) -> None:
-    """Raise unless family and qualifier can be those of a column."""
+    """Raise unless the family is a text and the qualifier is bytes."""
     check_text("family", family)
     check_bytes("qualifier", qualifier)

@@ -37,7 +37,7 @@ _ROW_KEY_HEADS = tuple(bytes((0x12, row + 6, 0x0A, row)) for row in range(_SHORT
 
 
 def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[bytes, bytes]:
-    """Return the `action` fields of one `RegionAction`, with indexes from 1, and their cells.
+    """Encode actions as fields of one protobuf RegionAction, and their cells as a cell block.
 
     Args:
         actions: the actions; the cells of each are of one type.
@@ -46,8 +46,8 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
     Cost: 0.7 µs for a row of one cell without a time to live.
     Source: Client.proto of HBase 2.6: RegionAction 3 action; Action 1 index, 2 mutation, 3 get.
     """
-    said: list[bytes] = []
-    add = said.extend
+    parts: list[bytes] = []
+    add = parts.extend
     put, short = CellType.PUT, -1 if sync else _SHORT_KEY_BYTES
     others: dict[int, bytes] = {}
     for index, action in enumerate(actions, 1):
@@ -72,11 +72,11 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
                     ),
                 )
             )
-    return b"".join(said), _encode_action_cells(actions, others)
+    return b"".join(parts), _encode_action_cells(actions, others)
 
 
 def _encode_action_cells(actions: Sequence[Action], others: Mapping[int, bytes]) -> bytes:
-    """Return the cells of all actions; rows are encoded together where there is nothing else."""
+    """Encode the cells of all actions as a cell block."""
     if not others:
         return encode_rows(cast("Sequence[RowCells]", actions))
     return b"".join(

@@ -13,7 +13,7 @@ A = TypeVar("A")
 
 
 class Idempotence(Enum):
-    """The effect of a request that is sent again because its answer was lost."""
+    """What happens if a request is sent again because its answer was lost."""
 
     IDEMPOTENT = 1
     """The same, however often it is sent."""
@@ -24,7 +24,7 @@ class Idempotence(Enum):
 
 
 class Request(ABC, Generic[A]):
-    """One call of HBase's protocol, ready to be sent to the server of its region.
+    """A request of HBase's RPC protocol: how to encode it, and to decode its answer.
 
     It is immutable: a request that failed is sent again as it is.
     """
@@ -44,12 +44,12 @@ class Request(ABC, Generic[A]):
 
     @property
     def idempotence(self) -> Idempotence:
-        """The effect of sending it twice."""
+        """What happens if the request is sent twice."""
         return Idempotence.IDEMPOTENT
 
     @abstractmethod
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Return the message of the call, and its cell block.
+        """Encode the request; return its protobuf message and its cell block.
 
         Args:
             region: full name of its region; b"" for requests without one.
@@ -57,7 +57,7 @@ class Request(ABC, Generic[A]):
 
     @abstractmethod
     def decode(self, response: Response) -> A:
-        """Return the result in an answer that is not an error.
+        """Decode the answer to the request, which is not an error.
 
         Raises:
             WireFormatError: the bytes are not an answer to this request.

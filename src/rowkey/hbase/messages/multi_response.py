@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.hbase.errors import MalformedAnswer, parse_remote_error
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ _DONE_ACTIONS = re.compile(
 
 
 def split_region_answers(message: bytes, count: int) -> list[bytes]:
-    """Return the messages `RegionActionResult` of an answer.
+    """Return the protobuf messages RegionActionResult, one for each region, of a MultiResponse.
 
     Args:
         message: the message `MultiResponse`.
@@ -42,12 +43,13 @@ def split_region_answers(message: bytes, count: int) -> list[bytes]:
     """
     found = ProtoMessage(message).list_bytes(1)
     if len(found) != count:
-        raise WireFormatError(f"an answer about {len(found)} regions", f"about {count}")
+        what = f"the answer to Multi has results for {pluralize(len(found), 'region')}"
+        raise WireFormatError(what, f"results for {count}")
     return found
 
 
 def is_all_done(answer: bytes, count: int) -> bool:
-    """Return whether a `RegionActionResult` says only that all its actions were done.
+    """Return whether a RegionActionResult says only that all actions succeeded.
 
     It is also False if the bytes say so in another form: the caller then parses them.
 
@@ -71,7 +73,7 @@ def is_all_done(answer: bytes, count: int) -> bool:
 
 
 def iter_results(answer: bytes) -> Iterator[tuple[int, bytes | HBaseError]]:
-    """Yield the index of each action in a `RegionActionResult`, and its result or error.
+    """Yield (index, result or error) of each action in a RegionActionResult.
 
     The caller has checked `find_region_error` before.
 
@@ -84,7 +86,7 @@ def iter_results(answer: bytes) -> Iterator[tuple[int, bytes | HBaseError]]:
 
 
 def find_region_error(answer: bytes) -> HBaseError | None:
-    """Return the error of all actions of a `RegionActionResult`, or None."""
+    """Return the error that a RegionActionResult has for all its actions, or None."""
     if answer.startswith(b"\x0a\x04\x08") or not answer:
         return None
     fault = ProtoMessage(answer).get_message(2)
@@ -92,7 +94,7 @@ def find_region_error(answer: bytes) -> HBaseError | None:
 
 
 def parse_fault(fault: ProtoMessage) -> HBaseError:
-    """Return the error in a message `NameBytesPair`: 1 name of the class, 2 its text.
+    """Convert the exception of an action, a protobuf NameBytesPair, to an error.
 
     Only its class says whether a retry helps.
     """
@@ -103,11 +105,11 @@ def parse_fault(fault: ProtoMessage) -> HBaseError:
 
 def build_unanswered_error() -> HBaseError:
     """Return the error for an action that an answer does not mention."""
-    return MalformedAnswer("server", "its answer says nothing of an action")
+    return MalformedAnswer("the answer to Multi", "it has no result for one of the actions")
 
 
 def parse_atomic_response(message: bytes) -> bool:
-    """Return whether the one atomic `RegionAction` of a call was carried out.
+    """Return whether a MultiResponse says that its one atomic RegionAction was applied.
 
     Raises:
         HBaseError: it failed, as a whole or in one of its actions.
@@ -118,7 +120,7 @@ def parse_atomic_response(message: bytes) -> bool:
 
 
 def parse_atomic_result(answer: bytes) -> bool:
-    """Return whether an atomic `RegionAction` was carried out, or its condition was false.
+    """Return whether a RegionActionResult says that its condition was true and it was applied.
 
     Raises:
         HBaseError: it failed, as a whole or in one of its actions.

@@ -19,7 +19,7 @@ from rowkey.hbase.wire.proto import (
     encode_text,
     encode_uint,
 )
-from rowkey.messages import format_value
+from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def encode_mutation(
     nonce: int = 0,
     sync: bool = False,
 ) -> bytes:
-    """Return the message `MutationProto`.
+    """Encode the protobuf MutationProto of one row.
 
     Args:
         row: key of the row.
@@ -79,18 +79,19 @@ def encode_mutation(
 
 
 def _pack_int64(number: int) -> bytes:
+    """Encode a signed 64-bit number as 8 big-endian bytes."""
     return number.to_bytes(8, "big", signed=True)
 
 
 def encode_cells_mutation(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> bytes:
-    """Return the message of cells of one type."""
+    """Encode the protobuf MutationProto for cells of one type (all puts or all deletes)."""
     first = cells[0]
     sort = PUT if first.cell_type == CellType.PUT else DELETE
     return encode_mutation(row, sort, len(cells), ttl_ms=first.ttl_ms, sync=sync)
 
 
 def get_idempotence(cells: Sequence[Cell]) -> Idempotence:
-    """Return the effect of sending cells twice: deleting a newest version twice deletes two.
+    """Return whether a mutation of these cells may be sent twice.
 
     Source: CellType.DELETE with LATEST is HBase's Delete.addColumn without a timestamp.
     """
@@ -99,50 +100,50 @@ def get_idempotence(cells: Sequence[Cell]) -> Idempotence:
 
 
 def is_mixed(cells: Sequence[Cell]) -> bool:
-    """Return whether cells are of several types, so that one mutation cannot hold them."""
+    """Return whether cells differ in type or time to live, so that they need several mutations."""
     first = _get_type_key(cells[0])
     return any(_get_type_key(cell) != first for cell in cells)
 
 
 def split_by_type(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Split cells where their type changes: each run is one mutation."""
+    """Split cells where their type or time to live changes: each run is one mutation."""
     for _, run in groupby(cells, _get_type_key):
         yield list(run)
 
 
 def _get_type_key(cell: Cell) -> tuple[bool, int | None]:
-    """Return what all cells of one mutation have in common."""
+    """Return whether a cell is a put, and its time to live: equal for cells of one mutation."""
     return cell.cell_type == CellType.PUT, cell.ttl_ms
 
 
 def check_cells(row: bytes, cells: Sequence[Cell]) -> None:
-    """Raise an error unless the cells can change a row; families are not looked up."""
+    """Raise an error unless row key and cells can be written; families are not looked up."""
     check_row(row)
     if not cells:
         raise InvalidArgument(
-            "cells", "there is none", "1 or more", "DeleteRow deletes a whole row."
+            "cells", "the list is empty", "one cell or more", "To delete the row, use DeleteRow."
         )
 
 
 def check_same_type(cells: Sequence[Cell]) -> None:
-    """Raise an error unless one mutation can hold these cells."""
+    """Raise an error unless the cells are all puts or all deletes with one time to live."""
     if is_mixed(cells):
-        what = "puts and deletes, or several times to live, stand together"
-        raise InvalidArgument("cells", what, "cells of one type", "MutateRow takes them all.")
+        what = "the cells mix puts and deletes, or have different times to live"
+        raise InvalidArgument("cells", what, "cells of one type", "Use MutateRow.")
 
 
 def check_nonce(name: str, value: object) -> None:
-    """Raise an error unless this can be a nonce."""
+    """Raise an error unless the value is a valid nonce or nonce group."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
         raise InvalidArgument(
-            name, f"{format_value(value)} is out of range", "0..2^63-1; 0 for none"
+            name, f"{format_value(value)} is not valid", "a whole number from 0 to 2^63-1"
         )
 
 
 def encode_mutate_request(
     region: bytes, mutation: bytes, *, condition: bytes = b"", nonce_group: int = 0
 ) -> bytes:
-    """Return the message `MutateRequest`.
+    """Encode the protobuf MutateRequest for one mutation.
 
     Source: Client.proto of HBase 2.6: 1 region, 2 mutation, 3 condition, 4 nonce_group.
     """
@@ -164,7 +165,7 @@ def encode_atomic_action(
     *,
     sync: bool = False,
 ) -> tuple[bytes, bytes]:
-    """Return the `RegionAction` that changes a row by cells of several types, all or none.
+    """Encode the protobuf RegionAction that writes puts and deletes to a row atomically.
 
     Args:
         region: full name of the region.
@@ -195,7 +196,7 @@ def encode_atomic_action(
 
 
 def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
-    """Raise an error unless an append or increment can change these columns together.
+    """Raise an error unless the columns of an append or increment are one or more and differ.
 
     Raises:
         InvalidArgument: there is none, or one is named twice: a server would apply both to its
@@ -204,21 +205,21 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
     Source: HRegion.reckonDeltasByStore.
     """
     if not columns:
-        raise InvalidArgument("columns", "none is named", "1 or more")
+        raise InvalidArgument("columns", "the list is empty", "one column or more")
     if len(set(columns)) < len(columns):
         raise InvalidArgument(
-            "columns", "one is named twice", "each once", "Add the amounts up first."
+            "columns", "a column occurs twice", "each column once", "Combine its two changes."
         )
 
 
 def order_cells(columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells in the order of the columns; a server returns them in its own order.
+    """Sort the cells of an answer into the order of the columns of the request.
 
     Raises:
         WireFormatError: one is missing.
     """
     cells_by_column = {(cell.family, cell.qualifier): cell for cell in cells}
     if not cells_by_column.keys() >= set(columns):
-        what = f"an answer about {len(cells_by_column)} columns"
-        raise WireFormatError(what, f"all {len(columns)}")
+        what = f"the answer has new values of {pluralize(len(cells_by_column), 'column')}"
+        raise WireFormatError(what, f"values of all {len(columns)}")
     return [cells_by_column[column] for column in columns]

@@ -32,10 +32,9 @@ class ProcedureRequest(Request[int]):
     nonce: int = field(default_factory=generate_nonce, kw_only=True)
 
     def encode_nonce(self, number: int) -> bytes:
-        """Return the fields nonce_group and nonce; the first has this number."""
+        """Encode the fields nonce_group and nonce; `number` is the field number of the first."""
         return encode_uint(number, 0) + encode_uint(number + 1, self.nonce)
 
     def decode(self, response: Response) -> int:
-        return max(
-            ProtoMessage(response.message).get_int64(1), 0
-        )  # 0 and -1: nothing had to be done
+        """Decode the id of the procedure; 0 if the master started none."""
+        return max(ProtoMessage(response.message).get_int64(1), 0)

@@ -22,7 +22,7 @@ _RAW_ATTRIBUTE = encode_message(2, encode_text(1, "_raw_"), encode_bytes(2, b"\x
 
 
 def encode_get(row: bytes, read: ReadSpec, *, existence_only: bool = False) -> bytes:
-    r"""Return the message `Get`.
+    r"""Encode the protobuf Get for a row.
 
     Args:
         row: its key.
@@ -54,7 +54,7 @@ def encode_get(row: bytes, read: ReadSpec, *, existence_only: bool = False) -> b
 def encode_scan(
     scan: ScanSpec, max_result_bytes: int, *, mvcc: int | None = None, cursor: bool = False
 ) -> bytes:
-    """Return the message `Scan`.
+    """Encode the protobuf Scan.
 
     It always says whether its ends are included, and how many bytes an answer may have.
 
@@ -98,7 +98,7 @@ def encode_scan(
 
 
 def _encode_columns(number: int, read: ReadSpec) -> bytes:
-    """Return a field for each family: its name and its qualifiers."""
+    """Encode a protobuf field for each selected family: its name and its qualifiers."""
     return b"".join(
         encode_message(
             number, encode_text(1, family), *(encode_bytes(2, one) for one in qualifiers)
@@ -108,6 +108,7 @@ def _encode_columns(number: int, read: ReadSpec) -> bytes:
 
 
 def _encode_time_range(number: int, read: ReadSpec) -> bytes:
+    """Encode the time range of a read as a protobuf field; b"" for all times."""
     start, stop = read.time_range
     if (start, stop) == (0, LATEST):
         return b""

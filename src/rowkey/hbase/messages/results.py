@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """The result of one row.
+    """The protobuf Result of one row: its cells, or how many cells of the cell block it has.
 
     Args:
         cell_count: how many cells of the cell block belong to it.
@@ -35,7 +35,7 @@ _CELL_TYPES = {int(cell_type): cell_type for cell_type in CellType}
 
 
 def parse_result(message: bytes) -> Result:
-    r"""Return the result that a message holds.
+    r"""Parse a protobuf Result.
 
     Raises:
         WireFormatError: it is malformed.
@@ -57,19 +57,19 @@ def parse_result(message: bytes) -> Result:
 
 
 def _parse_cell(msg: ProtoMessage) -> Cell:
-    """Return a cell that is in the message.
+    """Parse a protobuf Cell.
 
     Source: Cell.proto of HBase 2.6: 1 row, 2 family, 3 qualifier, 4 timestamp, 5 cell_type,
         6 value.
     """
     cell_type = _CELL_TYPES.get(msg.get_uint(5, CellType.PUT))
     if cell_type is None:
-        raise WireFormatError(f"a cell of type {msg.get_uint(5)}", "4, 8, 10, 12 or 14")
+        raise WireFormatError(f"a cell has the type {msg.get_uint(5)}", "one of 4, 8, 10, 12, 14")
     return Cell(msg.get_text(2), msg.get_bytes(3), msg.get_int64(4), msg.get_bytes(6), cell_type)
 
 
 def parse_single_result(response: Response) -> tuple[Result, Sequence[Cell]]:
-    """Return the result in field 1 of an answer, with its cells."""
+    """Parse an answer with one Result; return it and its cells."""
     sent = ProtoMessage(response.message)
     result = parse_result(sent.get_bytes(1))
     if result.cells or not result.cell_count:

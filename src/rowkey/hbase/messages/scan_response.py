@@ -18,7 +18,7 @@ both a slow scan ends in ScannerResetException.
 
 
 class ScanResponse(NamedTuple):
-    """One answer of a scanner.
+    """The answer of a server to a request of a scanner: rows, and whether more follow.
 
     Args:
         scanner_id: id of the scanner at its server, or None.
@@ -47,7 +47,7 @@ class ScanResponse(NamedTuple):
 
 
 def parse_scan_response(response: Response) -> ScanResponse:
-    """Return the parsed answer of a scanner.
+    """Parse the answer of a server to a request of a scanner.
 
     Raises:
         WireFormatError: it is malformed, or its cells are in the message.
@@ -58,7 +58,8 @@ def parse_scan_response(response: Response) -> ScanResponse:
     """
     sent = ProtoMessage(response.message)
     if sent.has_field(5):
-        raise WireFormatError("cells inside the message", "a cell block, as the header asks for")
+        what = "the scan answer has cells inside the protobuf message"
+        raise WireFormatError(what, "cells in a cell block")
     counts = sent.list_uints(1)
     partials = list(map(bool, sent.list_uints(7)))
     if len(partials) < len(counts):

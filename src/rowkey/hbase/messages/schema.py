@@ -23,7 +23,7 @@ _TEXT_CODEC = ("utf-8", "surrogateescape")
 
 @dataclass(frozen=True, slots=True)
 class FamilySchema:
-    """A column family with its attributes.
+    """The schema of a column family as HBase sends it: name and attributes as text.
 
     Args:
         name: the family's name.
@@ -38,7 +38,7 @@ class FamilySchema:
     configuration: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """Return the protobuf ColumnFamilySchema; the inverse of `from_message`."""
+        """Encode the family as a protobuf ColumnFamilySchema; the inverse of `from_message`."""
         name = encode_bytes(1, self.name.encode(*_TEXT_CODEC))
         return (
             name
@@ -48,14 +48,14 @@ class FamilySchema:
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the family that a protobuf describes."""
+        """Convert a protobuf ColumnFamilySchema."""
         name = msg.get_bytes(1).decode(*_TEXT_CODEC)
         return cls(name, _decode_pairs(msg, 2), _decode_pairs(msg, 3))
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table with its families and attributes.
+    """The schema of a table as HBase sends it: name, families, and attributes as text.
 
     Args:
         name: the table's name, with its namespace unless that is `default`.
@@ -73,7 +73,7 @@ class TableSchema:
     configuration: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """Return the protobuf TableSchema; the inverse of `from_message`."""
+        """Encode the table as a protobuf TableSchema; the inverse of `from_message`."""
         families = b"".join(encode_message(3, family.encode()) for family in self.families)
         name, words = (
             encode_message(1, encode_table_name(self.name)),
@@ -83,20 +83,20 @@ class TableSchema:
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the table that a protobuf describes.
+        """Convert a protobuf TableSchema.
 
         Raises:
             WireFormatError: it has no name.
         """
         name = msg.get_message(1)
         if name is None:
-            raise WireFormatError("a table without a name", "a name")
+            raise WireFormatError("a table schema has no table name")
         families = tuple(FamilySchema.from_message(one) for one in msg.list_messages(3))
         return cls(parse_table_name(name), families, _decode_pairs(msg, 2), _decode_pairs(msg, 4))
 
 
 def _encode_bytes_pairs(number: int, attributes: Mapping[str, str]) -> bytes:
-    """Return attributes as BytesBytesPair {1:first, 2:second}."""
+    """Encode attributes as repeated protobuf BytesBytesPair {1:first, 2:second}."""
     return b"".join(
         encode_message(
             number,
@@ -108,7 +108,7 @@ def _encode_bytes_pairs(number: int, attributes: Mapping[str, str]) -> bytes:
 
 
 def _encode_string_pairs(number: int, settings: Mapping[str, str]) -> bytes:
-    """Return configuration as NameStringPair {1:name, 2:value}."""
+    """Encode configuration as repeated protobuf NameStringPair {1:name, 2:value}."""
     pairs = settings.items()
     return b"".join(
         encode_message(number, encode_text(1, word), encode_text(2, value)) for word, value in pairs
@@ -116,7 +116,7 @@ def _encode_string_pairs(number: int, settings: Mapping[str, str]) -> bytes:
 
 
 def _decode_pairs(msg: ProtoMessage, number: int) -> dict[str, str]:
-    """Return the attributes of a repeated pair of either type."""
+    """Decode a repeated protobuf field of name-value pairs to a dict."""
     pairs = msg.list_messages(number)
     return {
         one.get_bytes(1).decode(*_TEXT_CODEC): one.get_bytes(2).decode(*_TEXT_CODEC)

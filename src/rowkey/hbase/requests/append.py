@@ -57,29 +57,32 @@ class Append(Request[list[bytes]]):
         for _, _, piece in self.pieces:
             if not isinstance(piece, bytes):
                 raise InvalidArgument(
-                    "piece", f"{format_value(piece)} is a {type(piece).__name__}", "bytes"
+                    "pieces", f"{format_value(piece)} has the type {type(piece).__name__}", "bytes"
                 )
         check_nonce("nonce", self.nonce)
         check_nonce("nonce_group", self.nonce_group)
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return NONCE_PROTECTED for a request with a nonce, else NOT_IDEMPOTENT."""
         return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def decode(self, response: Response) -> list[bytes]:
+        """Decode the new values of the cells."""
         return self.parse_outcome(*parse_single_result(response))
 
     def encode_action(self) -> tuple[bytes, bytes]:
-        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        """Encode the request as an action of a batch: a protobuf field and a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_message(2, mutation), cells
 
     def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[bytes]:
-        """Return the new values of the cells.
+        """Return the new values of the cells from the request's result in a batch.
 
         Raises:
             WireFormatError: a cell is missing.
@@ -93,6 +96,7 @@ class Append(Request[list[bytes]]):
         return order_cells(columns, cells)
 
     def _encode_mutation(self) -> tuple[bytes, bytes]:
+        """Encode the protobuf MutationProto and the cell block of the appended bytes."""
         cells = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
         mutation = encode_mutation(self.row, APPEND, len(cells), nonce=self.nonce, sync=self.sync)
         return mutation, encode_cells(self.row, cells)

@@ -71,14 +71,16 @@ class CheckAndMutate(Request[bool]):
 
     @property
     def method(self) -> str:
+        """Return "Multi" for cells of different types, else "Mutate"."""
         return "Multi" if is_mixed(self.cells) else "Mutate"
 
     @property
     def idempotence(self) -> Idempotence:
-        """Return that it is not repeated: it could compare with what it wrote itself."""
+        """Return NOT_IDEMPOTENT: a repetition could compare with what the first one wrote."""
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         if is_mixed(self.cells):
             condition = self._encode_condition()
             action, cells = encode_atomic_action(
@@ -90,12 +92,13 @@ class CheckAndMutate(Request[bool]):
         return param, encode_cells(self.row, self.cells)
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the comparison was true, so that the cells were applied."""
         if is_mixed(self.cells):
             return parse_atomic_response(response.message)
         return ProtoMessage(response.message).get_bool(2)
 
     def _encode_condition(self) -> bytes:
-        """Return the message `Condition`.
+        """Encode the protobuf Condition that the cell must meet.
 
         Source: Client.proto of HBase 2.6: 1 row, 2 family, 3 qualifier, 4 compare_type,
             5 comparator.

@@ -83,13 +83,13 @@ class ServerLoad(NamedTuple):
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the server of a protobuf message LiveServerInfo {1:server, 2:server_load}.
+        """Convert a protobuf LiveServerInfo {1:server, 2:server_load}.
 
         Source: ClusterStatus.proto, ServerLoad.
         """
         name, load = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
         if name is None:
-            raise WireFormatError("a server without a name", "a name")
+            raise WireFormatError("the cluster status has a server without a name")
         regions = tuple(RegionLoad.from_message(one) for one in load.list_messages(5))
         return cls(
             ServerName.from_message(name), load.get_uint(1), load.get_uint(2), load.get_uint(3),
@@ -112,11 +112,11 @@ class RegionInTransition(NamedTuple):
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the region of a protobuf message RegionInTransition {2:region_state{1, 2, 3}}."""
+        """Convert a protobuf RegionInTransition {2:region_state{1, 2, 3}}."""
         state = msg.get_message(2) or ProtoMessage(b"")
         region = state.get_message(1)
         if region is None:
-            raise WireFormatError("a region in transition without a name", "a region")
+            raise WireFormatError("the cluster status has a region in transition without a region")
         return cls(RegionInfo.from_message(region), state.get_uint(2), state.get_uint(3))
 
 
@@ -152,7 +152,7 @@ class ClusterStatus:
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the status in a protobuf message ClusterStatus."""
+        """Convert a protobuf ClusterStatus."""
         version, cluster_id, master = msg.get_message(1), msg.get_message(5), msg.get_message(7)
         return cls(
             version=version.get_text(1) if version else "",
@@ -171,14 +171,15 @@ class ClusterStatus:
 
 
 def _parse_servers(msg: ProtoMessage, number: int) -> tuple[ServerName, ...]:
+    """Convert a repeated protobuf field of servers."""
     return tuple(ServerName.from_message(one) for one in msg.list_messages(number))
 
 
 def _parse_table_regions(msg: ProtoMessage) -> tuple[str, OpenRegionCount]:
-    """Return name and region counts of a TableRegionStatesCount {1:table_name, 2:{1:open, 5}}."""
+    """Convert a protobuf TableRegionStatesCount to a table name and its region counts."""
     name, states = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
     if name is None:
-        raise WireFormatError("regions of no table", "a table's name")
+        raise WireFormatError("the cluster status has region counts without a table name")
     return parse_table_name(name), OpenRegionCount(states.get_uint(1), states.get_uint(5))
 
 
@@ -197,8 +198,10 @@ class GetClusterStatus(Request[ClusterStatus]):
     options: tuple[StatusOption, ...] = tuple(StatusOption)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"".join(encode_uint(1, option) for option in self.options), b""
 
     def decode(self, response: Response) -> ClusterStatus:
+        """Decode the status of the cluster."""
         status = ProtoMessage(response.message).get_message(1)
         return ClusterStatus.from_message(status) if status else ClusterStatus()

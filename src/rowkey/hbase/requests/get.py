@@ -41,24 +41,26 @@ class Get(Request[RowCells]):
         check_row(self.row)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         message = encode_message(2, encode_get(self.row, self.read))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
     def decode(self, response: Response) -> RowCells:
+        """Decode the cells of the row."""
         return self.parse_outcome(*parse_single_result(response))
 
     def encode_action(self) -> tuple[bytes, bytes]:
-        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(3, encode_get(self.row, self.read)), b""
 
     def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> RowCells:
-        """Return the row that a result and its cells describe."""
+        """Return the cells of the row from the request's result in a batch."""
         return RowCells(self.row, cells)
 
 
 @dataclass(frozen=True, slots=True)
 class Exists(Request[bool]):
-    """Return whether a read of a row would return any cell.
+    """Ask whether a row has any of the selected cells.
 
     Args:
         row: the row key.
@@ -76,16 +78,18 @@ class Exists(Request[bool]):
         check_row(self.row)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         message = encode_message(2, encode_get(self.row, self.read, existence_only=True))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the row has any of the selected cells."""
         return self.parse_outcome(*parse_single_result(response))
 
     def encode_action(self) -> tuple[bytes, bytes]:
-        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(3, encode_get(self.row, self.read, existence_only=True)), b""
 
     def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> bool:
-        """Return whether a result says that cells exist."""
+        """Return whether cells exist, from the request's result in a batch."""
         return result.exists

@@ -59,22 +59,25 @@ class Increment(Request[list[int]]):
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return NONCE_PROTECTED for a request with a nonce, else NOT_IDEMPOTENT."""
         return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def decode(self, response: Response) -> list[int]:
+        """Decode the new values of the counters."""
         return self.parse_outcome(*parse_single_result(response))
 
     def encode_action(self) -> tuple[bytes, bytes]:
-        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        """Encode the request as an action of a batch: a protobuf field and a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_message(2, mutation), cells
 
     def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[int]:
-        """Return the new values of the counters.
+        """Return the new values of the counters from the request's result in a batch.
 
         Raises:
             WireFormatError: a counter is missing or is not 8 bytes long.
@@ -89,10 +92,11 @@ class Increment(Request[list[int]]):
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
         ordered = order_cells(columns, cells)
         if any(len(cell.value) != COUNTER_BYTES for cell in ordered):
-            raise WireFormatError("a counter that is not 8 bytes long")
+            raise WireFormatError("the new value of a counter is not 8 bytes long")
         return ordered
 
     def _encode_mutation(self) -> tuple[bytes, bytes]:
+        """Encode the protobuf MutationProto and the cell block of the amounts."""
         cells = [
             Cell(family, qualifier, LATEST, amount.to_bytes(COUNTER_BYTES, "big", signed=True))
             for family, qualifier, amount in self.amounts

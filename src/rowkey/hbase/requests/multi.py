@@ -42,7 +42,7 @@ Outcome: TypeAlias = RowCells | bool | list[int] | list[bytes] | HBaseError | No
 
 
 def get_action_idempotence(action: Action) -> Idempotence:
-    """Return whether an action of a batch can be sent twice; a batch has one nonce group only."""
+    """Return what happens if an action of a batch is sent twice."""
     if isinstance(action, RowCells):
         return get_idempotence(action.cells)
     if isinstance(action, Increment | Append):
@@ -51,7 +51,7 @@ def get_action_idempotence(action: Action) -> Idempotence:
 
 
 class _ActionGroup(NamedTuple):
-    """Consecutive actions that are sent as one `RegionAction`.
+    """Consecutive actions of one region that are sent as one protobuf RegionAction.
 
     Args:
         region: full name of the region.
@@ -103,11 +103,13 @@ class Multi(Request[list[Outcome]]):
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return NOT_IDEMPOTENT if that holds for one of the actions."""
         if Idempotence.NOT_IDEMPOTENT in map(get_action_idempotence, self._list_actions()):
             return Idempotence.NOT_IDEMPOTENT
         return Idempotence.IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         actions = self._list_actions()
         params: list[bytes] = []
         blocks: list[bytes] = []
@@ -125,6 +127,7 @@ class Multi(Request[list[Outcome]]):
         return b"".join(params), b"".join(blocks)
 
     def decode(self, response: Response) -> list[Outcome]:
+        """Decode the outcome of each action, in the order of the batch."""
         actions = self._list_actions()
         outcomes: list[Outcome] = [None] * len(actions)
         results: list[tuple[int, Result]] = []
@@ -152,7 +155,7 @@ class Multi(Request[list[Outcome]]):
 def _group_actions(
     region: bytes, actions: Sequence[Action], first_index: int
 ) -> Iterator[_ActionGroup]:
-    """Yield groups of a region's actions in order; a row with mixed cells is a group of its own."""
+    """Group the actions of a region; a row with puts and deletes is a group of its own."""
     start, writes_only = first_index, True
     for index, action in enumerate(actions, first_index):
         if not isinstance(action, RowCells):
@@ -162,7 +165,9 @@ def _group_actions(
         if len(cells) == 1:
             continue
         if not cells:
-            raise InvalidArgument(f"actions[{index}].cells", "has no cells", "1 or more")
+            raise InvalidArgument(
+                f"actions[{index}].cells", "the list is empty", "one cell or more"
+            )
         if is_mixed(cells):
             if start < index:
                 yield _ActionGroup(region, start, index, False, writes_only)
@@ -175,7 +180,7 @@ def _group_actions(
 def _read_group_answer(
     group: _ActionGroup, answer: bytes, outcomes: list[Outcome]
 ) -> list[tuple[int, Result]]:
-    """Enter the errors of a `RegionActionResult` into the outcomes.
+    """Store the errors of a group's RegionActionResult in `outcomes`; return its results.
 
     Returns:
         The index and result of each action whose cells must be decoded, in the order of the answer.

@@ -54,9 +54,11 @@ class Mutate(Request[None]):
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return whether the cells may be written twice; deleting a newest version may not."""
         return get_idempotence(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         param = encode_mutate_request(
             region, encode_cells_mutation(self.row, self.cells, sync=self.sync)
         )
@@ -91,13 +93,16 @@ class MutateRow(Request[None]):
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return whether the cells may be written twice; deleting a newest version may not."""
         return get_idempotence(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         action, cells = encode_atomic_action(region, self.row, self.cells, sync=self.sync)
         return encode_message(1, action), cells
 
     def decode(self, response: Response) -> None:
+        """Raise the error in the answer, if there is one."""
         parse_atomic_response(response.message)
 
 
@@ -132,17 +137,19 @@ class DeleteRow(Request[None]):
         check_timestamp(self.timestamp)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_mutate_request(region, self._encode_mutation()), b""
 
     def decode(self, response: Response) -> None:
         """Return None: an answer without an error acknowledges the write."""
 
     def encode_action(self) -> tuple[bytes, bytes]:
-        """Return it as an action of a batch: a field of the message `Action`, and cells."""
+        """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(2, self._encode_mutation()), b""
 
     def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> None:
         """Return None: a result without an error acknowledges the delete."""
 
     def _encode_mutation(self) -> bytes:
+        """Encode the protobuf MutationProto that deletes the row."""
         return encode_mutation(self.row, DELETE, 0, timestamp=self.timestamp)

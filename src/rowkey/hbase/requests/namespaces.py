@@ -29,6 +29,7 @@ class CreateNamespace(ProcedureRequest):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_bytes(1, self.name.encode())) + self.encode_nonce(2), b""
 
 
@@ -47,6 +48,7 @@ class DeleteNamespace(ProcedureRequest):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_text(1, self.name) + self.encode_nonce(2), b""
 
 
@@ -61,8 +63,10 @@ class ListNamespaces(Request[list[str]]):
     method = "ListNamespaceDescriptors"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> list[str]:
+        """Decode the names of the namespaces, in ascending order."""
         namespaces = ProtoMessage(response.message).list_messages(1)
         return sorted(one.get_bytes(1).decode("utf-8", "replace") for one in namespaces)

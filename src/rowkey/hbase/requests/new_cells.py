@@ -28,10 +28,13 @@ class NewCells(Request["list[Cell]"]):
 
     @property
     def idempotence(self) -> Idempotence:
+        """Return the idempotence of the wrapped increment or append."""
         return self.change.idempotence
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the wrapped increment or append."""
         return self.change.encode(region)
 
     def decode(self, response: Response) -> list[Cell]:
+        """Decode the new cells, in the order of the request."""
         return self.change.order_new_cells(parse_single_result(response)[1])

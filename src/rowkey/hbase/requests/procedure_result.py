@@ -54,14 +54,17 @@ class GetProcedureResult(Request[ProcedureResult]):
     number: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.number), b""
 
     def decode(self, response: Response) -> ProcedureResult:
+        """Decode the state of the procedure, and its error."""
         answer = ProtoMessage(response.message)
         try:
             state = ProcedureState(answer.get_uint(1))
         except ValueError:
-            raise WireFormatError(f"a procedure in state {answer.get_uint(1)}", "0..2") from None
+            what = f"a procedure has the state {answer.get_uint(1)}"
+            raise WireFormatError(what, "a state from 0 to 2") from None
         exception = answer.get_message(5)
         if exception is None:
             return ProcedureResult(state)

@@ -39,7 +39,7 @@ class ActionFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawMulti(Request[list[ActionFailure]]):
-    """Send encoded puts; the answer is the puts that failed.
+    """Send puts that are encoded already; the answer is the puts that failed.
 
     Args:
         regions: for each region its full name, its actions as fields 3 of the message
@@ -52,6 +52,7 @@ class RawMulti(Request[list[ActionFailure]]):
     cells: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf, and its cells as a cell block."""
         params = (
             encode_message(1, encode_message(1, encode_region_specifier(name)), actions)
             for name, actions, _ in self.regions
@@ -59,6 +60,7 @@ class RawMulti(Request[list[ActionFailure]]):
         return b"".join(params), self.cells
 
     def decode(self, response: Response) -> list[ActionFailure]:
+        """Decode the puts that failed."""
         answers = split_region_answers(response.message, len(self.regions))
         return [
             ActionFailure(place, action, error)

@@ -50,19 +50,19 @@ class RegionInfo(NamedTuple):
 
     @property
     def name(self) -> bytes:
-        """Return its full name."""
+        """Return the full name of the region."""
         return build_region_name(self.table, self.start, self.region_id, self.replica)
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the region that a protobuf message describes.
+        """Convert a protobuf RegionInfo.
 
         Raises:
             WireFormatError: the message has no table.
         """
         table = msg.get_message(2)
         if table is None:
-            raise WireFormatError("a region without a table", "a table's name")
+            raise WireFormatError("a region has no table name")
         return cls(
             parse_table_name(table), msg.get_bytes(3), msg.get_bytes(4), msg.get_uint(1),
             msg.get_uint(7), msg.get_bool(5) or msg.get_bool(6),
@@ -70,7 +70,7 @@ class RegionInfo(NamedTuple):
 
     @classmethod
     def from_name(cls, name: bytes, stop: bytes) -> Self:
-        """Return the region of a full name, which does not contain the stop key.
+        """Parse the full name of a region; the stop key is not in it.
 
         Raises:
             WireFormatError: it is not the name of a region.
@@ -82,11 +82,11 @@ class RegionInfo(NamedTuple):
         start, comma, tail = rest.rpartition(b",")
         region_id, _, replica = tail.partition(b".")[0].partition(b"_")
         if not comma or not region_id.isdigit():
-            raise WireFormatError(f"the region {name!r}", "table,start,id.hash.")
+            raise WireFormatError(f"{name!r} is not the name of a region", "TABLE,START,ID.HASH.")
         return cls(table.decode(), start, stop, int(region_id), int(replica or b"0", 16))
 
     def encode(self) -> bytes:
-        """Return the protobuf message RegionInfo, the inverse of `from_message`."""
+        """Encode the region as a protobuf RegionInfo; the inverse of `from_message`."""
         name = encode_message(2, encode_table_name(self.table))
         ends = encode_bytes(3, self.start) + encode_bytes(4, self.stop)
         states = encode_bool(5, self.is_offline) + encode_bool(6, self.is_offline)
@@ -118,11 +118,14 @@ class GetRegionInfo(Request[CompactionState]):
     method = "GetRegionInfo"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, True), b""
 
     def decode(self, response: Response) -> CompactionState:
+        """Decode the compaction state of the region."""
         state = ProtoMessage(response.message).get_uint(2)
         try:
             return CompactionState(state)
         except ValueError:
-            raise WireFormatError(f"a compaction in state {state}", "0..3") from None
+            what = f"a region has the compaction state {state}"
+            raise WireFormatError(what, "a state from 0 to 3") from None

@@ -42,14 +42,14 @@ class RegionLoad(NamedTuple):
 
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
-        """Return the load in a protobuf message RegionLoad.
+        """Convert a protobuf RegionLoad.
 
         Raises:
             WireFormatError: the message names no region.
         """
         region = msg.get_message(1)
         if region is None or not region.get_bytes(2):
-            raise WireFormatError("a load of no region", "a region")
+            raise WireFormatError("a region load has no region name")
         return cls(
             region.get_bytes(2), msg.get_uint(8), msg.get_uint(9), msg.get_uint(19),
             msg.get_uint(2), msg.get_uint(3), msg.get_uint(5), msg.get_uint(6), msg.get_float(16),
@@ -72,9 +72,11 @@ class GetRegionLoad(Request[list[RegionLoad]]):
     table: str | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"" if self.table is None else encode_message(1, encode_table_name(self.table)), b""
 
     def decode(self, response: Response) -> list[RegionLoad]:
+        """Decode the counters of the regions."""
         return [
             RegionLoad.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
         ]

@@ -34,6 +34,7 @@ class SplitRegion(ProcedureRequest):
     split_key: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, self.region_info.encode()) + encode_bytes(
             2, self.split_key
         ) + self.encode_nonce(3), b""
@@ -57,10 +58,12 @@ class MergeRegions(ProcedureRequest):
     second: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return _encode_region(self.first) + _encode_region(self.second) + self.encode_nonce(4), b""
 
 
 def _encode_region(name: bytes) -> bytes:
+    """Encode the RegionSpecifier of a region by its encoded name."""
     return encode_message(1, encode_region_specifier(extract_encoded_name(name).encode()))
 
 
@@ -84,6 +87,7 @@ class MoveRegion(Request[None]):
     server: ServerName | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         server = encode_message(2, self.server.encode()) if self.server else b""
         return _encode_region(self.name) + server, b""
 
@@ -105,9 +109,11 @@ class FlushRegion(Request[bool]):
     is_slow: ClassVar[bool] = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)), b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the region was flushed."""
         return ProtoMessage(response.message).get_bool(2)
 
 
@@ -127,6 +133,7 @@ class CompactRegion(Request[None]):
     major: bool = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, self.major), b""
 
     def decode(self, response: Response) -> None:

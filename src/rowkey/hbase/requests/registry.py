@@ -24,9 +24,11 @@ class GetClusterId(Request[str]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> str:
+        """Decode the id of the cluster; empty if the server does not know it."""
         return ProtoMessage(response.message).get_text(1)
 
 
@@ -43,9 +45,11 @@ class GetActiveMaster(Request["ServerName | None"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> ServerName | None:
+        """Decode the active master, or None."""
         named = ProtoMessage(response.message).get_message(1)
         return ServerName.from_message(named) if named else None
 
@@ -61,9 +65,11 @@ class GetMasters(Request["list[tuple[ServerName, bool]]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> list[tuple[ServerName, bool]]:
+        """Decode all masters, each with whether it is the active one."""
         entries = ProtoMessage(response.message).list_messages(1)
         named = ((one.get_message(1), one.get_bool(2)) for one in entries)
         return [(ServerName.from_message(server), active) for server, active in named if server]
@@ -80,9 +86,11 @@ class GetBootstrapNodes(Request["list[ServerName]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> list[ServerName]:
+        """Decode the region servers."""
         return [
             ServerName.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
         ]
@@ -102,9 +110,11 @@ class GetMetaRegionLocations(Request["dict[int, ServerName]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> dict[int, ServerName]:
+        """Decode the servers of hbase:meta by replica number."""
         servers = {}
         for location in ProtoMessage(response.message).list_messages(1):
             region, server = location.get_message(1), location.get_message(2)

@@ -49,6 +49,7 @@ class OpenScanner(Request[ScanResponse]):
     cursor: bool = False
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         message = encode_scan(self.scan, self.max_result_bytes, mvcc=self.mvcc, cursor=self.cursor)
         param = b"".join(
             (
@@ -63,6 +64,7 @@ class OpenScanner(Request[ScanResponse]):
         return param, b""
 
     def decode(self, response: Response) -> ScanResponse:
+        """Decode the id of the scanner and its first rows."""
         return parse_scan_response(response)
 
 
@@ -90,10 +92,11 @@ class NextRows(Request[ScanResponse]):
 
     @property
     def idempotence(self) -> Idempotence:
-        """Return that it is not repeated: the repetition would return the rows after these."""
+        """Return NOT_IDEMPOTENT: a repetition would return the rows after these."""
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         param = b"".join(
             (
                 encode_uint(3, self.scanner_id),
@@ -107,6 +110,7 @@ class NextRows(Request[ScanResponse]):
         return param, b""
 
     def decode(self, response: Response) -> ScanResponse:
+        """Decode the next rows of the scanner."""
         return parse_scan_response(response)
 
 
@@ -128,14 +132,16 @@ class RenewScanner(Request[ScanResponse]):
 
     @property
     def idempotence(self) -> Idempotence:
-        """Return that it is not repeated: its sequence number can be used once."""
+        """Return NOT_IDEMPOTENT: its sequence number can be used only once."""
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         param = encode_uint(3, self.scanner_id) + encode_uint(4, 0) + encode_uint(6, self.seq)
         return param + CLIENT_CAPABILITIES + encode_bool(10, True), b""
 
     def decode(self, response: Response) -> ScanResponse:
+        """Decode the answer, which has no rows."""
         return parse_scan_response(response)
 
 
@@ -154,9 +160,11 @@ class CloseScanner(Request[ScanResponse]):
     scanner_id: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(3, self.scanner_id) + encode_uint(4, 0) + encode_bool(
             5, True
         ) + CLIENT_CAPABILITIES, b""
 
     def decode(self, response: Response) -> ScanResponse:
+        """Decode the answer, which has no rows."""
         return parse_scan_response(response)

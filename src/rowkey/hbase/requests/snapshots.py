@@ -18,7 +18,7 @@ _FLUSH_TYPE = 1
 
 
 def encode_snapshot(name: str, table: str | None = None) -> bytes:
-    """Return the field 1 that describes a snapshot.
+    """Encode the name and table of a snapshot as protobuf field 1 of a request.
 
     Args:
         name: the snapshot's name.
@@ -49,9 +49,11 @@ class TakeSnapshot(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table) + self.encode_nonce(2), b""
 
     def decode(self, response: Response) -> int:
+        """Decode the procedure id; 0 where the master returns none."""
         return max(ProtoMessage(response.message).get_int64(2), 0)
 
 
@@ -72,9 +74,11 @@ class IsSnapshotDone(Request[bool]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table), b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the snapshot is complete."""
         return ProtoMessage(response.message).get_bool(1)
 
 
@@ -96,6 +100,7 @@ class RestoreSnapshot(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table) + self.encode_nonce(2), b""
 
 
@@ -114,6 +119,7 @@ class DeleteSnapshot(Request[None]):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name), b""
 
     def decode(self, response: Response) -> None:
@@ -131,8 +137,10 @@ class ListSnapshots(Request[dict[str, str]]):
     method = "GetCompletedSnapshots"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> dict[str, str]:
+        """Decode the table of each snapshot by the snapshot's name."""
         snapshots = ProtoMessage(response.message).list_messages(1)
         return dict(sorted((one.get_text(1), one.get_text(2)) for one in snapshots))

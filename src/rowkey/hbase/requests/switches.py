@@ -33,9 +33,11 @@ class SetBalancerRunning(Request[bool]):
     enabled: bool
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(1, self.enabled) + encode_bool(2, True), b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the balancer was on before."""
         return ProtoMessage(response.message).get_bool(1)
 
 
@@ -50,9 +52,11 @@ class IsBalancerEnabled(Request[bool]):
     method = "IsBalancerEnabled"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether the balancer is on."""
         return ProtoMessage(response.message).get_bool(1)
 
 
@@ -87,11 +91,13 @@ class SetSplitOrMerge(Request[bool]):
     enabled: bool
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(1, self.enabled) + encode_bool(2, True) + encode_uint(
             3, self.switch
         ), b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether splits, or merges, were allowed before."""
         return any(ProtoMessage(response.message).list_uints(1))
 
 
@@ -110,7 +116,9 @@ class IsSplitOrMergeEnabled(Request[bool]):
     switch: MasterSwitch
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.switch), b""
 
     def decode(self, response: Response) -> bool:
+        """Decode whether splits, or merges, are allowed."""
         return ProtoMessage(response.message).get_bool(1)

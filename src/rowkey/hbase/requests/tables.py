@@ -44,6 +44,7 @@ class CreateTable(ProcedureRequest):
     splits: tuple[bytes, ...] = ()
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         splits = b"".join(encode_bytes(2, split) for split in self.splits)
         return encode_message(1, self.schema.encode()) + splits + self.encode_nonce(3), b""
 
@@ -63,6 +64,7 @@ class DeleteTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -81,6 +83,7 @@ class EnableTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -99,6 +102,7 @@ class DisableTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -120,6 +124,7 @@ class TruncateTable(ProcedureRequest):
     keep_splits: bool = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bool(
             2, self.keep_splits
         ) + self.encode_nonce(3), b""
@@ -140,6 +145,7 @@ class ModifyTable(ProcedureRequest):
     schema: TableSchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.schema.name)) + encode_message(
             2, self.schema.encode()
         ) + self.encode_nonce(3), b""
@@ -163,6 +169,7 @@ class AddColumn(ProcedureRequest):
     family: FamilySchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_message(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -186,6 +193,7 @@ class ModifyColumn(ProcedureRequest):
     family: FamilySchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_message(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -208,6 +216,7 @@ class DeleteColumn(ProcedureRequest):
     family: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bytes(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -229,9 +238,11 @@ class GetTableDescriptors(Request[TableSchema | None]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bool(3, True), b""
 
     def decode(self, response: Response) -> TableSchema | None:
+        """Decode the schema of the table, or None for no such table."""
         schemas = ProtoMessage(response.message).list_messages(1)
         return TableSchema.from_message(schemas[0]) if schemas else None
 
@@ -251,9 +262,11 @@ class GetTableNames(Request[list[str]]):
     namespace: str | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(2, False) + encode_text(3, self.namespace), b""
 
     def decode(self, response: Response) -> list[str]:
+        """Decode the names of the tables, in ascending order."""
         return sorted(map(parse_table_name, ProtoMessage(response.message).list_messages(1)))
 
 
@@ -285,11 +298,13 @@ class GetTableState(Request[TableState]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)), b""
 
     def decode(self, response: Response) -> TableState:
+        """Decode the state of the table."""
         state = (ProtoMessage(response.message).get_message(1) or ProtoMessage(b"")).get_uint(1)
         try:
             return TableState(state)
         except ValueError:
-            raise WireFormatError(f"a table in state {state}", "0..3") from None
+            raise WireFormatError(f"a table has the state {state}", "a state from 0 to 3") from None

@@ -26,10 +26,10 @@ _MAX_WAIT_S = 0.5
 
 
 class LeaseHolder(Protocol):
-    """A scanner whose lease is renewed."""
+    """A scanner whose lease the lease renewer renews."""
 
     def renew_if_due(self) -> float | None:
-        """Renew the lease if that is due; never waits.
+        """Renew the lease of the scanner if it is due; never waits.
 
         Returns:
             Seconds until it is due again; None if there is no lease to renew.
@@ -55,7 +55,7 @@ class LeaseRenewer:
         fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: watch nothing, since the scanners are the parent's."""
+        """Forget all scanners, which belong to the parent; called in a forked child process."""
         self._condition = Condition(Lock())
         self._holders: WeakSet[LeaseHolder] = WeakSet()
         self._to_close: deque[RegionScanner] = deque()
@@ -63,33 +63,33 @@ class LeaseRenewer:
 
     @classmethod
     def get_for_caller(cls, caller: RetryingCaller) -> LeaseRenewer:
-        """Return the lease renewer of a client."""
+        """Return the lease renewer of a client, and create it for the first scanner."""
         renewer = _RENEWERS.get(caller)
         # `setdefault` is atomic, so that two threads get the same object without a lock.
         return _RENEWERS.setdefault(caller, cls()) if renewer is None else renewer
 
     @property
     def is_running(self) -> bool:
-        """Whether its thread runs."""
+        """Whether the thread of the lease renewer runs."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
     def watch_lease(self, scanner: LeaseHolder) -> None:
-        """Renew a scanner's lease from now on, until it has none any more."""
+        """Renew a scanner's lease from now on, until the scanner is closed."""
         with self._condition:
             if scanner not in self._holders:
                 self._holders.add(scanner)
                 self._ensure_thread()
 
     def close_when_answered(self, region_scanner: RegionScanner) -> None:
-        """Close a region scanner as soon as its pending answer has come."""
+        """Close a region scanner in the background, as soon as its pending answer has come."""
         with self._condition:
             if not self._is_closed:
                 self._to_close.append(region_scanner)
                 self._ensure_thread()
 
     def close_later(self, region_scanner: RegionScanner) -> None:
-        """Close a region scanner that no scanner uses any more, in the background.
+        """Close, in the background, the region scanner of a scan that was garbage collected.
 
         The garbage collector calls this in any thread, so it takes no lock. If the renewer's thread
         does not run, it is closed when that runs next, or by the server when its lease expires.
@@ -98,7 +98,7 @@ class LeaseRenewer:
             self._to_close.append(region_scanner)
 
     def close(self) -> None:
-        """Stop renewing and closing; never waits."""
+        """Stop the thread of the lease renewer; never waits."""
         with self._condition:
             self._is_closed = True
             self._to_close.clear()
@@ -115,7 +115,7 @@ class LeaseRenewer:
         }
 
     def _ensure_thread(self) -> None:
-        """Start the thread if it does not run, and wake it."""
+        """Start the thread if it does not run, and wake it; the caller holds the condition."""
         if self._is_closed:
             return
         if not self.is_running:
@@ -128,7 +128,7 @@ class LeaseRenewer:
         self._condition.notify()
 
     def _run_loop(self) -> None:
-        """Renew and close what is due, until there has been nothing to do for a while."""
+        """Run the thread: renew leases and close scanners, until none is left for a while."""
         idle_since = monotonic()
         while not self._is_closed:
             wait_s = min(_MAX_WAIT_S, self._do_due_work())
@@ -143,7 +143,7 @@ class LeaseRenewer:
                 self._condition.wait(max(0.0, wait_s))
 
     def _do_due_work(self) -> float:
-        """Renew and close what is due; return the seconds until something is due again."""
+        """Renew the leases and close the scanners that are due; return the seconds to wait."""
         for _ in range(len(self._to_close)):
             self._close_oldest()
         with self._condition:
@@ -161,7 +161,7 @@ class LeaseRenewer:
         return soonest_s
 
     def _close_oldest(self) -> None:
-        """Close the region scanner that has waited longest; one without an answer waits on."""
+        """Close the oldest region scanner in the queue; put it back if its answer is pending."""
         try:
             region_scanner = self._to_close.popleft()
         except IndexError:

@@ -38,7 +38,7 @@ LEASE_RECHECK_S = 0.2
 
 
 class RegionScanner:
-    """A scanner of one region; it is not used any more after an error.
+    """A scanner that is open at the server of one region; not used again after an error.
 
     Each request for rows and each renewal carries the sequence number that the server expects, so
     that neither is carried out twice. The caller must hold the lock of the scan.
@@ -65,26 +65,27 @@ class RegionScanner:
 
     @property
     def has_pending_answer(self) -> bool:
-        """Whether an answer is pending, or has come and is not taken yet."""
+        """Whether an answer is pending, or has come and was not returned yet."""
         return self._call is not None or self._response is not None
 
     def open(self, request: OpenScanner, deadline: Deadline) -> None:
-        """Send the request for a scanner and its first rows, without waiting."""
+        """Send the request that opens the scanner and returns its first rows; do not wait."""
         self._closes_itself = request.close
         self._send_request(request, deadline)
 
     def request_next(self, rows: int, limit: int | None, deadline: Deadline) -> None:
-        """Send the request for the next rows, without waiting."""
+        """Send the request for the next rows; do not wait."""
         self._seq += 1
         self._send_request(NextRows(self._scanner_id, self._seq - 1, rows, limit), deadline)
 
     def _send_request(self, request: Request[ScanResponse], deadline: Deadline) -> None:
+        """Send a request to the region without waiting, and record its time."""
         self._requested_at = monotonic()
         self._request = request
         self._call = self._caller.send_to_region(self.region, request, deadline)
 
     def take_response(self, deadline: Deadline) -> ScanResponse:
-        """Return the answer to the last request, once.
+        """Wait for the answer to the last request, and return it, once.
 
         Raises:
             HBaseError: there is no answer, or it is an error; the server's scanner is lost.
@@ -97,7 +98,7 @@ class RegionScanner:
         return response
 
     def fetch_response(self, deadline: Deadline) -> None:
-        """Wait for the pending answer, and keep it or its error."""
+        """Wait for the pending answer, and store it, or its error, for `take_response`."""
         if self._call is None:
             return
         try:
@@ -105,7 +106,7 @@ class RegionScanner:
         except HBaseError as error:
             self._response = error
         except BaseException:
-            what = "the thread that waited for the answer was interrupted"
+            what = "the thread that waited for the scan answer was interrupted"
             self._response = ScannerReset(str(self.region.server), what)
             raise
         finally:
@@ -113,6 +114,7 @@ class RegionScanner:
             self.is_open = self.is_open and not isinstance(self._response, HBaseError)
 
     def _read_response(self, deadline: Deadline) -> ScanResponse:
+        """Wait for the answer to the pending request, and update id, lease and state from it."""
         assert self._call is not None
         assert self._request is not None
         server = str(self.region.server)
@@ -120,10 +122,10 @@ class RegionScanner:
         try:
             answer = self._request.decode(response)
         except WireFormatError as problem:
-            raise MalformedAnswer(server, str(problem), server=server) from problem
+            raise MalformedAnswer.from_wire_error(server, problem, server) from problem
         if answer.more_results is None:
             # A server that does not know the scanner any more may answer without this field.
-            raise UnknownScanner(server, "the answer does not say whether rows are left")
+            raise UnknownScanner(server, "the scan answer does not say whether more rows follow")
         self._scanner_id = answer.scanner_id or self._scanner_id
         if answer.ttl_ms:
             self._ttl_s = answer.ttl_ms / 1000
@@ -132,11 +134,11 @@ class RegionScanner:
         return answer
 
     def compute_due_in_s(self) -> float:
-        """Return the seconds until it must be renewed: half its lease after the last request."""
+        """Return the seconds until the lease must be renewed."""
         return self._requested_at + self._ttl_s / 2 - monotonic()
 
     def renew_if_due(self) -> float | None:
-        """Renew its lease if that is due; never waits.
+        """Renew the lease of the scanner if it is due; never waits.
 
         A pending answer is taken first, since the server refuses a second request before it.
 
@@ -186,7 +188,7 @@ class RegionScanner:
             raise
 
     def is_settled(self) -> bool:
-        """Return whether no answer is pending, after taking those that have come; never waits.
+        """Process the answers that have come, without waiting; return whether none is pending.
 
         A request that is older than the call timeout counts as answered.
         """
@@ -202,7 +204,7 @@ class RegionScanner:
         return True
 
     def close(self) -> bool:
-        """Close it at the server if it is open there; never waits.
+        """Close the scanner at the server if it is open there; never waits.
 
         Returns:
             Whether that is done. If not, an answer is pending, and the caller must try again: a
@@ -218,6 +220,7 @@ class RegionScanner:
         return True
 
     def _has_arrived(self, call: PendingCall) -> bool:
+        """Return whether the answer to a call, or an error, has come; never waits."""
         try:
             return call.has_arrived()
         except HBaseError:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RemainingScan:
-    """The rest of a scan: its start moves towards its stop, upwards or downwards.
+    """The rows of a scan that are still to be read; the start moves towards the stop.
 
     Args:
         scan: the whole scan.
@@ -41,21 +41,21 @@ class RemainingScan:
         return not scan.reverse and scan.stop == scan.start + b"\0"
 
     def continue_after(self, row: bytes) -> None:
-        """Continue with the row after this one."""
+        """Continue the scan with the row after this one."""
         self._set_start(row, include_start=False)
 
     def continue_at(self, row: bytes) -> None:
-        """Continue with this row, or with the next one if it does not exist."""
+        """Continue the scan with this row, or the next one if it does not exist."""
         self._set_start(row, include_start=True)
 
     def skip_forward(self, row: bytes) -> None:
-        """Continue with this row, unless the scan is beyond it already."""
+        """Continue the scan with this row, unless it is beyond the row already."""
         start = self.scan.start
         if not start or (row < start if self.scan.reverse else row > start):
             self.continue_at(row)
 
     def leave_region(self, region: RegionLocation) -> None:
-        """Continue after a region that has been read to its end.
+        """Continue the scan after a region that has been read to its end.
 
         A region's name has the same bounds for ever: a split or merge makes other names (the module
         `scanner` says why that is enough).
@@ -70,6 +70,7 @@ class RemainingScan:
                 self.continue_at(region.stop)
 
     def _set_start(self, row: bytes, *, include_start: bool) -> None:
+        """Set the start row of the rest of the scan."""
         self.scan = replace(self.scan, start=row, include_start=include_start)
         self.is_over = self._is_empty()
 
@@ -98,6 +99,5 @@ class RemainingScan:
         if has_next_row:
             return region
         locator.forget_region(region)
-        raise NotServingRegion(
-            table, f"region {region.start!r}..{region.stop!r} was found for row {start!r}"
-        )
+        what = f"the cached region {region.start!r}..{region.stop!r} does not hold row {start!r}"
+        raise NotServingRegion(table, what)

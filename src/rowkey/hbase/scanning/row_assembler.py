@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RowAssembler(ABC):
-    """Takes the answers of servers in scan order, and returns rows.
+    """Assembles rows from the answers of a scan, in order.
 
     Args:
         limit: the most rows to return, or None.
@@ -35,11 +35,11 @@ class RowAssembler(ABC):
     @property
     @abstractmethod
     def has_pieces(self) -> bool:
-        """Whether it holds pieces of a row that is not complete yet."""
+        """Whether it stores pieces of a row that is not complete yet."""
 
     @abstractmethod
     def assemble_rows(self, response: ScanResponse, *, is_end: bool) -> ScanBlock:
-        """Return the rows that are ready after this answer; there may be none.
+        """Return the rows that can be returned after this answer; there may be none.
 
         Args:
             response: what the server answered.
@@ -51,7 +51,7 @@ class RowAssembler(ABC):
 
     @abstractmethod
     def prepare_resume(self, last_block: ScanBlock | None) -> bool:
-        """Prepare for a new scanner that continues the scan.
+        """Prepare to continue the scan with a new scanner, after the last one was lost.
 
         Args:
             last_block: what was given last since the region was entered, or None.
@@ -62,7 +62,7 @@ class RowAssembler(ABC):
 
 
 class WholeRowAssembler(RowAssembler):
-    """Joins the pieces of a row before it is returned.
+    """Joins the pieces of each row, and returns only complete rows.
 
     What came of a row that is not complete is forgotten when the scanner is lost, and read again:
     so a row is given as it was at one moment.
@@ -75,9 +75,11 @@ class WholeRowAssembler(RowAssembler):
 
     @property
     def has_pieces(self) -> bool:
+        """Whether it stores pieces of a row that is not complete yet."""
         return self._held_cell_count > 0
 
     def assemble_rows(self, response: ScanResponse, *, is_end: bool) -> ScanBlock:
+        """Return the rows that are complete after this answer."""
         cells, counts, partials = _drop_empty_pieces(response)
         fits = self.rows_left is None or len(counts) <= self.rows_left
         if any(partials) or not fits or (self._held_cell_count and (counts or is_end)):
@@ -87,10 +89,12 @@ class WholeRowAssembler(RowAssembler):
         return ScanBlock(cells, counts)
 
     def prepare_resume(self, last_block: ScanBlock | None) -> bool:
+        """Drop the pieces of an incomplete row; return False: the row was not returned."""
         self._hold_blocks([], 0)
         return False
 
     def _hold_blocks(self, blocks: list[bytes | memoryview], count: int) -> None:
+        """Store the cells of a row that is not complete yet."""
         self._held_blocks, self._held_cell_count = blocks, count
 
     def _join_pieces(
@@ -101,7 +105,7 @@ class WholeRowAssembler(RowAssembler):
         *,
         is_end: bool,
     ) -> ScanBlock:
-        """Return the complete rows of held and new pieces; a row that may continue is held."""
+        """Join stored and new pieces; return the complete rows and store the rest."""
         held_bytes = sum(map(len, self._held_blocks))
         row_counts = [self._held_cell_count] if self._held_cell_count else []
         row_starts = [0] if self._held_cell_count else []
@@ -130,7 +134,7 @@ class WholeRowAssembler(RowAssembler):
         return self._apply_limit(block[: row_starts.pop()], row_counts, row_starts)
 
     def _apply_limit(self, block: bytes, counts: list[int], starts: list[int]) -> ScanBlock:
-        """Cut a block to the rows that the limit still allows."""
+        """Return the rows of a block that the limit still allows."""
         if self.rows_left is not None:
             if len(counts) > self.rows_left:
                 block, counts = block[: starts[self.rows_left]], counts[: self.rows_left]
@@ -139,7 +143,7 @@ class WholeRowAssembler(RowAssembler):
 
 
 class PartialRowAssembler(RowAssembler):
-    """Returns each piece as it came.
+    """Returns each piece of a row as the server sent it.
 
     If the scanner is lost within a row, the new one begins with that row, and the cells up to the
     last one returned are left out. The pieces of one row may then show two moments in time. The
@@ -154,9 +158,11 @@ class PartialRowAssembler(RowAssembler):
 
     @property
     def has_pieces(self) -> bool:
+        """Return False: each piece is returned at once."""
         return False
 
     def assemble_rows(self, response: ScanResponse, *, is_end: bool) -> ScanBlock:
+        """Return the pieces in this answer that the limit allows and that are new."""
         cells, counts, partials = _drop_empty_pieces(response)
         if counts:
             if self.rows_left is not None:
@@ -168,6 +174,7 @@ class PartialRowAssembler(RowAssembler):
         return ScanBlock(cells, counts, partials)
 
     def prepare_resume(self, last_block: ScanBlock | None) -> bool:
+        """Record the last returned cell of an incomplete row; return whether there is one."""
         if last_block is not None:
             is_partial = last_block.is_last_row_partial
             self._last_returned = (
@@ -176,6 +183,7 @@ class PartialRowAssembler(RowAssembler):
         return self._last_returned is not None
 
     def _complete_row(self) -> None:
+        """Count the current row as complete."""
         self._open_row = None
         if self.rows_left is not None:
             self.rows_left -= 1
@@ -202,7 +210,7 @@ class PartialRowAssembler(RowAssembler):
     def _skip_returned_cells(
         self, cells: bytes | memoryview, counts: Sequence[int], partials: Sequence[bool]
     ) -> tuple[bytes | memoryview, Sequence[int], Sequence[bool]]:
-        """Return the cells after the last returned one, the tail of the row."""
+        """Return the cells after the last returned cell of a row that is read again."""
         assert self._last_returned is not None
         last_row, last_cell = self._last_returned
         offset, cells = 0, bytes(cells)
@@ -227,7 +235,8 @@ def _drop_empty_pieces(
     counts = response.counts
     partials: Sequence[bool] = response.partials or [False] * len(counts)
     if len(partials) != len(counts):
-        raise WireFormatError(f"there are {len(partials):,} partial flags for {len(counts):,} rows")
+        what = f"the scan answer has {len(partials):,} partial-row flags for {len(counts):,} rows"
+        raise WireFormatError(what, "one flag for each row")
     if 0 in counts:
         partials = [flag for flag, count in zip(partials, counts, strict=True) if count]
         counts = [count for count in counts if count]

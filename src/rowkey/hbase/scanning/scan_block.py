@@ -29,7 +29,7 @@ _ROW_LENGTH_OFFSET = 12
 
 
 class ScanBlock:
-    """Some rows of a scan, or pieces of rows, in scan order.
+    """A block of consecutive rows of a scan, or of pieces of rows.
 
     Args:
         cells: cells of KeyValueCodec.
@@ -46,33 +46,33 @@ class ScanBlock:
 
     @property
     def first_row_key(self) -> bytes:
-        """The key of its first row."""
+        """The row key of the first row."""
         return read_row_key(self.cells, 0)
 
     @cached_property
     def last_row_key(self) -> bytes:
-        """The key of its last row. Cost: 0.1 µs for each cell, the first time."""
+        """The row key of the last row. Cost: 0.1 µs for each cell, the first time."""
         return read_row_key(self.cells, self._last_starts[0])
 
     @property
     def is_last_row_partial(self) -> bool:
-        """Whether its last row may continue in the next block."""
+        """Whether the last row may continue in the next block."""
         return bool(self.partials and self.partials[-1])
 
     @property
     def last_cell(self) -> Cell:
-        """Its last cell."""
+        """The last cell of the last row."""
         (_, cell), *_ = decode_cells(self.cells, 1, self._last_starts[1])[0]
         return cell
 
     @cached_property
     def _last_starts(self) -> tuple[int, int]:
-        """The offsets of the last piece and of the last cell."""
+        """The offsets of the last row, or piece of a row, and of the last cell."""
         piece_start = skip_cells(self.cells, 0, sum(self.counts) - self.counts[-1])
         return piece_start, skip_cells(self.cells, piece_start, self.counts[-1] - 1)
 
     def iter_row_cells(self) -> Iterator[RowCells]:
-        """Yield its rows or pieces, decoded one at a time."""
+        """Yield the rows or pieces of the block, decoded in groups."""
         return iter_rows(self.cells, self.counts)
 
 
@@ -96,7 +96,7 @@ def read_row_key(cells: bytes | memoryview, offset: int) -> bytes:
 
 
 def skip_cells(cells: bytes | memoryview, offset: int, count: int) -> int:
-    """Return the offset after so many cells.
+    """Return the offset after `count` cells.
 
     Raises:
         WireFormatError: there are fewer.
@@ -112,7 +112,7 @@ def skip_cells(cells: bytes | memoryview, offset: int, count: int) -> int:
 
 
 def find_piece_starts(cells: bytes | memoryview, counts: Sequence[int]) -> list[int]:
-    """Return the offset of each row or piece, and the end of the last one.
+    """Return the offset of each row or piece in a cell block, and the end of the block.
 
     Raises:
         WireFormatError: the cells are fewer or more than counted.
@@ -122,10 +122,11 @@ def find_piece_starts(cells: bytes | memoryview, counts: Sequence[int]) -> list[
         starts.append(skip_cells(cells, starts[-1], count))
     if starts[-1] != len(cells):
         raise WireFormatError(
-            f"{len(cells) - starts[-1]:,} bytes follow the last cell of the counts"
+            f"{len(cells) - starts[-1]:,} bytes follow the cells that the scan answer counts"
         )
     return starts
 
 
 def _build_truncated_error(offset: int) -> WireFormatError:
-    return WireFormatError(f"the block ends within the cell that begins at byte {offset:,}")
+    """Return the error for a cell block that ends within the cell at an offset."""
+    return WireFormatError(f"the cell block ends within the cell at byte {offset:,}")

@@ -74,7 +74,7 @@ the time of an operation.
 
 
 class Scanner:
-    """Reads the rows of a range from all its regions, in order.
+    """Scans the rows of a range over all its regions, in order; created by `HBaseTable.scan`.
 
     The constructor sends the first request, and one answer is always prefetched, never more: so
     many scanners can wait for their servers at the same time, and each holds at most two answers.
@@ -126,7 +126,7 @@ class Scanner:
 
     @property
     def position(self) -> bytes | None:
-        """The key of the last row that was returned whole, or None.
+        """The row key of the last row that was returned completely, or None.
 
         It is also None for a scan of partial rows whose last row may continue.
         """
@@ -134,7 +134,7 @@ class Scanner:
         return None if block is None or block.is_last_row_partial else block.last_row_key
 
     def iter_blocks(self) -> Iterator[ScanBlock]:
-        """Yield the rows in blocks, as servers answer them.
+        """Yield the rows in blocks, one for each answer of a server.
 
         A caller that reads on after an error retries after the last row.
 
@@ -146,7 +146,7 @@ class Scanner:
             yield block
 
     def iter_row_cells(self) -> Iterator[RowCells]:
-        """Yield the rows one by one; a malformed answer ends the scan after the rows before it."""
+        """Yield the rows one by one; a malformed answer closes the scanner."""
         for block in self.iter_blocks():
             try:
                 for row in block.iter_row_cells():
@@ -155,10 +155,10 @@ class Scanner:
                         self._raise_closed()
             except WireFormatError as problem:
                 self.close()
-                raise MalformedAnswer(self._table, str(problem)) from problem
+                raise MalformedAnswer.from_wire_error(self._table, problem) from problem
 
     def read_block(self) -> ScanBlock | None:
-        """Return the next block of `iter_blocks`, or None at the end."""
+        """Return the next block of rows, or None at the end of the scan."""
         with self._lock_for_reading():
             self._fill_ready_block()
             block = self._ready_block
@@ -169,7 +169,7 @@ class Scanner:
         return block
 
     def peek_row_key(self) -> bytes | None:
-        """Return the key of the next row without reading it; None at the end.
+        """Return the row key of the next row without moving on; None at the end.
 
         It waits for the prefetched answer, and raises the same errors as `iter_blocks`.
         """
@@ -180,7 +180,7 @@ class Scanner:
         return row
 
     def _fill_ready_block(self) -> None:
-        """Wait until a block is ready, or the scan is at its end."""
+        """Read answers until there is a block to return, or the scan is at its end."""
         self._attempts = self._caller.start_attempts(self._caller.start_deadline())
         while self._ready_block is None:
             self._request_rows(self._attempts.deadline)
@@ -194,7 +194,7 @@ class Scanner:
                 self._recover_from_error(error)
 
     def _take_response(self) -> ScanResponse:
-        """Return the answer that was prefetched.
+        """Wait for the prefetched answer, and return it.
 
         Raises:
             HBaseError: sending the request failed, or the answer is an error.
@@ -214,7 +214,7 @@ class Scanner:
             rows = self._assembler.assemble_rows(response, is_end=region_done or scan_done)
         except WireFormatError as problem:
             server = str(self._region_scanner.region.server)
-            raise MalformedAnswer(server, str(problem), server=server) from problem
+            raise MalformedAnswer.from_wire_error(server, problem, server) from problem
         self._attempts.deadline = self._caller.start_deadline()
         if rows.counts:
             self._ready_block = self._last_block = rows
@@ -229,13 +229,13 @@ class Scanner:
             self._release_region_scanner()
 
     def _leave_region(self, region: RegionLocation) -> None:
-        """Continue in the next region."""
+        """Continue the scan in the next region."""
         self._remaining.leave_region(region)
         self._last_block, self._cursor_row = None, b""
         self._attempts = self._caller.start_attempts(self._caller.start_deadline())
 
     def _recover_from_error(self, error: HBaseError) -> None:
-        """Handle an error, and pause before the next attempt.
+        """Handle an error of an answer, and pause before the next attempt.
 
         Raises:
             HBaseError: another attempt cannot succeed, or there is no time for it. The next read
@@ -291,7 +291,7 @@ class Scanner:
             self._pending_error = error
 
     def _open_region_scanner(self, lookup_deadline: Deadline) -> None:
-        """Request a scanner that begins where the last one ended."""
+        """Open a scanner in the region of the next row, without waiting for its answer."""
         self._update_remaining()
         if self._is_over:
             return
@@ -307,7 +307,7 @@ class Scanner:
         self._finalizer.atexit = False
 
     def _build_open_request(self) -> OpenScanner:
-        """Return the request that opens a scanner; one for a single call must not end early."""
+        """Build the request that opens the scanner of a region."""
         scan = self._remaining.scan
         if self._is_single_call and scan.read_type == "default":
             scan = replace(scan, read_type="pread")
@@ -321,7 +321,7 @@ class Scanner:
         )
 
     def _update_remaining(self) -> None:
-        """Set the rest of the scan to what follows the returned rows."""
+        """Set the start of the rest of the scan to the row after the returned ones."""
         self._release_region_scanner(is_lost=True)
         last_block, cursor_row = self._last_block, self._cursor_row
         is_within_row = self._assembler.prepare_resume(last_block)
@@ -335,7 +335,7 @@ class Scanner:
         self._is_over = self._is_over or self._remaining.is_over
 
     def _release_region_scanner(self, *, is_lost: bool = False) -> None:
-        """Drop the region scanner, and close it at the server unless it is lost there."""
+        """Drop the scanner of the current region; close it at the server unless it is lost."""
         source, self._region_scanner = self._region_scanner, None
         if self._finalizer is not None:
             self._finalizer.detach()
@@ -344,17 +344,17 @@ class Scanner:
             self._lease_renewer.close_when_answered(source)
 
     def _watch_lease(self) -> None:
-        """Have the lease renewed while the reader is busy."""
+        """Let the lease renewer renew the lease of this scanner."""
         if self._region_scanner is not None and not self._is_single_call:
             self._lease_renewer.watch_lease(self)
 
     def reset_in_child(self) -> None:
-        """In a forked child: leave the region scanner to the parent, and open another one."""
+        """Drop the region scanner, which the parent uses; called in a forked child process."""
         self._lock = Lock()
         self._release_region_scanner(is_lost=True)
 
     def renew_if_due(self) -> float | None:
-        """Renew the lease if that is due; the lease renewer calls this.
+        """Renew the lease of this scanner if it is due; the lease renewer calls this.
 
         Returns:
             Seconds until it is due again; None if there is no lease to renew.
@@ -376,7 +376,8 @@ class Scanner:
             OperationTimedOut: another thread holds it for as long as an operation may take.
         """
         if not self._lock.acquire(timeout=self._caller.settings.operation_timeout_s):
-            raise OperationTimedOut(self._table, "another thread reads the same scanner")
+            what, remedy = "another thread reads the same scanner", "Open a scanner in each thread."
+            raise OperationTimedOut(self._table, what, remedy=remedy)
         try:
             if self._is_closed:
                 self._raise_closed()
@@ -391,8 +392,8 @@ class Scanner:
             self._close_region_scanner()
 
     def _raise_closed(self) -> NoReturn:
-        what = "the scan was closed while it was read"
-        raise Closed(self._table, what, "an open scanner", "Scan again to read more.")
+        """Raise the error for reading a scanner that was closed."""
+        raise Closed(self._table, "the scanner was closed", remedy="Scan again to read more.")
 
     def close(self) -> None:
         """Close the region scanner at its server, without waiting; closing twice does nothing.
@@ -403,6 +404,7 @@ class Scanner:
         self._close_region_scanner()
 
     def _close_region_scanner(self) -> None:
+        """Close the scanner of the current region, unless another thread is reading it."""
         if self._lock.acquire(blocking=False):
             try:
                 self._release_region_scanner()
