@@ -155,10 +155,10 @@ def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
         ({**LOG, "x": 1, "y": 2}, "no such fields: x, y"),
         ({"host": "a", "note": "x"}, "ts: the row has no such value"),
         ({**LOG, "level": "warn"}, "level: 'warn' is not listed; expected INFO, WARN"),
-        ({**LOG, "level": None}, "level: there is no value.*Declare the field nullable"),
+        ({**LOG, "level": None}, "level: the value is null.*Declare the field nullable"),
         ({**AT, "user": "ann"}, "d:p: user is given without size.*written whole"),
         ({**AT, "user": None}, "d:p: a null is given without size"),
-        (AT, "row: no field with a cell is given"),
+        (AT, "row: it has no field that is stored in a cell"),
         ({**LOG, "size": 2**31}, "size: 2147483648 is out of range"),
         ({**LOG, "note": 5}, "note: 5 is a whole number; expected text"),
     ],
@@ -172,12 +172,15 @@ def test_what_cannot_be_stored_is_refused(row: placed.Row, message: str) -> None
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"level": ["WARN", None]}, "level: row 1 has no value.*Declare the field nullable"),
+        (
+            {"level": ["WARN", None]},
+            "level: the value of row 1 is missing.*Declare the field nullable",
+        ),
         ({"level": ["WARN", "x"]}, "level: 'x' is not listed"),
         ({"user": ["a", "b"]}, "d:p: user is given without size"),
         ({"user": ["a", "b"], "size": [1, None]}, "d:p: user is given without size"),
         ({"hots": [1, 2]}, "batch: the design has no such field: hots"),
-        ({}, "batch: no field with a cell is given"),
+        ({}, "batch: it has no field that is stored in a cell"),
     ],
 )
 def test_what_cannot_be_stored_of_a_batch_is_refused(columns: dict[str, Any], message: str) -> None:
@@ -189,9 +192,9 @@ def test_what_cannot_be_stored_of_a_batch_is_refused(columns: dict[str, Any], me
 
 def test_what_opens_a_qualifier_is_needed() -> None:
     """A field of the qualifier is as needed as one of the key, alone and in batches."""
-    with pytest.raises(RowError, match="item: the row has no such value"):
+    with pytest.raises(RowError, match="item: the row has no value for this field"):
         ITEMS.encode_event({"order": 1, "price": 2})
-    with pytest.raises(RowError, match="item: the batch has no such column"):
+    with pytest.raises(RowError, match="item: the batch has no such column; it has order, price"):
         ITEMS.encode_blocks(pa.record_batch({"order": [1], "price": [2]}))
 
 
@@ -199,7 +202,7 @@ def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
     """A counter is found by its field; a packed field has no cell of its own."""
     assert ("d", b"tea\0price") == ITEMS.find_column("price", {"order": 1, "item": "tea"})
     assert ("e", b"n") == LOGS.find_column("note", {})
-    with pytest.raises(RowError, match="size: it has no cell of its own"):
+    with pytest.raises(RowError, match="size: the field has no cell of its own"):
         LOGS.find_column("size", {})
 
 
@@ -219,7 +222,7 @@ def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
         "n": "u8",
     }
     layout = Design("t", "[id]", fields=fields).layout
-    message = "d:p: it holds id of the key, so the write would remove note.* Pass note too"
+    message = "d:p: .* also has id of the key, so the write would remove note.* Give note too"
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2})
     with pytest.raises(RowError, match=message):

@@ -42,10 +42,10 @@ def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
     ("kind", "value", "message"),
     [
         ("timestamp_us", 5_001, "at: .* is finer than the timestamp of a cell"),
-        ("timestamp_ms", 2**63 - 1, "at: .* is no timestamp of a cell"),
-        ("timestamp_s", 2**62, "at: .* is no timestamp of a cell"),
-        ("date", date(1969, 12, 31), "at: .* is no timestamp of a cell"),
-        ("timestamp_ms", None, "at: the timestamp of the row's cells is missing"),
+        ("timestamp_ms", 2**63 - 1, "at: .* is not a valid timestamp of a cell"),
+        ("timestamp_s", 2**62, "at: .* is not a valid timestamp of a cell"),
+        ("date", date(1969, 12, 31), "at: .* is not a valid timestamp of a cell"),
+        ("timestamp_ms", None, "at: the row has no value for this field, which is the timestamp"),
     ],
 )
 def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message: str) -> None:
@@ -61,7 +61,9 @@ def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message:
 def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
     """Whole seconds do not hold a timestamp of 1,500 ms."""
     layout = layout_of("timestamp_s")
-    with pytest.raises(RowError, match="row 01, at: 1500 ms is no timestamp_s"):
+    with pytest.raises(
+        RowError, match="row 01, at: the cell timestamp 1500 ms is not a valid timestamp_s"
+    ):
         layout.decode_events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
 
 

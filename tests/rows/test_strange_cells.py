@@ -86,25 +86,25 @@ def arrow_of(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("size", b"\5", "05 is no u16; expected 2 bytes"),
-        ("size", b"", "nothing is no u16"),
+        ("size", b"\5", "0x05 is not a valid u16; expected 2 bytes"),
+        ("size", b"", "the empty value is not a valid u16"),
         ("note", b"\xff", "ff is not UTF-8"),
         ("note", b"a\0", "holds U"),
-        ("note", b"long", "6c6f6e67 is 4 bytes; expected 0–3 bytes"),
+        ("note", b"long", "6c6f6e67 has the wrong length, 4 bytes; expected 0–3 bytes"),
         ("load", NAN, "NaN cannot be ordered"),
-        ("load", b"\0", "00 is 1 bytes; expected 8 bytes"),
-        ("level", b"WARN", "5741524e is no choice; expected INFO"),
+        ("load", b"\0", "00 has the wrong length, 1 byte; expected 8 bytes"),
+        ("level", b"WARN", "0x5741524e is not a valid choice; expected one of INFO"),
         ("day", b"\x7f\xff\xff\xff", "2147483647 days since 1970 are no date"),
         ("code", b"1x", "'1x' does not fit"),
         ("p", b"\xc1", "c1 is not valid MessagePack"),
-        ("p", b"", "nothing is not valid MessagePack"),
-        ("p", b"\x01", "the cell contains int; expected a map"),
-        ("p", b"\x81\x00\xa1x", "'x' is no i32"),
-        ("p", b"\x81\x00\xce\xff\xff\xff\xff", "4294967295 is no i32"),
-        ("p", b"\x81\x01\xc4\x01x", "is no uuid"),
-        ("p", b"\x81\x00\xc4\x01x", "78 is no i32"),
-        ("m", b"\xff", "ff is no such message"),
-        ("m", b"\x08\xfe\xff\xff\xff\x1f", "is no i32"),
+        ("p", b"", "the empty value is not valid MessagePack"),
+        ("p", b"\x01", "the value is a MessagePack int; expected a MessagePack map"),
+        ("p", b"\x81\x00\xa1x", "'x' is not a valid i32 for a"),
+        ("p", b"\x81\x00\xce\xff\xff\xff\xff", "4294967295 is not a valid i32"),
+        ("p", b"\x81\x01\xc4\x01x", "is not a valid uuid"),
+        ("p", b"\x81\x00\xc4\x01x", "78 is not a valid i32"),
+        ("m", b"\xff", "0xff is not a valid Protocol Buffers message"),
+        ("m", b"\x08\xfe\xff\xff\xff\x1f", "is not a valid i32"),
     ],
 )  # fmt: skip
 def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message: str) -> None:
@@ -169,5 +169,5 @@ def test_what_is_no_batch_of_cells_is_refused() -> None:
     cells = arrow_of(b"ab\0", [SURE])
     with pytest.raises(RowError, match="hots: the design has no such field"):
         WIDE.decode_batch(cells, ["hots"])
-    with pytest.raises(RowError, match="value: the cells have no such column"):
+    with pytest.raises(RowError, match="value: the batch of cells has no such column"):
         WIDE.decode_batch(cells.drop_columns(["value"]))

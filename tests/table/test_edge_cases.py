@@ -83,7 +83,9 @@ def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
         for later in (row, {"host": "a", "at": 2_000}):
             assert table.check_and_put({**later, "w": "old", "v": 2}, w="old")
             assert {**later, "w": "old", "v": 2} == table.get(host="a")
-        with pytest.raises(RowError, match="the timestamp of the row's cells is missing"):
+        with pytest.raises(
+            RowError, match="no value for this field, which is the timestamp of its cells"
+        ):
             table.check_and_put({"host": "a", "v": 3}, w="old")
         before = table.get(host="a")
         for change in (lambda: table.increment(row, v=1), lambda: table.append(row, w="x")):

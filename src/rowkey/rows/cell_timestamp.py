@@ -40,16 +40,17 @@ class CellTimestamp:
         """Return the timestamp of a row's cells, in milliseconds since 1970.
 
         Raises:
-            RowError: the row has no such time, or no cell can have it for a timestamp.
+            RowError: the row has no time, or one that is not a valid cell timestamp.
         """
         value = row.get(self.field.name)
         if value is None:
-            what = "the timestamp of the row's cells is missing"
-            raise RowError(self.field.name, what, self.field.type.name)
+            what = "the row has no value for this field, which is the timestamp of its cells"
+            remedy = "Give it a time."
+            raise RowError(self.field.name, what, f"a {self.field.type.name}", remedy)
         return self._to_milliseconds(int(self.field.to_internal(value)))
 
     def _to_milliseconds(self, number: int) -> int:
-        """Return milliseconds since 1970 from a time in the field's unit."""
+        """Return a cell timestamp, in milliseconds since 1970, from a time in the field's unit."""
         milliseconds, rest = divmod(number * self.ms_per_unit, self.units_per_ms)
         if rest:
             raise self._build_precision_error(number)
@@ -60,16 +61,16 @@ class CellTimestamp:
     def _build_precision_error(self, number: int) -> RowError:
         """Return the error of a time that is not a whole number of milliseconds."""
         shown = self.field.type.format_value(self.field.type.from_internal(number))
-        what = f"{shown} is finer than the timestamp of a cell"
-        return RowError(self.field.name, what, "whole milliseconds")
+        what = f"{shown} is finer than the timestamp of a cell, which has milliseconds"
+        return RowError(self.field.name, what, "whole milliseconds", "Round the time.")
 
     def _build_range_error(self, milliseconds: int) -> RowError:
         """Return the error of a time that no cell timestamp can hold."""
-        what = f"{milliseconds} ms is no timestamp of a cell"
-        return RowError(self.field.name, what, f"0..{LATEST - 1}, in milliseconds since 1970")
+        what = f"{milliseconds} ms is not a valid timestamp of a cell"
+        return RowError(self.field.name, what, f"0 to {LATEST - 1} milliseconds since 1970")
 
     def decode_timestamp(self, milliseconds: int) -> Value:
-        """Return the field's value from a timestamp.
+        """Return the time field's value from the timestamp of a cell.
 
         Raises:
             InvalidArgument: the field has no such value.
@@ -77,14 +78,19 @@ class CellTimestamp:
         number, rest = divmod(milliseconds * self.units_per_ms, self.ms_per_unit)
         low, high = self.field.type.number_range
         if rest or not low <= number <= high:
-            raise InvalidArgument("", f"{milliseconds} ms is no {self.field.type.name}")
+            raise self._build_invalid_timestamp_error(milliseconds)
         return self.field.type.from_internal(number)
 
+    def _build_invalid_timestamp_error(self, milliseconds: int) -> InvalidArgument:
+        """Return the error of a stored cell timestamp that is not a value of the field."""
+        what = f"the cell timestamp {milliseconds} ms is not a valid {self.field.type.name}"
+        return InvalidArgument("", what)
+
     def compute_timestamps(self, array: pa.Array) -> np.ndarray[Any, Any]:
-        """Return the timestamps of many rows.
+        """Return the cell timestamps of many rows from the column of the time field.
 
         Raises:
-            RowError: a row has no such time, or no cell can have it for a timestamp.
+            RowError: a row has no time, or one that is not a valid cell timestamp.
         """
         import numpy as np
 
@@ -103,17 +109,17 @@ class CellTimestamp:
         return numbers * self.ms_per_unit // self.units_per_ms
 
     def decode_timestamps(self, milliseconds: np.ndarray[Any, Any]) -> pa.Array:
-        """Return the field's values from many timestamps, as an Arrow column.
+        """Return the time field's values from the timestamps of many cells, as an Arrow column.
 
         Raises:
-            InvalidArgument: one stands for none.
+            InvalidArgument: a timestamp is not a value of the field.
         """
         low, high = self.field.type.number_range
-        if (milliseconds % self.ms_per_unit != 0).any():
-            raise InvalidArgument("", f"a timestamp is no {self.field.type.name}")
+        if (odd := milliseconds % self.ms_per_unit != 0).any():
+            raise self._build_invalid_timestamp_error(int(milliseconds[odd.argmax()]))
         for extreme in (milliseconds.min(), milliseconds.max()) if len(milliseconds) else ():
             if not low <= int(extreme) * self.units_per_ms // self.ms_per_unit <= high:
-                raise InvalidArgument("", f"{extreme} ms is no {self.field.type.name}")
+                raise self._build_invalid_timestamp_error(int(extreme))
         return self.field.type.build_number_column(
             milliseconds // self.ms_per_unit * self.units_per_ms
         )

@@ -1,7 +1,7 @@
 """Encoding of a field's values as cell values, one at a time and in Arrow arrays.
 
 A cell holds the value's own bytes: text in UTF-8, raw bytes as they are, numbers as Java's
-`Bytes.toBytes` writes them. It needs no order and no end, so none of a key's devices.
+`Bytes.toBytes` writes them. It needs no order and no terminator, as a key's encoding has.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, RowError
+from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
 
 MAX_LOOKUP_VALUES = 4_096
-"""Listed values of which a table from bytes to values is made; longer lists are searched."""
+"""Longest list of possible values for which a table from bytes to values is built."""
 
 
 class ColumnCodec:
-    """Encodes and decodes one field's values as the plain bytes of a cell.
+    """Encodes and decodes the values of one field as the bytes of a cell.
 
     Args:
         field: the field.
@@ -33,17 +34,17 @@ class ColumnCodec:
         self.field = field
         self.codec = field.type.build_plain_codec()
         self.integer_range = _find_integer_range(field.type, self.codec)
-        """The least and the greatest whole number that is stored as it is, and its bytes."""
+        """The smallest and greatest whole number of the type, and its width in bytes; or None."""
         self.encode: Callable[[Value], bytes] = _compile_encoder(field, self.codec)
-        """The bytes of a value; it raises `RowError` where the field has no such value."""
+        """Encodes a value as bytes; raises `RowError` if the field does not allow the value."""
         self.decode: Callable[[bytes], Value] = _compile_decoder(field.type, self.codec)
-        """The normal value of a cell's bytes; it raises `InvalidArgument` where there is none."""
+        """Decodes bytes to a normal value; raises `InvalidArgument` if they are not a value."""
 
     def encode_batch(self, array: pa.Array) -> pa.Array:
-        """Return the bytes of many values; a null stays null.
+        """Return the cell bytes of the values in an Arrow column; a null stays null.
 
         Raises:
-            RowError: a value is none of the field, or null where the field has no nulls.
+            RowError: the field does not allow a value, or is not nullable and one is null.
         """
         import numpy as np
         import pyarrow as pa
@@ -68,10 +69,10 @@ class ColumnCodec:
         return build_binary_array(pieces.take(codes), None if valid.all() else valid)
 
     def decode_batch(self, values: pa.Array) -> pa.Array:
-        """Return the values of many cells in the field's Arrow type; no cell may be null.
+        """Return the values in the bytes of many cells, in the field's Arrow type; no null.
 
         Raises:
-            InvalidArgument: some are no value.
+            InvalidArgument: some bytes are not a value.
         """
         import pyarrow as pa
 
@@ -91,26 +92,24 @@ class ColumnCodec:
 
 
 def to_internal_list(field: Field, array: pa.Array) -> list[Any]:
-    """Return the internal forms of many values; None for null.
+    """Return the internal forms of the values in an Arrow column as a list; None for null.
 
     Raises:
-        RowError: a value is none of the field.
+        RowError: the field does not allow a value.
     """
     import numpy as np
 
     from rowkey.keys import build_field_column
 
     column = build_field_column(field, array)
-    held = column.values
-    if not isinstance(held, list):
-        held = held.tolist()
-    if isinstance(column.values, np.ndarray) or not _has_text_form(field.type):
-        texts = held
-    else:
-        texts = [piece.decode() for piece in held]
+    values = column.values
+    if not isinstance(values, list):
+        values = values.tolist()
+    if not isinstance(column.values, np.ndarray) and _has_text_form(field.type):
+        values = [piece.decode() for piece in values]
     if column.codes is None:
-        return list(texts)
-    return [texts[code] if code >= 0 else None for code in column.codes.tolist()]
+        return list(values)
+    return [values[code] if code >= 0 else None for code in column.codes.tolist()]
 
 
 def _has_text_form(field_type: FieldType) -> bool:
@@ -119,7 +118,7 @@ def _has_text_form(field_type: FieldType) -> bool:
 
 
 def build_sample_internal(field_type: FieldType) -> Any:
-    """Return the internal form of one valid value, which shows its Python type."""
+    """Return the internal form of one valid value of a type, to learn its Python type."""
     return field_type.to_internal(field_type.domain.generate_value(0))
 
 
@@ -133,7 +132,7 @@ def find_float_width(field_type: FieldType) -> int | None:
 
 
 def build_arrow_column(field_type: FieldType, values: list[Any]) -> pa.Array:
-    """Return an Arrow column of values in the field's type; None becomes null."""
+    """Return an Arrow column from values of a field type; None becomes null."""
     import pyarrow as pa
 
     arrow = field_type.build_arrow_type()
@@ -144,15 +143,16 @@ def build_arrow_column(field_type: FieldType, values: list[Any]) -> pa.Array:
 
 def build_missing_value_error(field: Field) -> RowError:
     """Return the error of a null in a field that is not nullable."""
-    remedy = "Declare the field nullable, or leave it out to leave its cell alone."
-    return RowError(field.name, "there is no value", field.type.name, remedy)
+    what = "the value is null, but the field is not nullable"
+    remedy = "Declare the field nullable, or leave it out to keep its stored value."
+    return RowError(field.name, what, f"a {field.type.name}", remedy)
 
 
 def convert_untrusted_internal(field_type: FieldType, internal: Any) -> Value:
-    """Return the value of an internal form from outside, after checking it.
+    """Convert an internal value read from a cell to a field value, after checking it.
 
     Raises:
-        InvalidArgument: the type holds no value so.
+        InvalidArgument: the type has no such value.
     """
     try:
         value = field_type.from_internal(internal)
@@ -160,13 +160,13 @@ def convert_untrusted_internal(field_type: FieldType, internal: Any) -> Value:
             return value
     except (ValueError, TypeError, LookupError, OverflowError):
         pass
-    raise InvalidArgument("", f"{internal!r} is no {field_type.name}")
+    raise InvalidArgument("", f"{format_value(internal)} is not a valid {field_type.name}")
 
 
 def has_only_valid_bytes(field_type: FieldType, codec: Codec) -> bool:
-    """Return whether all byte strings that the codec decodes are values of the field.
+    """Return whether every byte string that a codec can decode is a value of the type.
 
-    Text must be checked for what no text holds, floating-point numbers for NaN.
+    Text must be checked for invalid characters, floating-point numbers for NaN.
     """
     if field_type.is_sequence or codec.framing.width is None:
         return False
@@ -174,7 +174,7 @@ def has_only_valid_bytes(field_type: FieldType, codec: Codec) -> bool:
 
 
 def _compile_encoder(field: Field, codec: Codec) -> Callable[[Value], bytes]:
-    """Return a function from a value to its bytes."""
+    """Return a function that encodes a field's value as the bytes of a cell."""
     pack = codec.compile_packer(field.type.to_internal)
 
     def encode(value: Value) -> bytes:
@@ -187,7 +187,7 @@ def _compile_encoder(field: Field, codec: Codec) -> Callable[[Value], bytes]:
 
 
 def _find_integer_range(field_type: FieldType, codec: Codec) -> tuple[int, int, int] | None:
-    """Return the range of a type whose whole numbers are stored as they are, and their bytes."""
+    """Return the smallest and greatest number of an integer type, and its width; else None."""
     width = codec.framing.width
     if not field_type.is_plain_integer or width is None:
         return None
@@ -195,7 +195,7 @@ def _find_integer_range(field_type: FieldType, codec: Codec) -> tuple[int, int, 
 
 
 def _compile_decoder(field_type: FieldType, codec: Codec) -> Callable[[bytes], Value]:
-    """Return a function from the bytes of a cell to the value."""
+    """Return a function that decodes the bytes of a cell to a field's value."""
     if (
         field_type.possible_values is not None
         and len(field_type.possible_values) <= MAX_LOOKUP_VALUES
@@ -204,27 +204,28 @@ def _compile_decoder(field_type: FieldType, codec: Codec) -> Callable[[bytes], V
     width = codec.framing.width
     if field_type.is_plain_integer and width is not None:
         return _compile_number_decoder(field_type, width)
-    least, most = codec.framing.min_bytes, codec.framing.max_bytes
-    unpack, release, hold = codec.unpack, field_type.from_internal, field_type.to_internal
+    min_bytes, max_bytes = codec.framing.min_bytes, codec.framing.max_bytes
+    unpack = codec.unpack
+    from_internal, to_internal = field_type.from_internal, field_type.to_internal
     if has_only_valid_bytes(field_type, codec):
 
-        def read_whole(data: bytes) -> Value:
+        def decode_fixed_width(data: bytes) -> Value:
             if len(data) != width:
                 raise _build_length_error(data, codec)
-            return release(unpack(data))
+            return from_internal(unpack(data))
 
-        return read_whole
+        return decode_fixed_width
 
-    def read(data: bytes) -> Value:
-        if len(data) < least or (most is not None and len(data) > most):
+    def decode(data: bytes) -> Value:
+        if len(data) < min_bytes or (max_bytes is not None and len(data) > max_bytes):
             raise _build_length_error(data, codec)
-        return release(hold(release(unpack(data))))
+        return from_internal(to_internal(from_internal(unpack(data))))
 
-    return read
+    return decode
 
 
 def _compile_lookup_decoder(field_type: FieldType, codec: Codec) -> Callable[[bytes], Value]:
-    """Return a decoder that looks bytes up in a table of all values."""
+    """Return a decoder that looks bytes up in a table of all values of a type."""
     values = field_type.possible_values or ()
     table = {
         codec.pack(field_type.to_internal(value)): field_type.from_internal(
@@ -233,62 +234,82 @@ def _compile_lookup_decoder(field_type: FieldType, codec: Codec) -> Callable[[by
         for value in values
     }
 
-    def read(data: bytes) -> Value:
+    def decode(data: bytes) -> Value:
         if data not in table:
             shown = ", ".join(map(field_type.format_value, values[:12]))
-            raise InvalidArgument("", f"{data.hex() or 'nothing'} is no {field_type.name}", shown)
+            raise _build_invalid_bytes_error(data, field_type, f"one of {shown}")
         return table[data]
 
-    return read
+    return decode
 
 
 def _compile_number_decoder(field_type: FieldType, width: int) -> Callable[[bytes], Value]:
-    """Return a decoder of integers in two's complement."""
+    """Return a decoder of big-endian integers, in two's complement if the type is signed."""
     low, high = field_type.number_range
     signed = low < 0
     from_bytes = int.from_bytes
 
-    def read(data: bytes) -> Value:
+    def decode(data: bytes) -> Value:
         number = from_bytes(data, "big", signed=signed)
         if len(data) != width or not low <= number <= high:
-            what = f"{data.hex() or 'nothing'} is no {field_type.name}"
-            raise InvalidArgument("", what, f"{width} bytes, {low}..{high}")
+            allowed = f"{pluralize(width, 'byte')} with a number from {low} to {high}"
+            raise _build_invalid_bytes_error(data, field_type, allowed)
         return number
 
-    return read
+    return decode
+
+
+def _build_invalid_bytes_error(
+    data: bytes, field_type: FieldType, expected: str
+) -> InvalidArgument:
+    """Return the error of stored bytes that are not a value of a type."""
+    what = f"{format_bytes(data)} is not a valid {field_type.name}"
+    return InvalidArgument("", what, expected)
+
+
+def format_bytes(data: bytes) -> str:
+    """Return the first bytes of a cell's value as the subject of a message.
+
+    >>> format_bytes(bytes([10, 47])), format_bytes(b"")
+    ('the value 0x0a2f', 'the empty value')
+    """
+    shown = data[:16].hex() + "…" * (len(data) > 16)
+    return f"the value 0x{shown}" if data else "the empty value"
 
 
 def _build_length_error(data: bytes, codec: Codec) -> InvalidArgument:
-    """Return the error of bytes with a length that no value has."""
-    shown = data[:16].hex() + "…" * (len(data) > 16)
-    return InvalidArgument("", f"{shown or 'nothing'} is {len(data)} bytes", str(codec.framing))
+    """Return the error of stored bytes with a length that no value of a type has."""
+    what = f"{format_bytes(data)} has the wrong length, {pluralize(len(data), 'byte')}"
+    return InvalidArgument("", what, str(codec.framing))
 
 
 def _check_lengths(codec: Codec, spans: SlicedByteColumn) -> None:
     """Raise if a value has fewer or more bytes than its codec allows.
 
     Raises:
-        InvalidArgument: some are.
+        InvalidArgument: a value has.
     """
     if not len(spans):
         return
-    least, most = codec.framing.min_bytes, codec.framing.max_bytes
+    min_bytes, max_bytes = codec.framing.min_bytes, codec.framing.max_bytes
     for extreme in (int(spans.inner_lengths.min()), int(spans.inner_lengths.max())):
-        if extreme < least or (most is not None and extreme > most):
-            raise InvalidArgument("", f"a value is {extreme} bytes", str(codec.framing))
+        if extreme < min_bytes or (max_bytes is not None and extreme > max_bytes):
+            what = f"a value has the wrong length, {pluralize(extreme, 'byte')}"
+            raise InvalidArgument("", what, str(codec.framing))
 
 
 def _build_checked_column(field_type: FieldType, internal: Any) -> pa.Array:
-    """Return a column of internal forms from outside, after checking each value.
+    """Return an Arrow column of internal values read from cells, after checking each.
 
     Raises:
-        InvalidArgument: one is no value.
+        InvalidArgument: one is not a value of the type.
     """
     if field_type.has_integer_form:
         low, high = field_type.number_range
         for extreme in (int(internal.min()), int(internal.max())) if len(internal) else ():
             if not low <= extreme <= high:
-                raise InvalidArgument("", f"{extreme} is no {field_type.name}", f"{low}..{high}")
+                what = f"{extreme} is not a valid {field_type.name}"
+                raise InvalidArgument("", what, f"a number from {low} to {high}")
         return field_type.build_number_column(internal)
     if isinstance(internal, list):
         column = build_arrow_column(field_type, [field_type.from_internal(one) for one in internal])

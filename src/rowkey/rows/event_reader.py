@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 Event = dict[str, Any]
 MIN_ROWS_FOR_BATCH = 160
-"""Rows from which taking keys apart together is faster than one by one. Measured."""
+"""Rows from which decoding keys together is faster than one by one. Measured."""
 
 
 class EventReader:
-    """Decodes events of one layout, with functions compiled once.
+    """Decodes the events of one layout from cells, with functions compiled once.
 
     Args:
-        layout: where the fields live.
+        layout: where each field is stored.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -34,24 +34,24 @@ class EventReader:
         self.qualifier_prefix = layout.qualifier_prefix
         self.cell_timestamp = layout.cell_timestamp
         self.blank_event: Event = dict.fromkeys(layout.fields)
-        kept = frozenset(layout.lossy_key_fields)
+        lossy = frozenset(layout.lossy_key_fields)
         self.key_normalizers = [
             (name, _choose_normalizer(field))
             for name, field in layout.key.fields.items()
-            if name not in kept
+            if name not in lossy
         ]
         self.readers: dict[str, dict[bytes, Callable[[bytes, Event], None]]] = {}
         for slot in layout.slots:
             self.readers.setdefault(slot.family, {})[slot.qualifier] = slot.compile_reader()
 
     def decode_events(self, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> list[Event]:
-        """Return the events in one row; see `Layout.decode_events`."""
+        """Return the events in the cells of one row; see `Layout.decode_events`."""
         return self._build_events(self.key.decode(row_key), row_key, cells, strict=strict)
 
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
     ) -> Event | None:
-        """Return the event of a row whose key fields are known; see `Layout.decode_event`."""
+        """Return the event of a row whose key fields are known; None if it has no cell."""
         event = self._build_event(row_key, cells, strict=False)
         if event is not None:
             for name, normal in self.key_normalizers:
@@ -62,16 +62,16 @@ class EventReader:
     def decode_rows(
         self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
     ) -> Iterator[list[Event]]:
-        """Yield the events of each of many rows; see `Layout.decode_rows`."""
+        """Yield the events in each of many rows; see `Layout.decode_rows`."""
         if len(row_keys) < MIN_ROWS_FOR_BATCH:
             decoded: Iterable[Event] = map(self.key.decode, row_keys)
         else:
             decoded = self._decode_keys(row_keys)
-        for values, row_key, found in zip(decoded, row_keys, cells, strict=True):
-            yield self._build_events(values, row_key, found, strict=False)
+        for values, row_key, row_cells in zip(decoded, row_keys, cells, strict=True):
+            yield self._build_events(values, row_key, row_cells, strict=False)
 
     def _decode_keys(self, row_keys: Sequence[bytes]) -> Iterator[Event]:
-        """Return the fields of many row keys."""
+        """Return the fields in each of many row keys, decoded together."""
         import pyarrow as pa
 
         from rowkey.keys import build_field_column
@@ -145,7 +145,7 @@ class EventReader:
         *,
         strict: bool,
     ) -> list[Event]:
-        """Return the events of a row that holds several events."""
+        """Return the events of a row that several events share, ordered by qualifier."""
         starts = self._find_slice_starts(qualifier_prefix, row_key)
         found: dict[bytes, tuple[Event, Event]] = {}
         latest: dict[bytes, int] = {}
@@ -190,31 +190,39 @@ class EventReader:
             raise RowError(f"key {row_key.hex()}", mistake.problem, mistake.expected) from None
 
     def _add_timestamp(self, row_key: bytes, event: Event, timestamp: int) -> None:
-        """Add the field that is stored in the cells' timestamps."""
+        """Add the value of the field that is stored in the cells' timestamps to an event."""
         assert self.cell_timestamp is not None
         try:
             event[self.cell_timestamp.field.name] = self.cell_timestamp.decode_timestamp(timestamp)
         except InvalidArgument as refusal:
             path = f"row {row_key.hex()}, {self.cell_timestamp.field.name}"
-            raise RowError(path, refusal.mistake.problem, refusal.mistake.expected) from None
+            raise _build_row_error(path, refusal) from None
 
 
 def _choose_normalizer(field: Field) -> Callable[[Value], Value]:
     """Return the function that normalizes a field's values after decoding.
 
-    Of most types the held form is the normal value: that spares three calls of four.
+    For most types the internal form is the normal value, which spares three calls of four.
     """
-    is_held = type(field.type).from_internal is FieldType.from_internal
-    return field.type.to_internal if is_held else field.normalize
+    is_normal = type(field.type).from_internal is FieldType.from_internal
+    return field.type.to_internal if is_normal else field.normalize
 
 
 def _build_unknown_cell_error(row_key: bytes, cell: Cell) -> RowError:
-    """Return the error of a cell that the design does not have."""
+    """Return the error of a cell that no field of the design is stored in."""
     path = f"row {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
-    return RowError(path, "the design has no such cell")
+    remedy = "Declare a field for it, or decode with strict=False to ignore it."
+    return RowError(path, "the design has no such cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:
     """Return the error of a cell with bytes that are not a value of its field."""
     path = f"row {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
-    return RowError(path, refusal.mistake.problem, refusal.mistake.expected)
+    return _build_row_error(path, refusal)
+
+
+def _build_row_error(path: str, refusal: InvalidArgument) -> RowError:
+    """Return the error of stored bytes that cannot be decoded, with the row and the cell."""
+    mistake = refusal.mistake
+    remedy = "Put the row again, or delete what another program has written there."
+    return RowError(path, mistake.problem, mistake.expected, mistake.remedy or remedy)

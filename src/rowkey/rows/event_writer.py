@@ -20,10 +20,10 @@ _KEEP, _PUT, _DELETE = CellAction.KEEP, CellType.PUT, CellType.DELETE_COLUMN
 
 
 class EventWriter:
-    """Encodes events of one layout, with functions compiled once.
+    """Encodes the events of one layout as cells, with functions compiled once.
 
     Args:
-        layout: where the fields live.
+        layout: where each field is stored.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -62,7 +62,7 @@ class EventWriter:
         return _new_tuple(RowCells, (key, cells))
 
     def check_packed_cells(self, names: Collection[str]) -> None:
-        """Raise if a write would drop fields of a packed cell that also holds a key field.
+        """Raise if a write would remove fields of a packed cell that also contains a key field.
 
         Every write contains the key's fields and thus replaces such a cell.
 
@@ -76,8 +76,12 @@ class EventWriter:
             if others.isdisjoint(names):
                 key_names = ", ".join(name for name in slot.field_names if name not in others)
                 lost = ", ".join(name for name in slot.field_names if name in others)
-                problem = f"it holds {key_names} of the key, so the write would remove {lost}"
-                raise RowError(slot.title, problem, remedy=f"Pass {lost} too, or null for none.")
+                problem = (
+                    f"this packed cell also has {key_names} of the key, so the write would "
+                    f"remove {lost}"
+                )
+                remedy = f"Give {lost} too; None removes a value."
+                raise RowError(slot.title, problem, remedy=remedy)
 
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
         """Return the error of fields that the design does not have."""
@@ -87,16 +91,16 @@ class EventWriter:
         problem = "the design has no such field"
         if len(names) > 1:
             problem = f"the design has no such fields: {', '.join(names[:12])}"
-        return RowError(names[0], problem, known, remedy)
+        return RowError(names[0], problem, f"one of {known}", remedy)
 
     def _build_empty_row_error(self) -> RowError:
         """Return the error of an event that would write no cell."""
         stored = [name for slot in self.layout.slots for name in slot.field_names]
-        problem = "no field with a cell is given, so nothing would be written"
-        return RowError("row", problem, f"at least one of {', '.join(stored[:12])}")
+        problem = "it has no field that is stored in a cell, so nothing would be written"
+        return RowError("row", problem, remedy=f"Give at least one of {', '.join(stored[:12])}.")
 
     def encode_delete(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:
-        """Return the deletes of one event; see `Layout.encode_delete`."""
+        """Return the deletes of all cells of one event; see `Layout.encode_delete`."""
         if not row.keys() <= self.field_names:
             raise self._build_unknown_field_error(row)
         key = self.key.encode(row, salt=salt)
@@ -117,7 +121,7 @@ class EventWriter:
         return RowCells(key, cells)
 
     def encode_clearing_deletes(self, row: Mapping[str, Any], timestamp: int) -> list[Cell]:
-        """Return deletes of the absent fields' cells; see `Layout.encode_clearing_deletes`."""
+        """Return deletes of the cells whose fields a row does not give, to replace the event."""
         if not row.keys() <= self.field_names:
             raise self._build_unknown_field_error(row)
         before = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
@@ -131,7 +135,7 @@ class EventWriter:
 
 
 def _find_key_sharing_slots(layout: Layout) -> list[tuple[CellSlot, frozenset[str]]]:
-    """Return the cells that identifying fields share with other fields, with those others."""
+    """Return the cells that key or qualifier fields share with other fields, and those others."""
     shared = (
         (slot, frozenset(slot.field_names).difference(layout.identity_fields))
         for slot in layout.slots

@@ -1,4 +1,4 @@
-"""Changes of a design that keep stored rows readable and writable."""
+"""Find the changes of a design that would make stored rows unreadable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
 
-MOVE_REMEDY = "Move the rows to a table of the new design."
+MOVE_REMEDY = "Declare it as before, or move the rows to a table of the new design."
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class FieldLocation:
     """Where a field is stored: in the key, the qualifier, the timestamp or a cell.
 
     Args:
-        location: the cell, the opening of the qualifier, or the timestamp, in words.
-        index: its place among the fields that share it.
-        encoding_name: what decides its bytes there beside its type.
-        slot: its cell, if it lives in one.
+        location: the cell, the qualifier or the timestamp, in words; empty for the key alone.
+        index: its index among the fields that share the location.
+        encoding_name: what decides its bytes there besides its type.
+        slot: its cell, if it is stored in one.
     """
 
     location: str = ""
@@ -48,25 +48,25 @@ class FieldLocation:
 
 
 def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
-    """Return the changes that would break stored rows; see `Layout.find_incompatibilities`."""
+    """Return the changes of a layout that would make stored rows unreadable, as mistakes."""
     found = Mistakes()
     if old.key.check_compatibility(new.key) is Compatibility.BREAKS:
-        what = f"{new.key} gives stored rows other keys, or lacks some of their values"
+        what = f"the key {new.key} gives stored rows other row keys, or loses some of their values"
         found.add("key", what, str(old.key), MOVE_REMEDY)
-    homes, others = _locate_fields(old), _locate_fields(new)
+    old_locations, new_locations = _locate_fields(old), _locate_fields(new)
     for name, field in old.fields.items():
         if name not in new.fields:
-            found.add(
-                _format_path(name), "stored rows have it, the design does not", remedy=MOVE_REMEDY
-            )
-        elif not homes[name].is_same_location(others[name]):
-            what = f"it moves from {homes[name].description} to {others[name].description}"
-            found.add(_format_path(name), what, homes[name].description, MOVE_REMEDY)
+            what = "stored rows have this field, but the design does not"
+            found.add(_format_path(name), what, "a declaration of it", MOVE_REMEDY)
+        elif not old_locations[name].is_same_location(new_locations[name]):
+            before, after = old_locations[name].description, new_locations[name].description
+            what = f"it moves from {before} to {after}, but stored rows have it in {before}"
+            found.add(_format_path(name), what, before, MOVE_REMEDY)
         else:
-            _check_field(field, new.fields[name], homes[name], found)
+            _check_field(field, new.fields[name], old_locations[name], found)
     for name, field in new.fields.items():
         if name not in old.fields:
-            _check_added_field(field, others[name], found)
+            _check_added_field(field, new_locations[name], found)
     _check_marker(old, new, found)
     return found.mistakes
 
@@ -76,9 +76,9 @@ def _format_path(name: str) -> str:
 
 
 def _check_field(old: Field, new: Field, location: FieldLocation, mistakes: Mistakes) -> None:
-    """Add mistakes of a field that both designs have."""
+    """Note how a changed field would make stored rows unreadable."""
     if not location.location:
-        return  # the key tells
+        return  # the comparison of the keys covers it
     path = _format_path(old.name)
     change = old.type.check_compatibility(new.type)
     is_alone = location.slot is not None and len(location.slot.fields) == 1
@@ -93,44 +93,46 @@ def _check_field(old: Field, new: Field, location: FieldLocation, mistakes: Mist
     ):
         change = Compatibility.BREAKS
     if change is Compatibility.BREAKS:
-        what = f"stored values are of {old.type!r}, not of {new.type!r}"
-        mistakes.add(path, what, "the same type, or one that holds more", MOVE_REMEDY)
+        what = f"stored values have the type {old.type!r}, not {new.type!r}"
+        mistakes.add(path, what, "the same type, or a wider one", MOVE_REMEDY)
     if old.nullable and not new.nullable and location.slot is not None:
-        mistakes.add(f"{path}.nullable", "stored rows may lack it", "true")
+        what = "stored rows may have no value for this field"
+        mistakes.add(f"{path}.nullable", what, "true", "Declare the field nullable again.")
     if old.nullable != new.nullable and location.slot is None:
-        what = "its encoding has a marker only where it may be null"
+        what = "the encoding of the field has a marker byte only if it is nullable"
         mistakes.add(f"{path}.nullable", what, str(old.nullable).lower(), MOVE_REMEDY)
 
 
 def _check_added_field(field: Field, location: FieldLocation, mistakes: Mistakes) -> None:
-    """Add mistakes of a field that only the new design has."""
+    """Note how a field that only the new design has would make stored rows unreadable."""
     path = _format_path(field.name)
     if not location.location:
-        return  # the key tells
+        return  # the comparison of the keys covers it
     if location.slot is None:
-        mistakes.add(
-            path, f"stored rows do not have it in {location.description}", "a column", MOVE_REMEDY
-        )
+        what = f"stored rows do not have the new field in {location.description}"
+        remedy = "Store it in a column, or move the rows to a table of the new design."
+        mistakes.add(path, what, "a column", remedy)
     elif not field.nullable:
-        remedy = "Declare it nullable."
-        mistakes.add(path, "stored rows lack it", "a field that may be null", remedy)
+        what = "stored rows have no value for this new field"
+        mistakes.add(path, what, "a nullable field", "Declare it nullable.")
 
 
 def _check_marker(old: Layout, new: Layout, mistakes: Mistakes) -> None:
-    """Add a mistake if the new design stores the marker of a row in another cell."""
+    """Note if the new design stores the empty cell that every row has in another column."""
     before, after = (_list_marker_titles(layout) for layout in (old, new))
     if before and after and before != after:
-        what = f"the cell that marks a row moves from {before[0]} to {after[0]}"
-        mistakes.add("families", what, f"{old.family} first")
+        what = f"the empty cell that every row has moves from {before[0]} to {after[0]}"
+        remedy = f"Declare the family {old.family} first."
+        mistakes.add("families", what, f"{old.family} as the first family", remedy)
 
 
 def _list_marker_titles(layout: Layout) -> list[str]:
-    """Return the titles of the cells that show that a row exists."""
+    """Return the names of the empty cells that only show that a row exists."""
     return [slot.title for slot in layout.slots if not slot.fields]
 
 
 def _locate_fields(layout: Layout) -> dict[str, FieldLocation]:
-    """Return the location of each field."""
+    """Return where a layout stores each field, by the field's name."""
     found = dict.fromkeys(layout.fields, FieldLocation())
     for slot in layout.slots:
         for number, name in enumerate(slot.field_names):

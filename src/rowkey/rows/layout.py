@@ -39,8 +39,8 @@ class Layout:
         key: the bound row key.
         family: the first family.
         placed_fields: names of the fields in each placement, by the placement's name.
-        lossy_key_fields: fields of the key that are also stored as columns, because the key does
-            not hold their full values.
+        lossy_key_fields: fields of the key that are also stored as columns, because the key has
+            only a part of their values.
         time_remainders: the remainders of time slices, which the qualifier holds.
         fields: every declared field.
     """
@@ -101,6 +101,7 @@ class Layout:
 
     @cached_property
     def _event_reader(self) -> EventReader:
+        """The decoder of events, compiled once."""
         return EventReader(self)
 
     def encode_event(
@@ -114,13 +115,13 @@ class Layout:
         Args:
             row: values by field; those of the key and the qualifier must be there.
             timestamp: of every cell, in milliseconds, unless a field is the timestamp.
-            salt: the number that the random salt takes; needed where the key has one.
+            salt: the value of the key's random salt; needed if the key has one.
 
         Returns:
             Its cells in their order within a row.
 
         Raises:
-            RowError: a field is unknown, a needed one is missing, or a value is none of its type.
+            RowError: a field is unknown, one is missing, or its type does not allow its value.
 
         Cost: about 2 µs with three parts and three columns.
         """
@@ -138,17 +139,17 @@ class Layout:
         Args:
             row: values by field; those of the key and the qualifier must be there.
             timestamp: of every delete, in milliseconds; it hides cells that are not newer.
-            salt: the number that the random salt takes; needed where the key has one.
+            salt: the value of the key's random salt; needed if the key has one.
 
         Raises:
-            RowError: a field is unknown, a needed one is missing, or a value is none of its type.
+            RowError: a field is unknown, one is missing, or its type does not allow its value.
         """
         return self.event_writer.encode_delete(row, timestamp, salt)
 
     def encode_clearing_deletes(
         self, row: Mapping[str, Any], *, timestamp: int = LATEST
     ) -> list[Cell]:
-        """Return deletes of the cells of an event that `encode_event` does not write.
+        """Return deletes of the cells of an event whose fields a row does not give.
 
         Together with the cells of `encode_event` they replace the event.
 
@@ -173,7 +174,7 @@ class Layout:
 
         Raises:
             RowError: the key, a cell, or the bytes of a value do not fit the design.
-            DesignRefused: a part before the last has no end, so that no key can be taken apart.
+            DesignRefused: a part before the last has no end, so that no key can be decoded.
 
         Cost: about 4 µs with three parts and three columns.
         """
@@ -227,7 +228,7 @@ class Layout:
         Args:
             batch: columns named as the fields.
             timestamp: of every cell, in milliseconds, unless a field is the timestamp.
-            salts: the number that the random salt takes in each row; needed where the key has one.
+            salts: the value of the key's random salt in each row; needed if the key has one.
 
         Raises:
             RowError: as `encode_event`, for some row.
@@ -261,7 +262,7 @@ class Layout:
         return decode_event_columns(self, cells, fields)
 
     def find_qualifier_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
-        """Return the range of qualifiers that holds every event within the bounds.
+        """Return the range of qualifiers of all events whose fields are within some bounds.
 
         Args:
             bounds: the bound of each field, in normalized values.
@@ -277,7 +278,7 @@ class Layout:
         )
 
     def find_column(self, name: str, row: Mapping[str, Any]) -> tuple[str, bytes]:
-        """Return the family and full qualifier of the cell that holds only this field.
+        """Return the family and full qualifier of the cell that stores one field alone.
 
         Args:
             name: the field.
@@ -290,12 +291,14 @@ class Layout:
             if slot.field_names == (name,):
                 prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
                 return slot.family, prefix + slot.qualifier
-        raise RowError(name, "it has no cell of its own", "a field in a column")
+        what = "the field has no cell of its own"
+        remedy = "Declare it as a column: without `pack` and `at`, and not only in the key."
+        raise RowError(name, what, "a field in a column", remedy)
 
     def find_columns(self, fields: Collection[str]) -> dict[str, tuple[bytes, ...]] | None:
         """Return the qualifiers, by family, of the cells that a read of some fields needs.
 
-        They include one cell that every event has, so that no event is missed.
+        They include a cell that every event has, so that no event is missed.
 
         Returns:
             None if every cell is needed, as in rows that hold several events.
@@ -311,7 +314,7 @@ class Layout:
         return qualifiers
 
     def find_incompatibilities(self, new: Layout) -> list[Mistake]:
-        """Return the changes that keep a new layout from reading and writing this one's rows.
+        """Return the changes of a new layout that make rows stored under this one unreadable.
 
         Safe changes are: new nullable columns, new fields at the end of a packed cell, new choices
         at the end of their list, and wider types.
@@ -334,20 +337,20 @@ class Layout:
         Args:
             facts: statistics of the fields.
         """
-        widths = self._estimate_value_sizes(facts or {})
+        value_sizes = self._estimate_value_sizes(facts or {})
         cells: list[CellEstimate] = []
         for placement, fields in self._iterate_placements():
-            cells += placement.estimate_cells(fields, self.family, widths)
+            cells += placement.estimate_cells(fields, self.family, value_sizes)
         if all(cell.optional for cell in cells):
-            cells += PLACEMENTS["marker"].estimate_cells((), self.family, widths)
+            cells += PLACEMENTS["marker"].estimate_cells((), self.family, value_sizes)
         return tuple(cells)
 
     def estimate_qualifier_bytes(self, facts: Mapping[str, FieldFacts] | None = None) -> float:
         """Return the mean bytes of the fields at the start of each qualifier."""
-        widths = self._estimate_value_sizes(facts or {})
+        value_sizes = self._estimate_value_sizes(facts or {})
         remainder_bytes = sum(remainder.width for remainder in self.time_remainders)
         return remainder_bytes + sum(
-            placement.estimate_qualifier_bytes(fields, widths)
+            placement.estimate_qualifier_bytes(fields, value_sizes)
             for placement, fields in self._iterate_placements()
         )
 
@@ -398,8 +401,8 @@ class Layout:
 def build_layout(key: Key, fields: Mapping[str, Field], family: str = DEFAULT_FAMILY) -> Layout:
     """Return the layout of a design: each field in the key or in the placement it declares.
 
-    A field that the key holds only in part, such as a digest, a truncated text or whole seconds, is
-    also stored as a column, unless the qualifier holds the rest.
+    A field of which the key has only a part, such as a digest, a truncated text or whole seconds,
+    is also stored as a column, unless the qualifier has the rest.
 
     Args:
         key: the bound row key.

@@ -1,7 +1,7 @@
 """Formats of packed cells, which store several values as a map from field numbers to values.
 
-The number of a value is its field's place among those of the cell, as they are declared; fields may
-be added at the end. Numbers that a reader does not know are passed over.
+The number of a field is its index among the fields of the cell, in declared order; fields may be
+added at the end. Numbers that a reader does not know are ignored.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
+from rowkey.messages import format_value
 from rowkey.rows.column_codec import (
     ColumnCodec,
     build_sample_internal,
     convert_untrusted_internal,
     find_float_width,
+    format_bytes,
 )
 from rowkey.rows.placement_interface import PackFormat
 from rowkey.rows.protobuf_format import ProtobufFormat
@@ -30,7 +32,7 @@ MAX_INTEGER_BITS = 64
 POSITIVE_FIXINT_LIMIT = 128
 """Numbers below are one byte of MessagePack."""
 MAX_FIXMAP_VALUES = 15
-"""Values whose number stands in the byte that begins a map; of more, two bytes follow."""
+"""Most values of a MessagePack map whose size is in its first byte; else two bytes follow."""
 
 
 class MessagePackFormat(PackFormat):
@@ -45,12 +47,12 @@ class MessagePackFormat(PackFormat):
 
     @classmethod
     def estimate_label_bytes(cls, number: int, field: Field) -> int:
-        """A small integer, and the byte of type and length that begins a short value."""
+        """Return the bytes of a field's number, and of the type and length of a short value."""
         return 2 if number < POSITIVE_FIXINT_LIMIT else 3
 
     @classmethod
     def estimate_header_bytes(cls, values: float) -> int:
-        """The type of a map, with its size where that is small."""
+        """Return the bytes of the type and the size of a map with this many values."""
         return 1 if values <= MAX_FIXMAP_VALUES else 3
 
     def __init__(self, fields: Sequence[Field]) -> None:
@@ -62,6 +64,7 @@ class MessagePackFormat(PackFormat):
         self._pack_map = Packer(use_single_float=widths == {4}).pack
 
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
+        """Return a MessagePack map of internal values by field number."""
         try:
             return bytes(self._pack_map(internal_values))
         except OverflowError:
@@ -72,22 +75,24 @@ class MessagePackFormat(PackFormat):
             )
 
     def _narrow_integer(self, number: int, value: Any) -> Any:
-        """Return the value, or its plain bytes if MessagePack has no integer so wide."""
+        """Return a value, or its bytes if it is an integer too wide for MessagePack."""
         if isinstance(value, int) and value.bit_length() >= MAX_INTEGER_BITS:
             return self.fields[number].type.build_plain_codec().pack(value)
         return value
 
     def unpack(self, data: bytes) -> dict[int, Any]:
+        """Return the values in a MessagePack map by field number."""
         from msgpack import unpackb
         from msgpack.exceptions import UnpackException
 
         try:
             value = unpackb(data, strict_map_key=False)
         except (UnpackException, ValueError, TypeError) as problem:
-            text = f"{data[:16].hex() or 'nothing'} is not valid MessagePack: {problem}"
-            raise InvalidArgument("", text, "a map") from None
+            what = f"{format_bytes(data)} is not valid MessagePack: {problem}"
+            raise InvalidArgument("", what, "a MessagePack map") from None
         if not isinstance(value, dict):
-            raise InvalidArgument("", f"the cell contains {type(value).__name__}", "a map")
+            what = f"the value is a MessagePack {type(value).__name__}"
+            raise InvalidArgument("", what, "a MessagePack map")
         return value
 
 
@@ -108,22 +113,22 @@ PACK_FORMATS: Mapping[str, type[PackFormat]] = {
     "msgpack": MessagePackFormat,
     "protobuf": ProtobufFormat,
 }
-"""Formats of packed cells, by the word after the colon."""
+"""Formats of packed cells, by their names in the `pack` option."""
 
 
 def compile_packed_reader(field: Field) -> Callable[[Any], Value]:
-    """Return a function from a value of a packed cell to the field's value.
+    """Return a function that converts a value in a packed cell to the field's value.
 
-    It raises `InvalidArgument` where the field has no such value.
+    It raises `InvalidArgument` if the field does not allow the value.
     """
-    kind = field.type
-    sort, own = type(build_sample_internal(kind)), ColumnCodec(field)
+    python_type, codec = type(build_sample_internal(field.type)), ColumnCodec(field)
 
-    def read(given: Any) -> Value:
-        if sort is int and isinstance(given, bytes):
-            return own.decode(given)
-        if type(given) is not sort:
-            raise InvalidArgument("", f"{given!r} is no {kind.name}")
-        return convert_untrusted_internal(kind, given)
+    def read(stored: Any) -> Value:
+        if python_type is int and isinstance(stored, bytes):
+            return codec.decode(stored)
+        if type(stored) is not python_type:
+            what = f"{format_value(stored)} is not a valid {field.type.name} for {field.name}"
+            raise InvalidArgument("", what)
+        return convert_untrusted_internal(field.type, stored)
 
     return read

@@ -1,4 +1,4 @@
-"""The interface of placements: where a row stores a field's value, as which bytes, at what size."""
+"""The interface of placements, which say where a row stores a field, as which bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CellAction(Enum):
-    """The action of a write on a cell if the event has none of its fields."""
+    """What a write does to a cell if the row gives none of the cell's fields."""
 
     KEEP = "left alone"
 
@@ -69,7 +69,7 @@ class ValueSize:
 
 
 class CellSlot(ABC):
-    """One cell that an event may have, with the codec of its fields.
+    """A column of the layout: one cell that an event may have, with the codec of its fields.
 
     Args:
         family: its column family.
@@ -98,44 +98,44 @@ class CellSlot(ABC):
 
     @property
     def encoding_name(self) -> str:
-        """The encoding apart from the field types; cells with different names share no bytes."""
+        """The name of the encoding, apart from the field types; it differs if the bytes differ."""
         return type(self).__name__
 
     @abstractmethod
     def compile_writer(self) -> SlotWriter:
-        """Return a function from a row to the cell's value.
+        """Return a function that encodes the fields of a row as the cell's value.
 
-        It raises `RowError` where the row has no value that can be stored.
+        It raises `RowError` if a field is missing or cannot be stored.
         """
 
     @abstractmethod
     def compile_reader(self) -> SlotReader:
-        """Return a function that adds the values in a cell to an event.
+        """Return a function that decodes the cell's value and adds its fields to an event.
 
-        It raises `InvalidArgument` where the bytes are no value.
+        It raises `InvalidArgument` if the bytes are not a value.
         """
 
     @abstractmethod
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
-        """Return the cell's values of many rows as Arrow bytes, null if a row has no such cell.
+        """Return the cell's values for many rows as Arrow bytes; null if a row does not write it.
 
         Returns:
-            None where the batch says nothing of the cell.
+            None if the batch has no field of the cell.
 
         Raises:
-            RowError: a row has no value that can be stored.
+            RowError: a field of a row is missing or cannot be stored.
         """
 
     @abstractmethod
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
-        """Return the wanted fields of many cells as Arrow columns.
+        """Return some fields in the values of many cells as Arrow columns.
 
         Args:
             values: the cells' bytes, none of them null.
-            field_names: names of fields.
+            field_names: names of the fields to return.
 
         Raises:
-            InvalidArgument: the bytes of some are no value.
+            InvalidArgument: the bytes of a cell are not a value.
         """
 
 
@@ -155,7 +155,7 @@ class PackFormat(ABC):
         """Return the bytes that the format adds to a short value: its number, type and length.
 
         Args:
-            number: the place of the field among those of the cell, from 0 on.
+            number: the index of the field among those of the cell, from 0 on.
             field: the field.
         """
 
@@ -166,38 +166,38 @@ class PackFormat(ABC):
 
     @abstractmethod
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
-        """Return the bytes of a cell from internal values by field number."""
+        """Encode internal values, by field number, as the bytes of one cell."""
 
     @abstractmethod
     def unpack(self, data: bytes) -> dict[int, Any]:
-        """Return the stored values by field number; `find_value` converts each to its field.
+        """Decode the bytes of one cell to stored values by field number.
 
         Raises:
-            InvalidArgument: the bytes are none of this format.
+            InvalidArgument: the bytes are not of this format.
         """
 
 
 class Placement(ABC):
-    """One way to store fields in a row."""
+    """One way to store fields in a row, such as in columns or in the qualifier."""
 
     name: ClassVar[str]
 
     @classmethod
     @abstractmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
-        """Return whether this placement stores a field with such a declaration."""
+        """Return whether a field with this declaration is stored by this placement."""
 
     @classmethod
     @abstractmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
-        """Return the expected cells of these fields.
+        """Yield the expected cells of an event for the fields of this placement.
 
         Args:
-            fields: the fields that live in a place of this kind.
+            fields: the fields that are stored by this placement.
             family: the family of fields that name none.
-            value_sizes: how wide each field's value is, and how often there is one.
+            value_sizes: the mean size of each field's values, and how many events have one.
         """
 
     @classmethod
@@ -209,7 +209,7 @@ class Placement(ABC):
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
-        """Return the cells of these fields, with their codecs."""
+        """Return the columns that the fields of this placement are stored in, with codecs."""
         return iter(())
 
     @classmethod
@@ -219,5 +219,5 @@ class Placement(ABC):
 
     @classmethod
     def build_timestamps(cls, fields: Sequence[Field]) -> Iterator[CellTimestamp]:
-        """Return the codec of the field that is stored in the timestamps."""
+        """Yield the codec of the field that is stored in the timestamps of cells, if any."""
         return iter(())

@@ -1,7 +1,7 @@
 """Packed cells as Protocol Buffers messages, with a descriptor built at run time.
 
 Anyone can read them with the message type that `protoc --decode_raw` shows: the field numbers are
-the places of the fields among those of the cell, from 1 on. The package is an extra.
+the indexes of the fields among those of the cell, from 1 on. The package is an extra.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, Unavailable
-from rowkey.rows.column_codec import build_sample_internal, find_float_width
+from rowkey.rows.column_codec import build_sample_internal, find_float_width, format_bytes
 from rowkey.rows.placement_interface import PackFormat
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, FieldType
 
 TWO_BYTE_TAG_START = 16
-"""Field numbers below have a tag of one byte, for three of its bits tell the type."""
+"""Field numbers below have a tag of one byte, three bits of which are the type."""
 
 
 class ProtobufFormat(PackFormat):
@@ -51,29 +51,32 @@ class ProtobufFormat(PackFormat):
         return tag + _find_scalar_type(field.type).startswith(("STRING", "BYTES"))
 
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
+        """Return a Protocol Buffers message of internal values by field number."""
         message = self._message_class()
         for number, value in internal_values.items():
-            wide = number in self._wide_numbers
-            given = self.fields[number].type.build_plain_codec().pack(value) if wide else value
-            setattr(message, f"f{number + 1}", given)
+            is_wide = number in self._wide_numbers
+            stored = self.fields[number].type.build_plain_codec().pack(value) if is_wide else value
+            setattr(message, f"f{number + 1}", stored)
         return bytes(message.SerializeToString(deterministic=True))
 
     def unpack(self, data: bytes) -> dict[int, Any]:
+        """Return the values in a Protocol Buffers message by field number."""
         from google.protobuf.message import DecodeError
 
         try:
             found = self._message_class.FromString(data).ListFields()
         except (DecodeError, ValueError) as problem:
-            raise InvalidArgument("", f"{data[:16].hex()} is no such message: {problem}") from None
+            what = f"{format_bytes(data)} is not a valid Protocol Buffers message: {problem}"
+            raise InvalidArgument("", what) from None
         return {descriptor.number - 1: value for descriptor, value in found}
 
 
 def _build_message_class(fields: Sequence[Field]) -> Any:
-    """Return the class of messages with these fields."""
+    """Return a Protocol Buffers message class with one optional field for each field."""
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError:
-        remedy = "pip install rowkey[protobuf]"
+        remedy = "Install it: pip install rowkey[protobuf]."
         raise Unavailable("protobuf", "the package is not installed", remedy=remedy) from None
     file = descriptor_pb2.FileDescriptorProto(name="packed.proto", package="rowkey")
     message = file.message_type.add(name="Packed")
@@ -92,7 +95,7 @@ def _build_message_class(fields: Sequence[Field]) -> Any:
 
 
 def _find_scalar_type(field_type: FieldType) -> str:
-    """Return the scalar type of a field in a message."""
+    """Return the Protocol Buffers scalar type that stores a field type."""
     sample = build_sample_internal(field_type)
     if isinstance(sample, float):
         return "FLOAT" if find_float_width(field_type) == 4 else "DOUBLE"

@@ -1,8 +1,8 @@
-"""Fields at the start of each qualifier, which tell apart the events of one row.
+"""The prefix of each qualifier: fields that distinguish the events of one row.
 
-First what time slices leave of their times, then the fields placed in the qualifier, each encoded
-as a part of a key would be; the column's own qualifier follows. It is bound as a key of its own,
-whose last part is the column's name, so that keys' encoders and decoders serve it too.
+It has the remainders of time slices, then the fields placed in the qualifier, each encoded as in a
+key; the column's own qualifier follows. It is bound as a key of its own, whose last part is the
+column's name, so that the encoders and decoders of keys work for it too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, Mistakes, RowError
 from rowkey.keys import Images, NullablePart, NumberPart, bind_fields, build_key, complement_bytes
+from rowkey.messages import pluralize
 from rowkey.schema import Equal, FieldDeclaration, FieldRef, FunctionCall, OneOf, Range
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ class KeyTimeSlice:
     """A part of the row key with the start of a time slice; the remainder is in the qualifier.
 
     Args:
-        part_index: its place among the parts.
+        part_index: its index among the parts of the key.
         part: the slice itself.
-        remainder: what it leaves to the qualifier.
-        field: the field of its time.
-        nullable: whether a null has bytes there.
+        remainder: the remainder of the time, which is in the qualifier.
+        field: the time field.
+        nullable: whether the time may be null.
     """
 
     part_index: int
@@ -50,7 +51,7 @@ class KeyTimeSlice:
 
     @property
     def remainder_name(self) -> str:
-        """The remainder's name as a field."""
+        """The name of the field that has the remainder in the qualifier's own key."""
         return f"\0{self.part_index}"
 
     @property
@@ -64,7 +65,7 @@ class KeyTimeSlice:
     def is_lossless(self) -> bool:
         """Whether slice and remainder together give the exact time.
 
-        They do not where the time was cut before it was sliced, or where the encoding loses a part
+        They do not if the time was truncated before it was sliced, or if the encoding loses a part
         of the start of a slice.
         """
         source = self.source_part
@@ -72,13 +73,13 @@ class KeyTimeSlice:
         return not source.children and self.remainder.length_units % max(lost, 1) == 0
 
     def compute_remainder(self, row: Row) -> int:
-        """Return the remainder of a row's time; 0 for null."""
+        """Return the remainder of a row's time within its slice; 0 for null."""
         if self.nullable and row.get(self.remainder.field) is None:
             return 0
         return self.source_part.compute_number(row) % self.remainder.length_units
 
     def compute_remainders(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the remainders of many rows' times; 0 for null."""
+        """Return the remainders of many rows' times within their slices; 0 for null."""
         import numpy as np
         import pyarrow as pa
 
@@ -88,25 +89,25 @@ class KeyTimeSlice:
         missing = columns.find_nulls(self.field.name) if self.nullable else None
         if missing is None:
             missing = np.zeros(len(columns), np.bool_)
-        rests = np.zeros(len(columns), np.int64)
-        there = np.flatnonzero(~missing)
-        if len(there):
-            numbers = self.source_part.compute_numbers(columns.take(there))
-            rests[there] = numbers % numbers.dtype.type(self.remainder.length_units)
-        return pa.array(rests)
+        remainders = np.zeros(len(columns), np.int64)
+        present = np.flatnonzero(~missing)
+        if len(present):
+            numbers = self.source_part.compute_numbers(columns.take(present))
+            remainders[present] = numbers % numbers.dtype.type(self.remainder.length_units)
+        return pa.array(remainders)
 
     def compile_encoder(self) -> Callable[[Row], bytes]:
-        """Return a function from a row to the bytes of its remainder."""
-        rest_of, width = self.compute_remainder, self.remainder.width
+        """Return a function that encodes the remainder of a row's time."""
+        compute, width = self.compute_remainder, self.remainder.width
         if self.remainder.descending:
-            return lambda row: complement_bytes(rest_of(row).to_bytes(width, "big"))
-        return lambda row: rest_of(row).to_bytes(width, "big")
+            return lambda row: complement_bytes(compute(row).to_bytes(width, "big"))
+        return lambda row: compute(row).to_bytes(width, "big")
 
     def decode_start(self, pieces: Sequence[bytes]) -> int | None:
         """Return the start of the slice from the parts of a row key; None for null.
 
         Raises:
-            InvalidArgument: the bytes are no slice.
+            InvalidArgument: the bytes are not a slice.
         """
         piece = pieces[self.part_index]
         if self.nullable:
@@ -119,20 +120,22 @@ class KeyTimeSlice:
         """Return the time of an event from its slice and its remainder.
 
         Raises:
-            InvalidArgument: the rest lies outside the slice.
+            InvalidArgument: the remainder lies outside the slice.
         """
         if not 0 <= remainder < self.remainder.length_units or (start is None and remainder):
-            raise InvalidArgument(
-                "", f"{remainder} is no rest of a slice", f"0..{self.remainder.length_units - 1}"
-            )
+            what = f"the remainder {remainder} of {self.field.name} lies outside its time slice"
+            raise InvalidArgument("", what, f"0 to {self.remainder.length_units - 1}")
         if start is None:
             return None
         if not self.source_part.low <= start + remainder <= self.source_part.high:
-            raise InvalidArgument("", f"{start + remainder} is no {self.field.type.name}")
+            what = (
+                f"{start + remainder} is not a valid {self.field.type.name} for {self.field.name}"
+            )
+            raise InvalidArgument("", what)
         return self.source_part.to_field_value(start + remainder)
 
     def convert_bound(self, bound: Bound) -> Bound | None:
-        """Return the remainder's bound for a bound of the time; None if it is not one range."""
+        """Convert a bound of the time to one of the remainder; None if it spans several slices."""
         match bound:
             case Equal(value):
                 rest = self._find_remainder(value)
@@ -146,14 +149,14 @@ class KeyTimeSlice:
         return None
 
     def _find_remainder(self, value: Value) -> int | None:
-        """Return the remainder of a time."""
+        """Return the remainder of a time; None if the time cannot be encoded."""
         try:
             return self.compute_remainder({self.remainder.field: value})
         except RowError:
             return None
 
     def _convert_range(self, low: Value, high: Value) -> Bound | None:
-        """Return the remainders, ends included, of a range that lies within one slice."""
+        """Return the range of remainders, ends included, of a time range within one slice."""
         if low is None or high is None:
             return None
         try:
@@ -183,10 +186,10 @@ class QualifierPrefix:
         self._encoders += [part.compile_encoder() for part in self.parts[len(self.slices) :]]
         widths = [part.framing.width for part in self.parts]
         self.width_bytes = None if None in widths else sum(width or 0 for width in widths)
-        """Its bytes, where they are always as many."""
+        """The length of the prefix in bytes, if all rows have the same; else None."""
 
     def _build_key(self) -> Key:
-        """Return the prefix and the column's name as the parts of one key."""
+        """Return a key whose parts are those of the prefix, followed by the column's name."""
         words = {
             one.remainder_name: FieldDeclaration(type=f"u{8 * one.remainder.width}")
             for one in self.slices
@@ -207,10 +210,10 @@ class QualifierPrefix:
         return key
 
     def estimate_mean_bytes(self, value_sizes: Mapping[str, ValueSize]) -> float:
-        """Return the mean bytes of the fields, without remainders of time slices.
+        """Return the mean bytes of the prefix, without the remainders of time slices.
 
         Args:
-            value_sizes: how wide the values by themselves are, and how often there is one.
+            value_sizes: the mean size of each field's values, and how many events have one.
         """
         parts = zip(self.fields, self.parts[len(self.slices) :], strict=True)
         return sum(
@@ -221,24 +224,25 @@ class QualifierPrefix:
         """Return the prefix of the qualifiers of a row's cells.
 
         Raises:
-            RowError: a field is missing, or a value is none of its type.
+            RowError: a field is missing, or its type does not allow the value.
         """
         try:
             return b"".join([write(row) for write in self._encoders])
         except KeyError as problem:
-            raise RowError(str(problem.args[0]), "the row has no such value") from None
+            name = str(problem.args[0])
+            what = "the row has no value for this field, which is part of the qualifier"
+            raise RowError(name, what, remedy=f"Give {name}.") from None
 
     def find_end(self, qualifier: bytes) -> int:
         """Return the position in a qualifier at which the column's name begins.
 
         Raises:
-            InvalidArgument: the qualifier ends before.
+            InvalidArgument: the qualifier is too short.
         """
         if self.width_bytes is not None:
             if len(qualifier) < self.width_bytes:
-                raise InvalidArgument(
-                    "", f"{qualifier.hex()} is no qualifier", f"{self.width_bytes} bytes"
-                )
+                what = f"the qualifier 0x{qualifier.hex()} is too short"
+                raise InvalidArgument("", what, f"at least {pluralize(self.width_bytes, 'byte')}")
             return self.width_bytes
         at = 0
         for part in self.parts:
@@ -246,15 +250,15 @@ class QualifierPrefix:
         return at
 
     def decode(self, prefix: bytes, starts: Sequence[int | None]) -> dict[str, Value]:
-        """Return the fields in a qualifier, including the times of slices.
+        """Return the fields in the prefix of a qualifier, including the times of slices.
 
         Args:
-            prefix: what stands before the column's name.
-            starts: of the slices, from the row key.
+            prefix: the bytes before the column's name.
+            starts: the starts of the time slices, from the row key.
 
         Raises:
-            RowError: the bytes are none of any event.
-            InvalidArgument: a rest lies outside its slice.
+            RowError: the bytes are not a prefix.
+            InvalidArgument: a remainder lies outside its slice.
         """
         found = self.key.decode(prefix)
         del found[COLUMN_NAME_FIELD]
@@ -265,10 +269,10 @@ class QualifierPrefix:
         return found
 
     def find_slice_starts(self, row_key: Key, data: bytes) -> list[int | None]:
-        """Return the starts of the time slices of a row.
+        """Return the starts of the time slices in a row key.
 
         Raises:
-            InvalidArgument: the bytes are no row key.
+            InvalidArgument: the bytes are not a row key.
         """
         if not self.slices:
             return []
@@ -276,50 +280,50 @@ class QualifierPrefix:
         return [one.decode_start(pieces) for one in self.slices]
 
     def encode_batch(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the prefixes of many events as Arrow bytes.
+        """Return the qualifier prefixes of many events as Arrow bytes.
 
         Raises:
-            RowError: as `encode`, for the first row found.
+            RowError: as `encode`, for the first row with a mistake.
         """
         import pyarrow as pa
 
-        from rowkey.rows.batches.arrays import find_column
+        from rowkey.rows.batches.arrays import build_missing_column_error, find_column
 
         no_name = pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
         columns: dict[str, Any] = {COLUMN_NAME_FIELD: no_name}
         for field in (*(one.field for one in self.slices), *self.fields):
             columns[field.name] = array = find_column(batch, field.name)
             if array is None:
-                raise RowError(field.name, "the batch has no such column", str(batch.schema.names))
+                raise build_missing_column_error(field.name, batch)
         given = pa.RecordBatch.from_pydict(columns)
         for one in self.slices:
             columns[one.remainder_name] = one.compute_remainders(given)
         return self.key.encode_valid_batch(pa.RecordBatch.from_pydict(columns))
 
     def decode_batch(self, qualifiers: pa.Array) -> pa.RecordBatch:
-        """Return the fields of many qualifiers, their remainders and `COLUMN_NAME_FIELD`.
+        """Return the fields of many qualifiers, remainders and `COLUMN_NAME_FIELD` as columns.
 
         Raises:
-            RowError: one is none of any event.
+            RowError: a qualifier cannot be decoded.
         """
         return self.key.decode_batch(qualifiers)
 
     def find_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
-        """Return the range of qualifiers that holds all events within the bounds.
+        """Return the range of qualifiers of all events whose fields are within some bounds.
 
         Returns:
-            The first qualifier, and the first behind the last; b"" where nothing bounds a side.
+            Start, inclusive, and stop, exclusive; b"" for an open end.
         """
-        asked: dict[str, Bound] = {}
+        prefix_bounds: dict[str, Bound] = {}
         for one in self.slices:
             bound = bounds.get(one.remainder.field)
             rest = None if bound is None else one.convert_bound(bound)
             if rest is not None:
-                asked[one.remainder_name] = rest
-        asked |= {f.name: bounds[f.name] for f in self.fields if f.name in bounds}
+                prefix_bounds[one.remainder_name] = rest
+        prefix_bounds |= {f.name: bounds[f.name] for f in self.fields if f.name in bounds}
         start = b""
         for part in self.parts:
-            images = _find_images(part, asked)
+            images = _find_images(part, prefix_bounds)
             if not images.is_bounded or images.points == ():
                 break
             if images.points is not None and len(images.points) == 1:
@@ -335,7 +339,7 @@ class QualifierPrefix:
 
 
 def find_time_slices(key: Key) -> list[KeyTimeSlice]:
-    """Return the time slices of a row key."""
+    """Return the time slices among the parts of a row key."""
     found = []
     for at, part in enumerate(key.parts):
         if part.time_remainder is None:
@@ -353,7 +357,7 @@ def find_time_slices(key: Key) -> list[KeyTimeSlice]:
 
 
 def _find_images(part: Part, bounds: Bounds) -> Images:
-    """Return the bytes that a part can take; the qualifier writes nulls that a key may omit."""
+    """Return the encodings of a part within bounds; a null is written, also at the end."""
     if isinstance(part, NullablePart) and bounds.get(part.field_name) in (
         Equal(None),
         OneOf((None,)),
@@ -372,7 +376,7 @@ def _estimate_mean_bytes(field: Field, part: Part, value_size: ValueSize) -> flo
 
 
 def _find_next_prefix(prefix: bytes) -> bytes:
-    """Return the first byte string after all with a prefix; b"" if there is none.
+    """Return the first byte string after all that start with a prefix; b"" if there is none.
 
     >>> _find_next_prefix(b"a"), _find_next_prefix(b"a\\xff"), _find_next_prefix(b"\\xff")
     (b'b', b'b', b'')

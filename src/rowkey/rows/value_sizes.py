@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
 
 DEFAULT_TEXT_BYTES = 16
-"""Taken for the mean of a text of which nothing is known, and said so where it matters."""
+"""Assumed mean bytes of a text of which nothing is known; reports name the assumption."""
 
 
 def estimate_mean_bytes(field: Field, facts: FieldFacts | None) -> float:
-    """Return the mean bytes of a field's value: measured, declared, or from its type."""
+    """Return the mean bytes of a field's values: measured, declared, or from its type."""
     if facts is not None and facts.mean_bytes is not None:
         return facts.mean_bytes
     if field.declaration.mean_bytes is not None:
         return field.declaration.mean_bytes
-    return estimate_plain_bytes(field.type)
+    return _estimate_type_bytes(field.type)
 
 
-def estimate_plain_bytes(field_type: FieldType) -> float:
-    """Return the bytes of a value of a type: its width, or an estimate for text and bytes."""
+def _estimate_type_bytes(field_type: FieldType) -> float:
+    """Return the mean bytes of a value by its type: its width, or an estimate for text."""
     framing = field_type.build_plain_codec().framing
     if framing.max_bytes is None:
         return float(max(framing.min_bytes, DEFAULT_TEXT_BYTES))

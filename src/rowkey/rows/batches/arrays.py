@@ -21,10 +21,10 @@ MAX_INT32_OFFSET = (1 << 31) - 1
 
 
 def build_binary_array(pieces: ByteColumn, valid: BoolArray | None = None) -> pa.Array:
-    """Return an Arrow binary array from pieces.
+    """Return an Arrow binary array from byte strings, with null in the rows that have none.
 
     Args:
-        pieces: the bytes, one for each row that is valid.
+        pieces: the byte strings, one for each row that is valid.
         valid: which rows have bytes; None if all have. The others are null.
     """
     packed = pieces.to_sliced().to_packed()
@@ -59,13 +59,13 @@ def to_byte_column(array: pa.Array) -> SlicedByteColumn:
     return SlicedByteColumn(raw[: at[-1]], at[:-1], np.diff(at))
 
 
-def to_plain_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return the values as one contiguous array of variable width, without dictionary or views."""
+def to_contiguous_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return an Arrow column as one array of variable width, without dictionary or views."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return to_plain_array(array.dictionary_decode())
+        return to_contiguous_array(array.dictionary_decode())
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
         return array.cast(pa.binary())
     return array.cast(pa.string()) if pa.types.is_string_view(kind) else array
@@ -77,30 +77,38 @@ def find_column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
     Raises:
         RowError: several columns have the name.
     """
-    found = batch.schema.get_all_field_indices(name)
-    if len(found) > 1:
-        raise RowError(name, f"{len(found)} columns of the batch have this name", "one")
-    return batch.column(found[0]) if found else None
+    indexes = batch.schema.get_all_field_indices(name)
+    if len(indexes) > 1:
+        what, remedy = f"{len(indexes)} columns of the batch have this name", "Rename the others."
+        raise RowError(name, what, "one column", remedy)
+    return batch.column(indexes[0]) if indexes else None
+
+
+def build_missing_column_error(name: str, batch: pa.RecordBatch) -> RowError:
+    """Return the error of a batch that lacks the column of a field which every row needs."""
+    names = ", ".join(batch.schema.names[:12]) or "no columns"
+    what = f"the batch has no such column; it has {names}"
+    return RowError(name, what, remedy=f"Add a column {name} to the batch.")
 
 
 def refuse_nulls(name: str, valid: BoolArray) -> None:
     """Raise if a column of a field that is not nullable contains a null.
 
     Raises:
-        RowError: there is one.
+        RowError: there is a null.
     """
     if not valid.all():
         row = int(np.argmin(valid))
         remedy = "Declare the field nullable, or leave the row out."
-        raise RowError(name, f"row {row} has no value", remedy=remedy)
+        raise RowError(name, f"the value of row {row} is missing", remedy=remedy)
 
 
 def scatter_values(values: pa.Array, at: IntArray, count: int) -> pa.Array:
-    """Return a column with the values at the given rows, and null in all others.
+    """Return a column with values in some rows and null in all others.
 
     Args:
         values: some values.
-        at: the row of each, ascending and distinct.
+        at: the row of each value, ascending and distinct.
         count: rows of the column.
     """
     if len(values) == count:

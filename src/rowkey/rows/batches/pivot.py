@@ -20,7 +20,7 @@ from rowkey.rows.batches.arrays import (
     IntArray,
     find_column,
     scatter_values,
-    to_plain_array,
+    to_contiguous_array,
 )
 from rowkey.rows.batches.shared_rows import split_events
 
@@ -35,18 +35,18 @@ CELL_COLUMNS = ("row", "family", "qualifier", "timestamp", "value")
 
 @dataclass(frozen=True)
 class EventCells:
-    """Cells with the row and the event of each.
+    """Cells in Arrow columns, with the row and the event that each belongs to.
 
     Args:
         keys: the row keys, one for each physical row.
         row_indexes: for each cell its row.
         event_indexes: for each cell its event; events of a row follow each other.
-        event_count: how many there are.
+        event_count: how many events there are.
         families: the family of each cell.
-        column_names: the qualifier of each, without what opens it.
-        timestamps: the timestamp of each.
-        values: the value of each.
-        prefix_columns: columns of what opens the qualifiers, for each cell.
+        column_names: the qualifier of each cell, without the prefix of its event.
+        timestamps: the timestamp of each cell.
+        values: the value of each cell.
+        prefix_columns: the fields in the prefix of each cell's qualifier, by name.
     """
 
     keys: pa.Array
@@ -78,11 +78,11 @@ class EventCells:
 
 @dataclass(frozen=True, slots=True)
 class SlotCells:
-    """The cells of one slot: the newest of each event.
+    """The cells of one column of the layout: the newest of each event.
 
     Args:
-        cell_indexes: which cells.
-        event_indexes: the event of each, ascending and distinct.
+        cell_indexes: the indexes of the cells.
+        event_indexes: the event of each cell, ascending and distinct.
     """
 
     cell_indexes: IntArray
@@ -92,31 +92,32 @@ class SlotCells:
 def decode_event_columns(
     layout: Layout, cells: pa.RecordBatch, fields: Sequence[str] | None
 ) -> pa.RecordBatch:
-    """Return the events of many rows; see `Layout.decode_batch`."""
+    """Return the events in the cells of many rows as Arrow columns of fields."""
     wanted = list(layout.fields) if fields is None else list(fields)
     for name in wanted:
         if name not in layout.fields:
             known = ", ".join(list(layout.fields)[:12])
-            raise RowError(name, "the design has no such field", known)
-    given = [_read_cell_column(cells, name) for name in CELL_COLUMNS]
+            raise RowError(name, "the design has no such field", f"one of {known}")
+    cell_columns = [_read_cell_column(cells, name) for name in CELL_COLUMNS]
     try:
-        found = _decode_fields(layout, _build_event_cells(given), frozenset(wanted))
+        columns = _decode_fields(layout, _build_event_cells(cell_columns), frozenset(wanted))
     except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
-        _raise_first_mistake(layout, given)
+        _raise_first_mistake(layout, cell_columns)
         raise
-    return pa.RecordBatch.from_arrays([found[name] for name in wanted], names=wanted)
+    return pa.RecordBatch.from_arrays([columns[name] for name in wanted], names=wanted)
 
 
 def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
-    """Return one column of the cells."""
+    """Return one of the columns `row`, `family`, `qualifier`, `timestamp` and `value` of cells."""
     column = find_column(cells, name)
     if column is None:
-        raise RowError(name, "the cells have no such column", ", ".join(CELL_COLUMNS))
-    return to_plain_array(column)
+        what = "the batch of cells has no such column"
+        raise RowError(name, what, f"the columns {', '.join(CELL_COLUMNS)}")
+    return to_contiguous_array(column)
 
 
 def _build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
-    """Return the cells with a number for the event of each."""
+    """Return the cells with the index of their row, which is also that of their only event."""
     row, family, qualifier, timestamp, value = cell_columns
     count = len(row)
     begins = np.ones(count, np.bool_)
@@ -132,7 +133,7 @@ def _build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
 def _decode_fields(
     layout: Layout, table: EventCells, field_names: frozenset[str]
 ) -> dict[str, pa.Array]:
-    """Return the wanted fields of all events as columns."""
+    """Return some fields of all events as Arrow columns, from keys, qualifiers and cells."""
     decoded = layout.key.decode_batch(table.keys)
     if layout.qualifier_prefix is not None:
         table = split_events(layout.qualifier_prefix, layout.key, table)
@@ -169,7 +170,7 @@ def _decode_fields(
 
 
 def _select_slot_cells(slots: Sequence[CellSlot], table: EventCells) -> list[SlotCells]:
-    """Return the cells of each slot, in the order of the slots."""
+    """Return the newest cells of each column of the layout, in the order of the columns."""
     of_family: dict[str, pa.Array] = {}
     found = []
     for slot in slots:
@@ -194,7 +195,7 @@ def _decode_cell_fields(
     number: IntArray,
     field_names: frozenset[str],
 ) -> dict[str, pa.Array]:
-    """Return the wanted fields that are stored in cells."""
+    """Return some of the fields that are stored in cell values as Arrow columns."""
     count = int(number[-1]) + 1 if len(number) else 0
     found: dict[str, pa.Array] = {}
     for slot, one in zip(layout.slots, filled, strict=True):
@@ -207,7 +208,7 @@ def _decode_cell_fields(
 
 
 def _raise_first_mistake(layout: Layout, cell_columns: Sequence[pa.Array]) -> None:
-    """Decode row by row to raise the same error as `Layout.decode_events`.
+    """Decode row by row, to raise the error of the first row that cannot be decoded.
 
     Raises:
         RowError: a row cannot be read.

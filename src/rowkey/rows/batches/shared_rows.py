@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
 
 def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells) -> EventCells:
-    """Return the cells with a number for each event, without cells of no event.
+    """Return cells of rows that several events share, with the index of each cell's event.
+
+    Cells that belong to no event are left out.
 
     Args:
-        qualifier_prefix: what opens the qualifiers.
+        qualifier_prefix: the codec of the fields at the start of each qualifier.
         key: the row key.
-        table: cells whose `names` are whole qualifiers.
+        table: cells whose `column_names` are whole qualifiers.
 
     Raises:
-        RowError: a row key is none of the design.
+        RowError: a row key cannot be decoded by the design.
     """
     starts = _find_slice_starts(qualifier_prefix, key, table.keys)
     table, found = _filter_readable(qualifier_prefix, table)
@@ -52,13 +54,13 @@ def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells)
 
 
 def _number_events(table: EventCells) -> EventCells:
-    """Return the cells with event numbers that ascend by row and prefix."""
+    """Return the cells with the index of each cell's event, ascending by row and prefix."""
     rest = dict(table.prefix_columns)
-    coded = rest.pop(COLUMN_NAME_FIELD).dictionary_encode()
-    order = pc.array_sort_indices(coded.dictionary).to_numpy()
+    prefixes = rest.pop(COLUMN_NAME_FIELD).dictionary_encode()
+    order = pc.array_sort_indices(prefixes.dictionary).to_numpy()
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    codes = coded.indices.to_numpy().astype(np.intp)
+    codes = prefixes.indices.to_numpy().astype(np.intp)
     place = table.row_indexes * max(len(order), 1) + rank[codes]
     distinct, event_of = np.unique(place, return_inverse=True)
     return replace(table, event_indexes=event_of, event_count=len(distinct), prefix_columns=rest)
@@ -77,19 +79,19 @@ def _slice_prefixes(qualifiers: pa.Array, names: pa.Array) -> pa.Array:
 def _filter_readable(
     qualifier_prefix: QualifierPrefix, table: EventCells
 ) -> tuple[EventCells, pa.RecordBatch]:
-    """Return the cells with valid qualifiers, and the fields in these qualifiers."""
+    """Return the cells whose qualifiers can be decoded, and the fields in these qualifiers."""
     try:
         return table, qualifier_prefix.decode_batch(table.column_names)
     except RowError:
-        coded = table.column_names.dictionary_encode()
-        readable = [_is_readable(qualifier_prefix, one) for one in coded.dictionary.to_pylist()]
-        kept = np.array(readable, np.bool_)[coded.indices.to_numpy()]
-        table = table.filter_cells(kept)
+        names = table.column_names.dictionary_encode()
+        readable = [_is_readable(qualifier_prefix, one) for one in names.dictionary.to_pylist()]
+        is_kept = np.array(readable, np.bool_)[names.indices.to_numpy()]
+        table = table.filter_cells(is_kept)
         return table, qualifier_prefix.decode_batch(table.column_names)
 
 
 def _is_readable(qualifier_prefix: QualifierPrefix, qualifier: bytes) -> bool:
-    """Return whether a qualifier can be decoded."""
+    """Return whether the design can decode a qualifier."""
     try:
         qualifier_prefix.key.decode(qualifier)
     except RowError:
@@ -100,7 +102,7 @@ def _is_readable(qualifier_prefix: QualifierPrefix, qualifier: bytes) -> bool:
 def _find_slice_starts(
     qualifier_prefix: QualifierPrefix, key: Key, keys: pa.Array
 ) -> list[list[int | None]]:
-    """Return the starts of each time slice, with one list for each row."""
+    """Return the start of each time slice in each row key: a list of rows for each slice."""
     if not qualifier_prefix.slices:
         return []
     try:

@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 class ColumnPlacement(Placement):
     """A cell for one field, with the field's name as its qualifier unless `qualifier` is given.
 
-    It holds the value's own bytes: text in UTF-8, numbers big-endian as wide as their type.
+    Its value has the field's own bytes: text in UTF-8, numbers big-endian as wide as their type.
     """
 
     name = "column"
 
     @classmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return whether a field is stored in a column, which is the default."""
         return declaration.at is None and declaration.pack is None
 
     @classmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
+        """Yield the expected cell of each field."""
         for field in fields:
             yield CellEstimate(
                 field.declaration.family or family,
@@ -45,12 +47,13 @@ class ColumnPlacement(Placement):
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
+        """Yield the column of each field, with its codec."""
         for field in fields:
             yield _ColumnSlot(field, field.declaration.family or family, _find_qualifier(field))
 
 
 class _ColumnSlot(CellSlot):
-    """The cell of one field."""
+    """The column of one field."""
 
     def __init__(self, field: Field, family: str, qualifier: bytes) -> None:
         super().__init__(family, qualifier, (field,), optional=field.nullable)
@@ -58,6 +61,7 @@ class _ColumnSlot(CellSlot):
         self.codec = ColumnCodec(field)
 
     def compile_writer(self) -> SlotWriter:
+        """Return a function that encodes the field of a row as the cell's value."""
         field, name, encode = self.field, self.field.name, self.codec.encode
         keep = CellAction.KEEP
 
@@ -82,6 +86,7 @@ class _ColumnSlot(CellSlot):
         return write_integer
 
     def compile_reader(self) -> SlotReader:
+        """Return a function that decodes the cell's value and adds it to an event."""
         name, read = self.field.name, self.codec.decode
 
         def add(value: bytes, event: dict[str, Any]) -> None:
@@ -90,12 +95,14 @@ class _ColumnSlot(CellSlot):
         return add
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Return the cell's value for each row of a batch; None if the field has no column."""
         from rowkey.rows.batches.arrays import find_column
 
         array = find_column(batch, self.field.name)
         return None if array is None else self.codec.encode_batch(array)
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
+        """Return the field in many cells as an Arrow column, if it is asked for."""
         if self.field.name not in field_names:
             return {}
         return {self.field.name: self.codec.decode_batch(values)}

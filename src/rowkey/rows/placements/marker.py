@@ -26,16 +26,19 @@ class MarkerPlacement(Placement):
 
     @classmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return False: no field is stored in a marker."""
         return False
 
     @classmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
+        """Yield the empty cell that every event has."""
         yield CellEstimate(family, b"", (), 0.0, optional=False)
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
+        """Yield the column of the empty cell."""
         yield _MarkerSlot(family, b"", (), optional=False)
 
 
@@ -43,21 +46,26 @@ class _MarkerSlot(CellSlot):
     """The empty cell that shows that an event exists."""
 
     def compile_writer(self) -> SlotWriter:
+        """Return a function that gives the empty value for every row."""
         return _write_marker
 
     def compile_reader(self) -> SlotReader:
+        """Return a function that adds nothing to an event."""
         return _read_marker
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Return an empty value for each row of a batch."""
         import pyarrow as pa
 
         return pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
+        """Return no column: a marker has no field."""
         return {}
 
 
 def _write_marker(_row: Row) -> bytes:
+    """Return the empty value of a marker."""
     return b""
 
 

@@ -24,39 +24,42 @@ if TYPE_CHECKING:
 class PackedPlacement(Placement):
     """One cell for several fields: its key and overhead are stored once.
 
-    It is written whole. How often such a cell is written is told as if its fields were absent
-    independently.
+    A write replaces the whole cell. The share of events that write it is estimated as if its fields
+    were absent independently of each other.
     """
 
     name = "packed"
 
     @classmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return whether a field declares the `pack` option."""
         return declaration.pack is not None
 
     @classmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
+        """Yield the expected packed cells, each of the fields with the same `pack` option."""
         for where, label, together in _group_by_cell(fields, family):
             names = tuple(field.name for field in together)
-            held = [value_sizes[name] for name in names]
-            share = 1 - prod(1 - width.present_share for width in held)
-            qualifier, used = parse_pack_label(label)
-            labels = [used.estimate_label_bytes(n, field) for n, field in enumerate(together)]
-            size = sum(
-                (width.mean_bytes + more) * width.present_share
-                for width, more in zip(held, labels, strict=True)
+            sizes = [value_sizes[name] for name in names]
+            share = 1 - prod(1 - size.present_share for size in sizes)
+            qualifier, pack_format = parse_pack_label(label)
+            labels = [pack_format.estimate_label_bytes(n, f) for n, f in enumerate(together)]
+            body_bytes = sum(
+                (size.mean_bytes + label_bytes) * size.present_share
+                for size, label_bytes in zip(sizes, labels, strict=True)
             )
             optional = all(field.nullable for field in together)
-            head = used.estimate_header_bytes(
-                sum(width.present_share for width in held) / share if share else 0.0
+            header_bytes = pack_format.estimate_header_bytes(
+                sum(size.present_share for size in sizes) / share if share else 0.0
             )
-            mean = head + size / share if share else float(head)
+            mean = header_bytes + body_bytes / share if share else float(header_bytes)
             yield CellEstimate(where, qualifier, names, mean, optional, share)
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
+        """Yield the column of each packed cell, with its codec."""
         for where, label, together in _group_by_cell(fields, family):
             yield _PackedSlot(where, label, together)
 
@@ -65,63 +68,67 @@ class _PackedSlot(CellSlot):
     """The cell of several fields."""
 
     def __init__(self, family: str, label: str, fields: Sequence[Field]) -> None:
-        qualifier, make = parse_pack_label(label)
+        qualifier, pack_format = parse_pack_label(label)
         optional = all(field.nullable for field in fields)
         super().__init__(family, qualifier, tuple(fields), optional=optional)
-        self.pack_format = make(fields)
+        self.pack_format = pack_format(fields)
         self.required_names = frozenset(field.name for field in fields if not field.nullable)
 
     @property
     def encoding_name(self) -> str:
+        """The name of the class that packs the values."""
         return type(self.pack_format).__name__
 
     def compile_writer(self) -> SlotWriter:
+        """Return a function that encodes the fields of a row as one packed value."""
         names = frozenset(self.field_names)
         numbered = [(number, field.name, field) for number, field in enumerate(self.fields)]
         pack, required = self.pack_format.pack, self.required_names
 
         def pack_value(row: Row) -> CellValue:
-            given = row.keys()
-            if names.isdisjoint(given):
+            if names.isdisjoint(row.keys()):
                 return CellAction.KEEP
-            held = {}
+            internal_values = {}
             for number, name, field in numbered:
                 value = row.get(name)
                 if value is not None:
-                    held[number] = field.to_internal(value)
+                    internal_values[number] = field.to_internal(value)
                 elif name in required:
                     raise self._build_missing_fields_error(row)
-            return pack(held) if held else None
+            return pack(internal_values) if internal_values else None
 
         return pack_value
 
     def _build_missing_fields_error(self, row: Row) -> RowError:
-        """Return the error of a row that has only some of the fields the cell needs."""
+        """Return the error of a row that gives only some required fields of a packed cell."""
         lost = [
             name
             for name in self.field_names
             if name in self.required_names and row.get(name) is None
         ]
         given = [name for name in self.field_names if row.get(name) is not None]
-        what = f"{', '.join(given) or 'a null'} is given without {', '.join(lost)}"
-        remedy = "The packed cell is written whole: give them too."
+        missing = ", ".join(lost)
+        what = f"{', '.join(given) or 'a null'} is given without {missing}"
+        remedy = f"Give {missing} too: a packed cell is written whole."
         return RowError(self.title, what, remedy=remedy)
 
     def compile_reader(self) -> SlotReader:
+        """Return a function that unpacks the cell's value and adds its fields to an event."""
         unpack = self.pack_format.unpack
         readers = [
             (number, f.name, compile_packed_reader(f)) for number, f in enumerate(self.fields)
         ]
 
         def add(value: bytes, event: dict[str, Any]) -> None:
-            found = unpack(value)
+            unpacked = unpack(value)
             for number, name, read in readers:
-                given = found.get(number)
-                event[name] = None if given is None else read(given)
+                stored = unpacked.get(number)
+                event[name] = None if stored is None else read(stored)
 
         return add
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Return the packed value of each row of a batch; None if no field has a column."""
         import pyarrow as pa
 
         from rowkey.rows.batches.arrays import find_column
@@ -139,30 +146,31 @@ class _PackedSlot(CellSlot):
             if name not in lists or None in lists[name]:
                 at = lists[name].index(None) if name in lists else 0
                 raise self._build_missing_fields_error(
-                    {one: held[at] for one, held in lists.items() if held}
+                    {field: values[at] for field, values in lists.items() if values}
                 )
         order = [numbers[name] for name in lists]
         packed = []
         for values in zip(*lists.values(), strict=True):
-            held = {n: v for n, v in zip(order, values, strict=True) if v is not None}
-            packed.append(pack(held) if held else None)
+            present = {n: v for n, v in zip(order, values, strict=True) if v is not None}
+            packed.append(pack(present) if present else None)
         return pa.array(packed, pa.binary())
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
+        """Return some fields of many packed cells as Arrow columns."""
         unpack = self.pack_format.unpack
-        found = [unpack(value) for value in values.to_pylist()]
+        unpacked = [unpack(value) for value in values.to_pylist()]
         columns = {}
         for number, field in enumerate(self.fields):
             if field.name in field_names:
                 read = compile_packed_reader(field)
-                given = [one.get(number) for one in found]
-                listed = [None if value is None else read(value) for value in given]
-                columns[field.name] = build_arrow_column(field.type, listed)
+                stored = (one.get(number) for one in unpacked)
+                column = [None if value is None else read(value) for value in stored]
+                columns[field.name] = build_arrow_column(field.type, column)
         return columns
 
 
 def _group_by_cell(fields: Sequence[Field], family: str) -> Iterator[tuple[str, str, list[Field]]]:
-    """Return family, label and fields of each packed cell, with fields in declared order."""
+    """Yield family, `pack` option and fields of each packed cell, fields in declared order."""
 
     def cell(field: Field) -> tuple[str, str]:
         return field.declaration.family or family, field.declaration.pack or ""

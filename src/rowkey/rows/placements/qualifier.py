@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class QualifierPlacement(Placement):
     """At the start of each qualifier of the event: many events share one wide row.
 
-    A value stands there in the default encoding it would have in a key, text with its end, so that
+    A value has the default encoding that it would have in a key, text with its terminator, so that
     no two events have the same bytes.
     """
 
@@ -26,20 +26,24 @@ class QualifierPlacement(Placement):
 
     @classmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return whether a field declares `at = "qualifier"`."""
         return declaration.at == "qualifier"
 
     @classmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
+        """Return no cells: the fields are in the qualifiers of other cells."""
         return iter(())
 
     @classmethod
     def estimate_qualifier_bytes(
         cls, fields: Sequence[Field], value_sizes: Mapping[str, ValueSize]
     ) -> float:
+        """Return the mean bytes that the fields add to each qualifier."""
         return QualifierPrefix((), fields).estimate_mean_bytes(value_sizes)
 
     @classmethod
     def select_qualifier_fields(cls, fields: Sequence[Field]) -> tuple[Field, ...]:
+        """Return all fields of this placement, in their order in the qualifier."""
         return tuple(fields)

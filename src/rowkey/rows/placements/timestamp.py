@@ -22,14 +22,17 @@ class TimestampPlacement(Placement):
 
     @classmethod
     def can_hold(cls, declaration: FieldDeclaration) -> bool:
+        """Return whether a field declares `at = "timestamp"`."""
         return declaration.at == "timestamp"
 
     @classmethod
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
+        """Return no cells: the field is in the timestamps of other cells."""
         return iter(())
 
     @classmethod
     def build_timestamps(cls, fields: Sequence[Field]) -> Iterator[CellTimestamp]:
+        """Yield the codec of the field that is stored in cell timestamps."""
         return map(CellTimestamp, fields)
