@@ -172,11 +172,11 @@ def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> N
     (table / name).parent.mkdir(exist_ok=True)
     (table / name).write_text("mine")
     first = name.split("/", maxsplit=1)[0]
-    with pytest.raises(Unavailable, match=f"it holds {first}, which is not of rowkey"):
+    with pytest.raises(Unavailable, match=f"rowkey did not write these files .*: {first}"):
         drop_table("logs", URL)
     done = run("drop", "logs", "--yes", "logs", *ON)
     assert 4 == done.code
-    assert f"it holds {first}, which is not of rowkey" in done.err
+    assert f"rowkey did not write these files in the table's directory: {first}" in done.err
     assert "mine" == (table / name).read_text()
     assert len(ROWS) == count_rows()
 
@@ -236,7 +236,7 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
     table.mkdir(parents=True)
     (table / "20240101.log").write_text("mine")
     (table / "CURRENT").write_text("my current work")
-    with pytest.raises(Unavailable, match=r"it holds something else: 20240101\.log, CURRENT"):
+    with pytest.raises(Unavailable, match=r"new table is taken: 20240101\.log, CURRENT"):
         open_design()
     assert 4 == run("create", "logs.toml", *ON).code
     with pytest.raises(InvalidArgument, match="there is no table logs"):

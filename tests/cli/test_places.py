@@ -39,7 +39,7 @@ def test_a_directory_that_another_process_has_is_told(things: Path, words: list[
     del things
     with open_engine("rocks:data"):
         done = run(*words, *ON)
-    line = "rowkey: data: it is open already, in this or another process; expected one process at "
+    line = "rowkey: data: the directory is open already, in this or another process; expected "
     assert (4, "") == (done.code, done.out)
     assert done.err.startswith(line)
     assert 1 == done.err.count("\n")
@@ -73,7 +73,7 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
     Path("taken").write_text("")
     done = run(*words, "--on", "rocks:taken/data")
     assert (4, "") == (done.code, done.out)
-    assert "rowkey: taken/data: it cannot be used: " in done.err
+    assert "rowkey: taken/data: the directory cannot be used: " in done.err
     assert os.strerror(errno.ENOTDIR) in done.err
 
 
@@ -82,16 +82,19 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
     [
         (
             "cassandra://zk1:2181/hbase",
-            "url: no engine is called 'cassandra'; expected hbase:... or ",
+            "url: no storage engine is called 'cassandra'; expected hbase:... or ",
         ),
         ("hbase://zk1:70000/hbase", "url.hosts[0]: '70000' is not a port; expected 1..65535."),
         ("hbase://", "url.hosts[0]: the host is empty"),
         ("roks:data", "Did you mean rocks?"),
         ("data", "url: 'data' has no scheme"),
-        ("rocks:", "url: rocks: names no directory; expected rocks:PATH"),
-        ("rocks:other", "rocks:other: there is no such place, and no table. Create one first"),
-        ("rocks:a\0b", "url: 'a\\x00b' holds a character that no path has; expected rocks:PATH"),
-        ("rocks:\ud800", "url: '\\ud800' holds a character that no path has"),
+        ("rocks:", "url: the URL rocks: names no directory; expected rocks:PATH"),
+        ("rocks:other", "rocks:other: no table is stored at this URL. Check the URL, or create"),
+        (
+            "rocks:a\0b",
+            "url: 'a\\x00b' contains a character that no path can have; expected rocks:PATH",
+        ),
+        ("rocks:\ud800", "url: '\\ud800' contains a character that no path can have"),
         ("memory:", "there is no table things"),
         ("x" * 10**6, "has no scheme"),
     ],
@@ -150,8 +153,9 @@ READING = [words for words in VERBS if words[0] != "create"]
 def test_a_directory_that_is_not_there_is_not_made(things: Path, words: list[str]) -> None:
     """Who asks for a table of it is told, and nothing is left behind."""
     done = run(*words, "--on", "rocks:other/data")
-    line = "rowkey: rocks:other/data: there is no such place, and no table. Create one first: "
-    assert (2, "", f"{line}rowkey create.\n") == (done.code, done.out, done.err)
+    line = "rowkey: rocks:other/data: no table is stored at this URL. Check the URL, or create a "
+    remedy = "table: rowkey create DESIGN --on rocks:other/data."
+    assert (2, "", f"{line}{remedy}\n") == (done.code, done.out, done.err)
     assert not (things / "other").exists()
 
 

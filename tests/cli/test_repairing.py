@@ -79,9 +79,8 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
         "nothing was changed; --yes repairs the tables and cuts damaged logs at the damage\n",
     ) == (asked.code, asked.err)
     assert asked.out.startswith("things: damaged; ")
-    assert (
-        f"{log.relative_to(Path.cwd())}: it is damaged at byte {told_at(asked.out):,}" in asked.out
-    )
+    problem = f"the log is damaged at byte {told_at(asked.out):,}"
+    assert f"{log.relative_to(Path.cwd())}: {problem}" in asked.out
     assert before == all_bytes(Path("data"))
     done = run("repair", "rocks:data", "--yes")
     assert (1, "") == (done.code, done.err)
@@ -292,7 +291,7 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
         (("verify", "--on", "memory:"), "expected rocks:PATH"),
         (("repair", "data"), "url: 'data' has no scheme"),
         (("repair", "rocks:"), "rocks: names no directory"),
-        (("repair", "rocks:none"), "rocks:none: there is no such place, and no table."),
+        (("repair", "rocks:none"), "rocks:none: no table is stored at this URL."),
         (("verify", "none", *ON), "rocks:data: there is no table none; expected things."),
         (("repair", "rocks:data", "--into", "memory:"), "'memory:' is of another kind"),
     ],
@@ -315,4 +314,4 @@ def test_a_place_in_use_is_not_mended(things: Path) -> None:
         for words in (("repair", "rocks:data", "--yes"), ("verify", *ON)):
             done = run(*words)
             assert (4, "") == (done.code, done.out)
-            assert "it is open already" in done.err
+            assert "the directory is open already" in done.err

@@ -73,7 +73,7 @@ def test_every_change_after_a_jump_is_seen(
     found = [one for one in caplog.messages if "behind the last change" in one]
     # A table in memory has one clock as long as the process lives, one on disk for each opening.
     assert 1 + (way == "between openings" and url.startswith("rocks:")) == len(found)
-    assert all(one.startswith("t: the clock is ") for one in found)
+    assert all(one.startswith("table t: the clock of this machine is ") for one in found)
 
 
 @pytest.mark.parametrize("way", WAYS)

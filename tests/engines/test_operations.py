@@ -71,7 +71,7 @@ def test_an_operation_that_a_store_lacks_is_not_supported(operation: str) -> Non
     """An operation that a store does not override raises NotSupported with its name."""
     with open_engine("memory:") as engine:
         store = SmallStore(engine.create_table(TableSpec("t", (Family("d"),))))
-        with pytest.raises(NotSupported, match=f"SmallStore cannot .*{operation}"):
+        with pytest.raises(NotSupported, match=f"the engine of SmallStore cannot .*{operation}"):
             OPERATIONS[operation](store)
 
 

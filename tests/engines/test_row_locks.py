@@ -283,9 +283,14 @@ def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None
     """A thread that waits too long gets an error with the locked row, and leaves no request."""
     first = Holder(locks, [b"row"], [], holders).wait_until_locked()
     locks.timeout_s = 0.01
-    problem = "row 726f77: not free within 0.01 s; another thread has it locked"
+    problem = (
+        "row 0x726f77: the row could not be locked within 0.01 s: another thread holds its lock"
+    )
     expect_timeout(locks, [b"a", b"row", b"z"], problem)
-    problem = "all rows: not free within 0.01 s; another thread has a row locked"
+    problem = (
+        "all rows: the rows could not be locked within 0.01 s: another thread holds the lock of "
+        "a row"
+    )
     expect_timeout(locks, None, problem)
     first.released.set()
     first.join(10)
@@ -300,10 +305,14 @@ def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> Non
     batch = Holder(locks, [b"a", b"b"], [], holders)
     wait_for_waiting(locks, 1)
     locks.timeout_s = 0.01
-    not_free = "not free within 0.01 s;"
-    expect_timeout(locks, [b"b", b"c"], f"row 62: {not_free} an earlier change waits for it")
-    expect_timeout(locks, [b"a", b"b"], f"row 61: {not_free} another thread has it locked")
-    expect_timeout(locks, None, f"all rows: {not_free} another thread has a row locked")
+    locked = "could not be locked within 0.01 s:"
+    expect_timeout(
+        locks, [b"b", b"c"], f"row 0x62: the row {locked} an earlier change waits for it"
+    )
+    problem = f"row 0x61: the row {locked} another thread holds its lock"
+    expect_timeout(locks, [b"a", b"b"], problem)
+    problem = f"all rows: the rows {locked} another thread holds the lock of a row"
+    expect_timeout(locks, None, problem)
     first.released.set()
     assert batch.acquired.wait(10)
 

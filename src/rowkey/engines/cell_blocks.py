@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,21 @@ def build_block_schema() -> pa.Schema:
     )
 
 
+def check_block_read(rows_per_block: int, *, raw: bool = False) -> None:
+    """Raise InvalidArgument unless a cursor can return its rows as record batches.
+
+    Args:
+        rows_per_block: rows of a record batch, 1 or more.
+        raw: whether the read returns deletes too, for which a record batch has no column.
+    """
+    if raw:
+        what = "record batches cannot show the deletes that a raw read returns"
+        raise InvalidArgument("raw", what, "raw=False", "Iterate over the rows instead.")
+    if rows_per_block < 1:
+        what = f"a record batch cannot have {rows_per_block} rows"
+        raise InvalidArgument("rows", what, "1 or more")
+
+
 def build_blocks(
     rows: Iterable[RowCells], families: Sequence[str], rows_per_block: int = 8192
 ) -> Iterator[pa.RecordBatch]:
@@ -51,8 +67,7 @@ def build_blocks(
 
     Cost: about 0.5 µs a cell.
     """
-    if rows_per_block < 1:
-        raise InvalidArgument("rows", f"{rows_per_block} is too few", "1 or more")
+    check_block_read(rows_per_block)
     return _iterate_blocks(rows, families, rows_per_block)
 
 
@@ -127,19 +142,38 @@ def to_row_cells(blocks: Sequence[CellBlock]) -> list[RowCells]:
     if not blocks:
         return []
     keys = blocks[0].rows
-    if keys.null_count:
-        raise InvalidArgument("rows", f"{keys.null_count:,} of {len(keys):,} are null", "row keys")
-    for block in blocks[1:]:
-        if block.rows is not keys and not block.rows.equals(keys):
-            raise InvalidArgument(
-                "rows", "two blocks name different rows", "the same rows in each block"
-            )
+    check_block_rows(keys, blocks)
     columns = [list(_iterate_cells(block, len(keys))) for block in blocks]
     pieces = zip(*columns, strict=True)
     return [
         RowCells(row, [cell for cell in cells if cell is not None])
         for row, cells in zip(keys.to_pylist(), pieces, strict=True)
     ]
+
+
+def check_block_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
+    """Raise InvalidArgument if a row key is null, or two blocks have different row keys.
+
+    Args:
+        rows: the row keys of the first block, an Arrow array.
+        blocks: all blocks of one call.
+    """
+    if rows.null_count:
+        what = f"{rows.null_count:,} of {len(rows):,} row keys are null"
+        raise InvalidArgument("rows", what, "a key for each row", "Leave out the rows without one.")
+    first_rows = blocks[0].rows
+    for number, block in enumerate(blocks[1:], 2):
+        if block.rows is not first_rows and not block.rows.equals(first_rows):
+            what = f"block {number} has other row keys than block 1"
+            remedy = "Write blocks with other rows in another call."
+            raise InvalidArgument("rows", what, "the same rows in each block", remedy)
+
+
+def check_row_count(path: str, array: Any, row_count: int) -> None:
+    """Raise InvalidArgument unless an array has as many elements as there are rows."""
+    if len(array) != row_count:
+        what = f"the array has {len(array):,} elements for {pluralize(row_count, 'row')}"
+        raise InvalidArgument(path, what, "one for each row")
 
 
 def _iterate_cells(block: CellBlock, count: int) -> Iterator[Cell | None]:
@@ -155,6 +189,5 @@ def _expand_to_rows(path: str, value: Any, count: int) -> list[Any]:
     """Return a value for each row: one for all, or those of an Arrow or NumPy array."""
     if isinstance(value, bytes | int):
         return [value] * count
-    if len(value) != count:
-        raise InvalidArgument(path, f"{len(value):,} for {count:,} rows", "one a row")
+    check_row_count(path, value, count)
     return list(value.tolist())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.region_counts import OpenRegion
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
-from rowkey.errors import NotSupported
+from rowkey.errors import Closed, NotSupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell, CellBlock, Family, RowCells
     from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.region_counts import RegionRequestCounts
+
+
+def build_closed_cursor_error() -> Closed:
+    """Return the error for reading on from a cursor that was closed, or whose table was."""
+    what = "the cursor or its table was closed while it was read"
+    return Closed("cursor", what, remedy="Open the table again if needed, and repeat the scan.")
 
 
 class Cursor(ABC):
@@ -161,7 +167,8 @@ class Operations:
 
     def _build_unsupported_error(self, operation: str) -> NotSupported:
         """Return the error that the engine does not support an operation."""
-        return NotSupported("engine", f"{type(self).__name__} cannot {operation}")
+        what = f"the engine of {type(self).__name__} cannot {operation}"
+        return NotSupported("engine", what, remedy="Store the table on another engine.")
 
 
 class Store(Reader, Operations):

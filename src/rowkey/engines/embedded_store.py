@@ -26,7 +26,8 @@ from rowkey.engines.ordering.row_clock import TableClock
 from rowkey.engines.region_tracker import SplitLimits
 from rowkey.engines.request_checks import build_views, check_columns, check_selection, check_splits
 from rowkey.engines.requests import TableSpec
-from rowkey.errors import Closed
+from rowkey.errors import Closed, InvalidArgument
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,9 +47,28 @@ STATE_DROPPED: Final = "dropped"
 
 
 def build_closed_error(subject: str, name: str, state: str = STATE_CLOSED) -> Closed:
-    """Return the error of a table or engine that is used after it was closed or dropped."""
-    remedy = "" if state == STATE_DROPPED else "Open it again."
-    return Closed(subject, f"{name} is {state}", remedy=remedy)
+    """Return the error for using a table or an engine after it was closed or dropped."""
+    if state == STATE_DROPPED:
+        return Closed(subject, f"{name} was dropped", remedy=f"Create the {subject} again.")
+    return Closed(subject, f"{name} is closed", remedy=f"Open the {subject} again.")
+
+
+def build_table_exists_error(name: str) -> InvalidArgument:
+    """Return the error for creating a table under a name that is taken."""
+    remedy = "Choose another name, open the existing table, or drop it first."
+    return InvalidArgument("table", f"a table {format_value(name)} exists already", remedy=remedy)
+
+
+def build_missing_table_error(name: str, table_names: Sequence[str]) -> InvalidArgument:
+    """Return the error for opening or dropping a table that does not exist.
+
+    Args:
+        name: the name of the missing table.
+        table_names: the names of the existing tables.
+    """
+    expected = f"one of {', '.join(table_names)}" if table_names else ""
+    remedy = "" if table_names else "Create the table first."
+    return InvalidArgument("table", f"there is no table {format_value(name)}", expected, remedy)
 
 
 class EmbeddedTable(ABC):

@@ -40,22 +40,25 @@ def open_engine(
     []
     >>> open_engine("memori:")
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: url: no engine is called 'memori'; expected hbase:... or ...
+    rowkey.errors.InvalidArgument: url: no storage engine is called 'memori'; expected hbas...
     """
     scheme, colon, location = url.partition(":")
     engines = {engine_class.scheme: engine_class for engine_class in ENGINES.values()}
     if not colon or scheme not in engines:
         problem = (
-            f"no engine is called {format_value(scheme)}"
+            f"no storage engine is called {format_value(scheme)}"
             if colon
             else f"{format_value(url)} has no scheme"
         )
-        remedy = suggest_name(scheme, engines) or "Write memory: to try, rocks:PATH to keep."
+        remedy = (
+            suggest_name(scheme, engines)
+            or "Write memory: to try rowkey, or rocks:PATH to store tables."
+        )
         raise InvalidArgument(
             "url", problem, " or ".join(f"{name}:..." for name in engines), remedy
         )
     engine_class = engines[scheme]
     if not create and not engine_class.is_initialized(location):
-        problem, remedy = "there is no such place, and no table", "Create one first: rowkey create."
-        raise InvalidArgument(url, problem, remedy=remedy)
+        remedy = f"Check the URL, or create a table: rowkey create DESIGN --on {url}."
+        raise InvalidArgument(url, "no table is stored at this URL", remedy=remedy)
     return engine_class.open(location, sync=sync, clock=clock)

@@ -140,7 +140,7 @@ class RegionTracker:
             region = self.locate_row(split_key)
             if split_key in (b"", *self.splits):
                 what = f"a region starts at {format_value(split_key)} already"
-                raise InvalidArgument("at", what, "a key within a region")
+                raise InvalidArgument("split_key", what, "a row key between two region starts")
             splits = self.splits
             self._boundaries = Boundaries((*splits[:region], split_key, *splits[region:]))
             for counts in (self._writes, self._reads, self._sizes):
@@ -230,9 +230,8 @@ class SplitLimits:
         policies = {policy.value: policy for policy in SplitPolicy}
         policy = policies.get(class_name.rpartition(".")[2])
         if policy is None:
-            raise InvalidArgument(
-                "SPLIT_POLICY", f"{format_value(class_name)} is unknown", ", ".join(policies)
-            )
+            what = f"{format_value(class_name)} is not a split policy of HBase"
+            raise InvalidArgument("SPLIT_POLICY", what, f"one of {', '.join(policies)}")
         return cls(
             policy,
             _parse_bytes(attributes, "MAX_FILESIZE", MAX_FILE_SIZE),
@@ -251,5 +250,5 @@ def _parse_bytes(attributes: Mapping[str, str], attribute: str, default: int) ->
         return default
     if not text.isascii() or not text.isdigit() or len(text) > len(str(2**63)):
         problem = f"{format_value(text[:40])} is not a number of bytes"
-        raise InvalidArgument(attribute, problem, "digits")
+        raise InvalidArgument(attribute, problem, f"digits only, as in {default}")
     return int(text)

@@ -17,7 +17,7 @@ from rowkey.cells import (
 from rowkey.engines.region_tracker import SplitLimits
 from rowkey.errors import InvalidArgument, InvalidDesign, NotSupported
 from rowkey.messages import format_value
-from rowkey.regions import Boundaries
+from rowkey.regions import Boundaries, to_string_binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,35 +40,35 @@ def check_selection(selection: CellSelection, families: Mapping[str, Family]) ->
     """
     check_families(selection.columns or (), families)
     if selection.columns is not None and not selection.columns:
-        raise InvalidArgument("columns", "no family is named", "None for all families")
+        remedy = "Name a family, or write columns=None for all families."
+        raise InvalidArgument("columns", "the selection names no family", remedy=remedy)
     _check_number("versions", selection.versions)
     for name, number in (("limit", selection.limit), ("batch", selection.batch)):
         if number is not None:
             _check_number(name, number)
     start, stop = selection.time_range
     if not 0 <= start <= stop <= LATEST:
-        raise InvalidArgument(
-            "time_range", f"{start}..{stop}", f"0..{LATEST}, the greater one last"
-        )
+        what = f"timestamps from {start} to {stop} are not a valid range"
+        raise InvalidArgument("time_range", what, f"a start and a later stop from 0 to {LATEST}")
     first, last = selection.qualifier_range
     if last and last < first:
-        raise InvalidArgument(
-            "qualifiers", f"{first[:40]!r}..{last[:40]!r}", "the greater one last"
-        )
+        what = f"the start {first[:40]!r} is above the stop {last[:40]!r}"
+        raise InvalidArgument("qualifier_range", what, "the lower qualifier first")
     named = any((selection.columns or {}).values())
     if selection.raw and (named or selection.qualifier_range != (b"", b"")):
         raise InvalidArgument(
             "raw",
             "a raw read cannot select columns",
             "whole families",
-            "Filter the cells that it returns.",
+            "Select whole families, and filter the returned cells.",
         )
 
 
 def _check_number(name: str, number: object) -> None:
     """Raise unless this is a positive number that HBase accepts."""
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_VERSIONS:
-        raise InvalidArgument(name, f"{format_value(number)} is out of range", f"1..{MAX_VERSIONS}")
+        what = f"{format_value(number)} is out of range"
+        raise InvalidArgument(name, what, f"a whole number from 1 to {MAX_VERSIONS}")
 
 
 def check_rows(rows: Sequence[bytes]) -> None:
@@ -91,15 +91,16 @@ def check_columns(
     check_row(row)
     check_families([family for family, _ in columns], families)
     if not columns:
-        raise InvalidArgument("columns", "none is named", "1 or more")
+        raise InvalidArgument("columns", "the call names no column", "1 column or more")
     for _, qualifier in columns:
         if not isinstance(qualifier, bytes):
-            what = f"{format_value(qualifier)} is a {type(qualifier).__name__}"
+            what = f"{format_value(qualifier)} is of type {type(qualifier).__name__}"
             raise InvalidArgument("qualifier", what, "bytes")
     if len(set(columns)) < len(columns):
-        raise InvalidArgument(
-            "columns", "one is named twice", "each once", "Add the amounts up first."
-        )
+        family, qualifier = next(column for column in columns if columns.count(column) > 1)
+        what = f"the column {family}:{to_string_binary(qualifier)} is named twice"
+        remedy = "Combine the changes of a column into one."
+        raise InvalidArgument("columns", what, "each column once", remedy)
 
 
 def build_views(
@@ -141,7 +142,7 @@ def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None
     for mistake in find_table_name_mistakes(spec.name):
         raise mistake
     if not spec.families:
-        raise InvalidArgument("families", "a table without families", "1 or more")
+        raise InvalidArgument("families", "the table has no column family", "1 family or more")
     check_family_attributes(spec.families, unsupported_features)
     check_splits(spec.name, spec.splits)
     SplitLimits.from_attributes(spec.attributes)
@@ -163,8 +164,10 @@ def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str])
     """
     check_spec(spec, unsupported_features)
     if spec.name.startswith(RESERVED_NAMESPACES):
-        what = f"{spec.name!r} is in a namespace that is not written, or HBase's own"
-        raise InvalidArgument("table", what, "a name without it, or with one of your own")
+        namespace, _, name = spec.name.partition(":")
+        what = f"{spec.name!r} is in the namespace {namespace}, which HBase reserves"
+        remedy = f"Write {name!r}, or use a namespace of your own."
+        raise InvalidArgument("table", what, remedy=remedy)
 
 
 def check_family_attributes(
@@ -179,9 +182,8 @@ def check_family_attributes(
     names = set()
     for family in families:
         if family.name in names:
-            raise InvalidArgument(
-                "families", f"{format_value(family.name)} is given twice", "each once"
-            )
+            what = f"the family {format_value(family.name)} is declared twice"
+            raise InvalidArgument("families", what, "each family once")
         names.add(family.name)
         values = {key: getattr(family, row.field_name) for key, row in ATTRIBUTES.items()}
         changed = {key: value for key, value in values.items() if value != ATTRIBUTES[key].default}
@@ -189,9 +191,9 @@ def check_family_attributes(
             raise mistake
         for key, reason in unsupported_features.items():
             if changed.get(key):
-                raise NotSupported(
-                    f"families.{family.name}.{key}", f"this engine does not support it: {reason}"
-                )
+                what = f"this engine does not support the attribute: {reason}"
+                remedy = "Remove the attribute, or store the table on HBase."
+                raise NotSupported(f"families.{family.name}.{key}", what, remedy=remedy)
 
 
 def check_splits(table: str, splits: Iterable[bytes]) -> None:
@@ -206,7 +208,6 @@ def check_splits(table: str, splits: Iterable[bytes]) -> None:
         first = problem.mistakes[0]
         raise InvalidArgument(first.path, first.problem, first.expected, first.remedy) from problem
     if boundaries.longest_split_bytes > compute_max_split_bytes(table):
-        allowed = f"1..{compute_max_split_bytes(table):,} bytes beside the table's name"
-        raise InvalidArgument(
-            "splits", f"a key is {boundaries.longest_split_bytes:,} bytes long", allowed
-        )
+        what = f"a split key is {boundaries.longest_split_bytes:,} bytes long"
+        allowed = f"at most {compute_max_split_bytes(table):,} bytes for a table of this name"
+        raise InvalidArgument("splits", what, allowed)

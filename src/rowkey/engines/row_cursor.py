@@ -6,9 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
-from rowkey.engines.cell_blocks import build_blocks
-from rowkey.engines.contract import Cursor
-from rowkey.errors import Closed, InvalidArgument
+from rowkey.engines.cell_blocks import build_blocks, check_block_read
+from rowkey.engines.contract import Cursor, build_closed_cursor_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -48,7 +47,7 @@ class RowCursor(Cursor):
             if piece is None:
                 return
             yield piece
-        raise self._build_closed_error()
+        raise build_closed_cursor_error()
 
     def _iterate_rows(
         self, rows: Iterator[RowCells], limit: int | None, count_read: Callable[[bytes], None]
@@ -65,10 +64,7 @@ class RowCursor(Cursor):
                 yield RowCells(row, cells[start : start + batch])
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        if self._raw:
-            raise InvalidArgument(
-                "raw", "a block has no place for deletes", "a read that is not raw"
-            )
+        check_block_read(rows, raw=self._raw)
         return build_blocks(self._iterate_until_closed(), self._families, rows)
 
     def _iterate_until_closed(self) -> Iterator[RowCells]:
@@ -78,11 +74,7 @@ class RowCursor(Cursor):
             if row is None:
                 return
             yield row
-        raise self._build_closed_error()
-
-    def _build_closed_error(self) -> Closed:
-        """Return the error that the cursor is closed."""
-        return Closed("table", "it was closed while it was read", remedy="Open it again.")
+        raise build_closed_cursor_error()
 
     def close(self) -> None:
         self._closed = True

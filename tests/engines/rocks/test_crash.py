@@ -82,13 +82,17 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
             [sys.executable, "-c", program, url], capture_output=True, text=True, check=False
         )
     assert 1 == second.returncode
-    assert f"rowkey.errors.Unavailable: {tmp_path / 'db'}: it is open already" in second.stderr
+    problem = f"{tmp_path / 'db'}: the directory is open already"
+    assert f"rowkey.errors.Unavailable: {problem}" in second.stderr
     assert float(second.stdout) < 1
 
 
 def test_the_same_process_is_refused_as_well(tmp_path: Path) -> None:
     """A process cannot open a directory twice."""
-    with RocksEngine.open(str(tmp_path)), pytest.raises(Unavailable, match="it is open already"):
+    with (
+        RocksEngine.open(str(tmp_path)),
+        pytest.raises(Unavailable, match="the directory is open already"),
+    ):
         RocksEngine.open(str(tmp_path))
 
 
@@ -96,7 +100,7 @@ def test_a_kill_frees_the_directory(tmp_path: Path) -> None:
     """A directory can be opened as soon as the process that had it open is killed."""
     killing = Killing(tmp_path, seed=6)
     writer = killing.start()
-    with pytest.raises(Unavailable, match="it is open already"):
+    with pytest.raises(Unavailable, match="the directory is open already"):
         RocksEngine.open(str(tmp_path / "db"))
     writer.kill()
     writer.communicate()

@@ -192,7 +192,7 @@ def test_a_loss_of_power_may_take_what_was_not_synced(
     restart_machine(killed / "t")
     with caplog.at_level(logging.WARNING):
         assert [b"%03d" % number for number in range(rows)] == read_rows(killed)
-    assert (rows < WRITTEN) == ("they were not synced, and are lost" in caplog.text)
+    assert (rows < WRITTEN) == ("they were written without sync, and are lost" in caplog.text)
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1])

@@ -276,16 +276,18 @@ def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
     except InvalidEdit as problem:
         told = str(problem)
     _, problems = read_content(content)
-    assert [f"it is damaged: {told}"] * bool(told) == [one.mistake.problem for one in problems]
+    assert [f"the MANIFEST is damaged: {told}"] * bool(told) == [
+        one.mistake.problem for one in problems
+    ]
 
 
 @pytest.mark.parametrize(
     ("record", "problem"),
     [
         (b"\x0b", "the unknown tag 11"),
-        (b"\x02", "it ends within a number"),
-        (b"\x02" + b"\xff" * 10, "a number of more than 64 bits"),
-        (b"\x01\x05abc", "it ends within 5 bytes"),
+        (b"\x02", "a record ends within a number"),
+        (b"\x02" + b"\xff" * 10, "a number has more than 64 bits"),
+        (b"\x01\x05abc", "a record ends within a field of 5 bytes"),
         (b"\x67\x00\x09\x05\x03abc\x03abc\x00\x00\x01", "a key of fewer than 8 bytes"),
     ],
 )

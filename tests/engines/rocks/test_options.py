@@ -62,7 +62,9 @@ def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, wo
     given: dict[str, Any] = {word: codec}
     family = replace(Family("d"), **given)
     with RocksEngine.open(str(tmp_path)) as engine:
-        with pytest.raises(NotSupported, match=rf"families\.d\.{word}: RocksDB has no {codec}"):
+        with pytest.raises(
+            NotSupported, match=rf"families\.d\.{word}: RocksDB does not support the codec {codec}"
+        ):
             engine.create_table(TableSpec("t", (family,)))
         assert [] == engine.list_tables()
 

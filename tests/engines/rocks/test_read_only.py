@@ -117,7 +117,7 @@ def test_a_change_of_what_can_only_be_read_is_refused(
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         rows, spec = read_rows(store), store.spec
-        with pytest.raises(Unavailable, match="it is open for reading only"):
+        with pytest.raises(Unavailable, match="the table is open read-only"):
             change(store)
         assert rows == read_rows(store)
     assert before == state_of(place)

@@ -231,7 +231,7 @@ def test_a_damaged_current_loses_no_log(place: Path) -> None:
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
     assert ids == [*range(LOGGED)]
-    assert ["CURRENT does not tell which MANIFEST counts: it is MANIFEST-000005"] == notes
+    assert ["CURRENT does not name the valid MANIFEST; MANIFEST-000005 was read"] == notes
 
 
 @pytest.mark.parametrize("current", [b"garbage", None], ids=["damaged", "sound"])
@@ -244,8 +244,8 @@ def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
     assert 0.4 * LOGGED < len(ids) < 0.6 * LOGGED
-    assert any(f"{log}: its last " in note for note in notes)
-    assert any(f"{log}: it is damaged at byte" in note for note in notes)
+    assert any(f"{log}: the changes in the last " in note for note in notes)
+    assert any(f"{log}: the log is damaged at byte" in note for note in notes)
 
 
 def spoil_manifest(place: Path) -> None:
@@ -266,8 +266,8 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
     assert 1.4 * LOGGED < len(ids) < 1.6 * LOGGED
-    assert any(f"{log}: it is damaged at byte" in note for note in notes)
-    assert any(f"{log}: its last " in note for note in notes)
+    assert any(f"{log}: the log is damaged at byte" in note for note in notes)
+    assert any(f"{log}: the changes in the last " in note for note in notes)
 
 
 def test_a_family_that_no_file_names_is_told(place: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_family_that_no_file_names_is_told(place: Path) -> None:
     spoil_manifest(place)
     with RocksEngine.open(str(place)) as engine:
         found = engine.examine("t")
-    assert any("no file of the family " in one.mistake.problem for one in found.problems)
+    assert any("all files of the family " in one.mistake.problem for one in found.problems)
     assert [(None, None)] == found.lost_rows
     saved = save(place, place.parent / "b")
     assert (0, [(None, None)]) == (saved.cell_count, list(saved.lost_rows))
@@ -295,7 +295,7 @@ def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
     assert ids == [*range(LOGGED), 10**6]
-    assert any("its MANIFEST cannot be read" in note for note in notes)
+    assert any("the MANIFEST cannot be read" in note for note in notes)
 
 
 def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
@@ -389,7 +389,7 @@ def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> 
         if manifest.families[one.family_id] == META_FAMILY:
             (tmp_path / "a" / "t" / one.name).unlink()
     saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=True)
-    assert any("its description could not be read" in note for note in saved.notes)
+    assert any("the description of the table could not be read" in note for note in saved.notes)
     with RocksEngine.open(str(tmp_path / "b")) as engine:
         engine.open_table("t")
         assert engine._tables["t"].region_tracker.highest_timestamp == 1_234_567

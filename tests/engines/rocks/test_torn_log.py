@@ -114,7 +114,9 @@ def test_twenty_truncations_are_refused(torn: Torn) -> None:
         copy = torn.damaged(torn.content[:length])
         with (
             RocksEngine.open(str(copy)) as engine,
-            pytest.raises(CorruptionError, match=r"it ends before the last [\d,]+ acknowledged"),
+            pytest.raises(
+                CorruptionError, match=r"the log ends before the last [\d,]+ acknowledged"
+            ),
         ):
             engine.open_table("t")
         assert torn.content[:length] == (copy / "t" / torn.log.name).read_bytes()
@@ -222,9 +224,9 @@ def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
 def test_a_log_of_zeros_is_one_that_was_not_written() -> None:
     """A file system may leave zeros where a write was lost; RocksDB takes them for the end."""
     assert find_damage(bytes(100)) is None
-    assert LogDamage(0, "a record of the unknown type 9") == find_damage(
+    assert LogDamage(0, "a record has the unknown type 9") == find_damage(
         bytes(6) + b"\t" + bytes(9)
     )
-    assert LogDamage(0, "a record of 65535 bytes, which leaves its block") == find_damage(
+    assert LogDamage(0, "a record of 65535 bytes crosses the end of its block") == find_damage(
         bytes(4) + b"\xff\xff\1" + bytes(9)
     )

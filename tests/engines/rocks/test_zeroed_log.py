@@ -105,12 +105,12 @@ def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) ->
     (log,) = list_logs(copy / "t")
     begin = record_of(copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK_BYTES))
     zeroed(copy, begin, begin + {"page": 4_096, "block": BLOCK_BYTES}.get(where, HEADER_BYTES))
-    said = f"damaged at byte {begin:,}: a record of the unknown type 0"
+    said = f"damaged at byte {begin:,}: a record has the unknown type 0"
     with pytest.raises(CorruptionError, match=said) as refusal:
         ids(copy)
     assert str(log) == refusal.value.mistake.path
     (found,) = damage(copy)
-    assert f"{log}: it is {said}" in found
+    assert f"{log}: the log is {said}" in found
     mended = repaired(copy)
     assert (log.name, begin) == (mended.log_name, mended.offset)
     assert mended.lost_change_count
@@ -149,7 +149,7 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     zeroed(copy, starts(content)[-5], len(content))
-    with pytest.raises(CorruptionError, match=r"it ends before the last [\d,]+ acknowledged"):
+    with pytest.raises(CorruptionError, match=r"the log ends before the last [\d,]+ acknowledged"):
         ids(copy)
 
 
@@ -159,7 +159,7 @@ def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None
     log = zeroed(copy, begin, begin + HEADER_BYTES)
     (copy / "t" / "CURRENT").write_text("nothing")
     before = log.read_bytes()
-    with pytest.raises(CorruptionError, match="CURRENT: it names no MANIFEST"):
+    with pytest.raises(CorruptionError, match="CURRENT: the file does not name a MANIFEST"):
         repaired(copy)
     assert before == log.read_bytes()
     assert not (copy / "t" / "cut").exists()
@@ -194,4 +194,4 @@ def test_damage_is_the_first_of_all(killed: Path) -> None:
     (log,) = list_logs(killed / "t")
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
-    assert LogDamage(BLOCK_BYTES, "a record of the unknown type 0") == find_damage(broken)
+    assert LogDamage(BLOCK_BYTES, "a record has the unknown type 0") == find_damage(broken)

@@ -63,7 +63,7 @@ def test_no_word_is_empty() -> None:
 @pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
 def test_names_that_create_refuses(name: str) -> None:
     """A table that `create` would not make on a cluster is not made by hand either."""
-    with pytest.raises(InvalidArgument, match="namespace that is not written, or HBase's own"):
+    with pytest.raises(InvalidArgument, match=r"is in the namespace .*, which HBase reserves"):
         build_create_statement(Design(name, "[id]", fields={"id": "u64"}), ())
 
 

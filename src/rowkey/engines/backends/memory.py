@@ -14,14 +14,14 @@ from rowkey.engines.embedded_store import (
     EmbeddedReader,
     EmbeddedStore,
     build_closed_error,
+    build_missing_table_error,
+    build_table_exists_error,
 )
 from rowkey.engines.memory_table import MemoryTable, SortedRows
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_family_attributes, check_rows, check_spec
 from rowkey.engines.requests import NEWEST_CELLS, TableSpec
 from rowkey.engines.row_cursor import RowCursor
-from rowkey.errors import InvalidArgument
-from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -177,7 +177,7 @@ class MemoryEngine(Engine):
     is_persistent = False
     is_shared = False
     unsupported_features: ClassVar[Mapping[str, str]] = {
-        "new_version_behavior": "deletes hide by timestamp here, not by arrival"
+        "new_version_behavior": "a delete hides cells by timestamp, even cells written after it"
     }
 
     def __init__(self, location: str, shared_tables: _SharedTables, clock: Clock) -> None:
@@ -219,9 +219,7 @@ class MemoryEngine(Engine):
         check_spec(spec, self.unsupported_features)
         with self._shared_tables.lock:
             if spec.name in self._shared_tables.tables:
-                raise InvalidArgument(
-                    "table", f"{format_value(spec.name)} is there already", "a new name"
-                )
+                raise build_table_exists_error(spec.name)
             self._shared_tables.tables[spec.name] = MemoryTable(spec, self._clock)
         return self.open_table(spec.name)
 
@@ -235,8 +233,7 @@ class MemoryEngine(Engine):
         self._check_open()
         table = self._shared_tables.tables.get(name)
         if table is None:
-            table_names = ", ".join(self.list_tables()) or "no table, there is none"
-            raise InvalidArgument("table", f"there is no {format_value(name)}", table_names)
+            raise build_missing_table_error(name, self.list_tables())
         return table
 
     def drop_table(self, name: str) -> None:

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey import fork_safety
 from rowkey.durable_files import make_directory, sync_directory
 from rowkey.engines.contract import Engine, Store
-from rowkey.engines.embedded_store import STATE_DROPPED, build_closed_error
+from rowkey.engines.embedded_store import (
+    STATE_DROPPED,
+    build_closed_error,
+    build_missing_table_error,
+    build_table_exists_error,
+)
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
@@ -57,7 +62,7 @@ class RocksEngine(Engine):
     is_shared = False
     is_exclusive = True
     unsupported_features: ClassVar[Mapping[str, str]] = {
-        "new_version_behavior": "deletes hide by timestamp here, not by arrival"
+        "new_version_behavior": "a delete hides cells by timestamp, even cells written after it"
     }
 
     def __init__(
@@ -163,9 +168,8 @@ class RocksEngine(Engine):
         """
         directory = target.get_directory(name)
         if name in target.list_tables():
-            raise InvalidArgument(
-                "table", f"{format_value(name)} is there already", "a place without it"
-            )
+            what = f"the target directory has a table {format_value(name)} already"
+            raise InvalidArgument("target", what, remedy="Save into another directory.")
         try:
             prepare_directory(directory)
         except OSError as problem:
@@ -210,9 +214,7 @@ class RocksEngine(Engine):
             check_codecs(family)
         with self._lock:
             if spec.name in self.list_tables():
-                raise InvalidArgument(
-                    "table", f"{format_value(spec.name)} is there already", "a new name"
-                )
+                raise build_table_exists_error(spec.name)
             directory = self.get_directory(spec.name)
             try:
                 prepare_directory(directory)
@@ -237,10 +239,9 @@ class RocksEngine(Engine):
 
     def _check_table_exists(self, name: str) -> None:
         """Raise if the directory has no such table."""
-        names = self.list_tables()
-        if name not in names:
-            table_names = ", ".join(names) or "no table, there is none"
-            raise InvalidArgument("table", f"there is no {format_value(name)}", table_names)
+        table_names = self.list_tables()
+        if name not in table_names:
+            raise build_missing_table_error(name, table_names)
 
     def drop_table(self, name: str) -> None:
         """Remove a table and its files; a directory that holds anything else is refused.
@@ -294,16 +295,19 @@ def _parse_path(location: str) -> Path:
         InvalidArgument: there is none, or none that a file can have.
     """
     if not location:
-        raise InvalidArgument("url", "rocks: names no directory", "rocks:PATH")
+        remedy = "Write the path of a directory, as in rocks:./data."
+        raise InvalidArgument("url", "the URL rocks: names no directory", "rocks:PATH", remedy)
     try:
-        # The shell's bytes that are no UTF-8 are lone surrogates here, which no catalog can name.
+        # The shell's bytes that are not UTF-8 are lone surrogates here, which no catalog can name.
         is_path = "\0" not in location and bool(location.encode("utf-8") and os.fsencode(location))
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
         bytes_of_shell = any("\udc80" <= sign <= "\udcff" for sign in location)
-        what = "bytes that are no UTF-8" if bytes_of_shell else "a character that no path has"
-        raise InvalidArgument("url", f"{format_value(location)} holds {what}", "rocks:PATH")
+        what = "bytes that are not UTF-8" if bytes_of_shell else "a character that no path can have"
+        remedy = "Rename the directory." if bytes_of_shell else "Remove the character."
+        problem = f"{format_value(location)} contains {what}"
+        raise InvalidArgument("url", problem, "rocks:PATH", remedy)
     return Path(location)
 
 
@@ -317,5 +321,6 @@ def _build_unusable_error(path: Path, problem: OSError) -> Unavailable:
     """Return the error of a directory that cannot be used."""
     if is_shortage(problem):
         return build_shortage_error(path)
-    what = f"it cannot be used: {problem.strerror or problem}"
-    return Unavailable(str(path), what, "a directory to write to")
+    what = f"the directory cannot be used: {problem.strerror or problem}"
+    remedy = "Check the path, its permissions and the free space, and try again."
+    return Unavailable(str(path), what, "a directory to read and write", remedy)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES
-from rowkey.engines.contract import Cursor
-from rowkey.errors import Closed, InvalidArgument
+from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES, check_block_read
+from rowkey.engines.contract import Cursor, build_closed_cursor_error
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ class HBaseCursor(Cursor):
         return self._scanner.iter_row_cells()
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        _check_blocks(rows, raw=self._raw)
+        check_block_read(rows, raw=self._raw)
         return self._regroup_answers(rows)
 
     def _regroup_answers(self, rows: int) -> Iterator[pa.RecordBatch]:
@@ -96,23 +96,15 @@ class EmptyCursor(Cursor):
 
     def __iter__(self) -> Iterator[RowCells]:
         if self._closed:
-            raise Closed("table", "it was closed while it was read", remedy="Open it again.")
+            raise build_closed_cursor_error()
         return iter(())
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        _check_blocks(rows, raw=self._raw)
+        check_block_read(rows, raw=self._raw)
         return iter(())
 
     def close(self) -> None:
         self._closed = True
-
-
-def _check_blocks(rows: int, *, raw: bool) -> None:
-    """Raise unless blocks can be read."""
-    if raw:
-        raise InvalidArgument("raw", "blocks hold no deletes", "rows", "Iterate over the rows.")
-    if rows < 1:
-        raise InvalidArgument("rows", f"{rows} is too few", "1 or more")
 
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:

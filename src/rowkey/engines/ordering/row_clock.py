@@ -203,9 +203,9 @@ class RowClock(ABC):
         elif now < self._latest_ms - CLOCK_SETBACK_MS and not self._was_set_back:
             self._was_set_back = True
             LOG.warning(
-                "%s: the clock is %.1f s behind the last change; until it has caught up, changes "
-                "are stamped after that one",
-                self.name or "a table",
+                "%s: the clock of this machine is %.1f s behind the last change; until it has "
+                "caught up, new changes get timestamps just after that change; check the clock",
+                f"table {self.name}" if self.name else "a table",
                 (self._latest_ms - now) / 1_000,
             )
 

@@ -120,12 +120,13 @@ class RowLocks:
                 return
             reason, blocking_rows = request.describe_blockers()
         if request.rows is None:
-            rows = "all rows"
+            path, subject = "all rows", "the rows"
         else:
-            rows = f"row {min(request.rows & blocking_rows or request.rows).hex()}"
-        problem = f"not free within {self.timeout_s:g} s; {reason}"
+            row = min(request.rows & blocking_rows or request.rows)
+            path, subject = f"row 0x{row.hex()}", "the row"
+        problem = f"{subject} could not be locked within {self.timeout_s:g} s: {reason}"
         remedy = "This change was not made. Try again, with fewer threads if the engine is slow."
-        raise Unavailable(rows, problem, remedy=remedy)
+        raise Unavailable(path, problem, remedy=remedy)
 
 
 class _LockRequest:
@@ -156,8 +157,8 @@ class _LockRequest:
     def describe_blockers(self) -> tuple[str, set[bytes]]:
         """Return why this request is blocked, for a message, and the rows of its blockers."""
         holders = [blocker for blocker in self.blockers if not blocker.blockers]
-        reason = "another thread has it locked" if holders else "an earlier change waits for it"
+        reason = "another thread holds its lock" if holders else "an earlier change waits for it"
         if self.rows is None:
-            reason = "another thread has a row locked"
+            reason = "another thread holds the lock of a row"
         rows = [blocker.rows or frozenset() for blocker in holders or self.blockers]
         return reason, set().union(*rows)

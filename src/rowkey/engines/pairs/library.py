@@ -56,8 +56,8 @@ def _load_copy() -> Any:
         Unavailable: the system has no such files.
     """
     if sys.platform != "linux":
-        what = "RocksDB was used before this process was forked, and its threads are gone here"
-        remedy = 'Start processes by multiprocessing.get_context("spawn").'
+        what = "this process was forked from one that uses RocksDB, and cannot use RocksDB itself"
+        remedy = 'Start processes with multiprocessing.get_context("spawn").'
         raise Unavailable("rocks", what, remedy=remedy)
     path = rocksdict.rocksdict.__file__
     file = os.memfd_create("rocksdict")

@@ -9,10 +9,10 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from rowkey.engines.contract import build_closed_cursor_error
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import NEXT_PIECE_START, PIECE_END, escape
 from rowkey.engines.pairs.pair_source import FrozenPairs
-from rowkey.errors import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,9 +45,6 @@ _NARROW_ROW_CELLS = 32
 """Cells up to which a row is read whole although few of its columns are wanted."""
 
 
-_CLOSED_ERROR = Closed("table", "it was closed while it was read", remedy="Open it again.")
-
-
 class PairReader:
     """The pairs of a range, read lazily; it never ends early without an error.
 
@@ -74,7 +71,7 @@ class PairReader:
         self._verify_end, self._options, self.reverse = verify_end, options, reverse
         self._buffer: list[Pair] = []
         self._last_key: bytes | None = None
-        self._close_error: RowkeyError = _CLOSED_ERROR
+        self._close_error: RowkeyError = build_closed_cursor_error()
         self._lock = Lock()
 
     def take_pairs(self, count: int) -> list[Pair]:

@@ -108,8 +108,9 @@ class EndCheck:
                 has_more = iterator.valid() and (not stop or iterator.key() < stop)
             self._source.raise_status(iterator)
         if has_more:
-            what = "reading stopped before the end of the range, for the disk did not answer"
-            raise CorruptionError(self._source.family.path(), what, remedy="Read it again.")
+            what = "RocksDB stopped reading before the end of the range: the disk did not answer"
+            remedy = "Read the range again; if that fails too, run `rowkey verify`."
+            raise CorruptionError(self._source.family.path(), what, remedy=remedy)
 
     def _move_before(self, key: bytes) -> None:
         if not key:
@@ -162,9 +163,8 @@ class FrozenPairs:
         with self._lock:
             pairs = self._iterator
             if pairs is None:
-                raise Closed(
-                    "snapshot", "it was closed while it was read", remedy="Take another one."
-                )
+                what = "the snapshot was closed while it was read"
+                raise Closed("snapshot", what, remedy="Take another snapshot, and read it again.")
             if not reverse:
                 pairs.seek(place)
             elif place:

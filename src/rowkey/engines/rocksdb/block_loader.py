@@ -20,7 +20,7 @@ from rowkey.cells import (
     check_timestamp,
     compute_cell_bytes,
 )
-from rowkey.engines.cell_blocks import to_row_cells
+from rowkey.engines.cell_blocks import check_block_rows, check_row_count, to_row_cells
 from rowkey.engines.pairs.cell_columns import build_keys, escape_array, wrap_values
 from rowkey.errors import InvalidArgument
 
@@ -152,24 +152,15 @@ def _to_binary_array(path: str, value: Any) -> Any:
         return array if array.type == pa.binary() else array.cast(pa.binary())
     except (AttributeError, pa.ArrowException) as problem:
         type_name = getattr(value, "type", type(value).__name__)
-        raise InvalidArgument(
-            path, f"it is of {type_name}", "an Arrow array of binary"
-        ) from problem
+        what = f"the array has the type {type_name}, which cannot be converted to bytes"
+        raise InvalidArgument(path, what, "an Arrow array of binary") from problem
 
 
 def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
     """Raise if the row keys of the blocks are invalid."""
     import pyarrow.compute as pc
 
-    if rows.null_count:
-        raise InvalidArgument("rows", f"{rows.null_count:,} of {len(rows):,} are null", "row keys")
-    first_rows = blocks[0].rows
-    if any(
-        block.rows is not first_rows and not block.rows.equals(first_rows) for block in blocks[1:]
-    ):
-        raise InvalidArgument(
-            "rows", "two blocks name different rows", "the same rows in each block"
-        )
+    check_block_rows(rows, blocks)
     lengths = pc.binary_length(rows)
     wrong = pc.or_(pc.less(lengths, 1), pc.greater(lengths, MAX_ROW_BYTES))
     for row in rows.filter(wrong).slice(0, 1).to_pylist():
@@ -184,23 +175,18 @@ def _build_column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _L
     """
     check_families([block.family], table.families)
     values = _to_binary_array("values", block.values)
-    _check_length("values", values, rows)
+    check_row_count("values", values, len(rows))
     qualifiers = block.qualifiers
     if not isinstance(qualifiers, bytes):
         qualifiers = _to_binary_array("qualifiers", qualifiers)
-        _check_length("qualifiers", qualifiers, rows)
+        check_row_count("qualifiers", qualifiers, len(rows))
         if qualifiers.null_count:
-            raise InvalidArgument("qualifiers", f"{qualifiers.null_count:,} are null", "bytes")
+            what = f"{qualifiers.null_count:,} of {len(qualifiers):,} qualifiers are null"
+            raise InvalidArgument("qualifiers", what, "a qualifier for each row")
     _check_sizes(rows, block.family, qualifiers, values)
     return _LoadColumn(
         block.family, qualifiers, values, _resolve_timestamps(block.timestamps, rows, now)
     )
-
-
-def _check_length(path: str, array: Any, rows: Any) -> None:
-    """Raise if an array has another length than the rows."""
-    if len(array) != len(rows):
-        raise InvalidArgument(path, f"{len(array):,} for {len(rows):,} rows", "one a row")
 
 
 def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
@@ -229,12 +215,14 @@ def _resolve_timestamps(timestamps: Any, rows: Any, now: int) -> Any:
     if isinstance(timestamps, int):
         check_timestamp(timestamps)
         return now if timestamps == LATEST else timestamps
-    _check_length("timestamps", timestamps, rows)
+    check_row_count("timestamps", timestamps, len(rows))
     if getattr(timestamps, "null_count", 0):
-        raise InvalidArgument("timestamps", f"{timestamps.null_count:,} are null", "milliseconds")
+        what = f"{timestamps.null_count:,} of {len(timestamps):,} timestamps are null"
+        raise InvalidArgument("timestamps", what, "milliseconds for each row")
     stamps = np.asarray(timestamps)
     if stamps.dtype != np.int64:
-        raise InvalidArgument("timestamps", f"they are of {stamps.dtype}", "int64")
+        what = f"the timestamps have the type {stamps.dtype}"
+        raise InvalidArgument("timestamps", what, "milliseconds as int64")
     if len(stamps):
         check_timestamp(int(stamps.min()))
     return np.where(stamps == LATEST, now, stamps)

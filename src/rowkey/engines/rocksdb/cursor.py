@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import ref
 
 from rowkey.cells import RowCells
-from rowkey.engines.cell_blocks import build_blocks
-from rowkey.engines.contract import Cursor
+from rowkey.engines.cell_blocks import build_blocks, check_block_read
+from rowkey.engines.contract import Cursor, build_closed_cursor_error
 from rowkey.engines.pairs.blocks import build_chunk_blocks, regroup_blocks
 from rowkey.engines.pairs.layout import PIECE_END, unescape
 from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS, read_chunks
 from rowkey.engines.pairs.row_decoder import LazyRows, read_first_rows, read_rows
 from rowkey.engines.pairs.row_pages import is_paged_read, read_pages
-from rowkey.errors import Closed, InvalidArgument
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -114,7 +114,8 @@ class RocksCursor(Cursor):
 
     def __iter__(self) -> Iterator[RowCells]:
         if self._block_generator is not None:
-            raise InvalidArgument("cursor", "it gives blocks already", "rows or blocks")
+            what = "the cursor is being read as record batches already"
+            raise InvalidArgument("cursor", what, remedy="Open another cursor to read rows.")
         rows, batch = self._raise_if_closed(self._start_rows()), self._scan.selection.batch
         if batch is None:
             return rows
@@ -138,7 +139,7 @@ class RocksCursor(Cursor):
         """
         yield from items
         if self._closed:
-            raise Closed("table", "it was closed while it was read", remedy="Open it again.")
+            raise build_closed_cursor_error()
 
     def _start_rows(self) -> Generator[RowCells, None, None]:
         if self._row_generator is None:
@@ -202,12 +203,7 @@ class RocksCursor(Cursor):
             self._scan.region_tracker.count_reads(names)
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        if self._scan.selection.raw:
-            raise InvalidArgument(
-                "raw", "a block has no place for deletes", "a read that is not raw"
-            )
-        if rows < 1:
-            raise InvalidArgument("rows", f"{rows} is too few", "1 or more")
+        check_block_read(rows, raw=self._scan.selection.raw)
         if self._block_generator is None:
             if self._row_generator is None and len(self._readers) == 1:
                 self._block_generator = self._build_blocks(rows)

@@ -23,6 +23,7 @@ from rowkey.engines.rocksdb.storage_errors import (
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, HighWaterMark
 from rowkey.engines.rocksdb_files.inspection import (
     META_FAMILY,
+    SALVAGE_HINT,
     Inspection,
     check_safe_to_open,
     inspect_database,
@@ -166,7 +167,7 @@ class Database:
                 return cls._open_read_only(directory, families, problem)
             raise explain_error(directory, problem) from problem
         for path in moved:
-            LOG.info("%s: nothing refers to it; kept here for some days", path)
+            LOG.info("%s: the table does not use this file; it is kept here for some days", path)
         try:
             sequence = db.latest_sequence_number()
             if not repair:
@@ -183,7 +184,7 @@ class Database:
         cls, directory: Path, families: Sequence[Family], reason: Exception
     ) -> Database:
         """Open a database for reading only, because it could not be opened for writing."""
-        LOG.warning("%s: open for reading only: %s", directory, reason)
+        LOG.warning("%s: the table is opened read-only: %s", directory, reason)
         # RocksDB may have changed the directory before it failed.
         inspection = check_database(directory, families)
         db, folder = open_linked_database(directory, inspection, families)
@@ -215,8 +216,9 @@ class Database:
             Unavailable: it is open for reading only.
         """
         if self._high_water_mark is None:
-            what = "it is open for reading only: its disk was full or read-only when it was opened"
-            raise Unavailable(str(self.directory), what, remedy="Repair that, and open it again.")
+            what = "the table is open read-only: its disk was full or not writable when it opened"
+            remedy = "Free space or make the disk writable, and open the table again."
+            raise Unavailable(str(self.directory), what, remedy=remedy)
 
     def write_batch(self, batch: WriteBatch, *, sync: bool) -> None:
         """Apply all changes of a batch, or none.
@@ -261,7 +263,7 @@ class Database:
         if self._count_background_errors() > before:
             self.has_failed = True
             what = "a compaction failed: a block is damaged, or the disk did not answer"
-            remedy = "`rowkey verify` tells what is damaged."
+            remedy = "Run `rowkey verify` to see what is damaged."
             raise CorruptionError(str(self.directory), what, remedy=remedy)
 
     def _count_background_errors(self) -> int:
@@ -345,10 +347,10 @@ def _check_recovered(directory: Path, sequence: int, inspection: Inspection) -> 
     """
     if sequence < inspection.last_sequence:
         what = (
-            f"only {sequence:,} of {inspection.last_sequence:,} changes were recovered from its "
-            "logs"
+            f"RocksDB recovered the changes up to number {sequence:,}, but the logs hold changes "
+            f"up to number {inspection.last_sequence:,}"
         )
-        raise CorruptionError(str(directory), what)
+        raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT)
 
 
 def open_linked_database(

@@ -40,8 +40,9 @@ def check_codecs(family: Family) -> None:
     for key in ("compression", "compression_compact"):
         codec = getattr(family, key)
         if codec is not None and codec not in _CODECS:
-            what = f"RocksDB has no {codec}"
-            raise NotSupported(f"families.{family.name}.{key}", what, ", ".join(_CODECS))
+            what = f"RocksDB does not support the codec {codec}"
+            path = f"families.{family.name}.{key}"
+            raise NotSupported(path, what, f"one of {', '.join(_CODECS)}")
 
 
 def build_database_options(*, create: bool = False, repair: bool = False) -> Options:

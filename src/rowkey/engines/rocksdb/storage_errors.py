@@ -50,17 +50,20 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
     if any(phrase in text for phrase in _LOCKED_PHRASES):
         return build_in_use_error(directory)
     if any(phrase in text for phrase in _DISK_FULL_PHRASES):
-        what = f"the disk is full, or a file may not grow ({text})"
-        remedy = "Free space and open the table again: all that was acknowledged is kept."
+        what = f"the disk is full, or a file reached its size limit ({text})"
+        remedy = "Free space, and open the table again; every acknowledged change is kept."
         return Unavailable(str(directory), what, remedy=remedy)
     if any(phrase in text for phrase in _READ_ONLY_PHRASES):
-        return Unavailable(str(directory), f"it cannot be written to ({text})")
+        what = f"the directory cannot be written ({text})"
+        remedy = "Make the disk and the directory writable, and open the table again."
+        return Unavailable(str(directory), what, remedy=remedy)
     if text.startswith("Corruption") or _READ_FAILURE.search(text):
         return _explain_damage(directory, text)
     if isinstance(problem, OSError):
-        what = f"it cannot be read: {problem.strerror or problem}"
-        return CorruptionError(str(problem.filename or directory), what)
-    return Unavailable(str(directory), f"RocksDB says {text}")
+        what = f"the file cannot be read: {problem.strerror or problem}"
+        return CorruptionError(str(problem.filename or directory), what, remedy=SALVAGE_HINT)
+    remedy = "Try again; if it fails again, run `rowkey verify`."
+    return Unavailable(str(directory), f"RocksDB reports: {text}", remedy=remedy)
 
 
 def is_lock_of_this_process(problem: Exception) -> bool:
@@ -86,9 +89,9 @@ def build_in_use_error(directory: Path) -> Unavailable:
     """Return the error of a directory that is open already."""
     return Unavailable(
         str(directory),
-        "it is open already, in this or another process",
+        "the directory is open already, in this or another process",
         "one process at a time",
-        "Close the other one, or work on a copy.",
+        "Close it there, or work on a copy of the directory.",
     )
 
 
@@ -100,11 +103,13 @@ def _explain_damage(directory: Path, text: str) -> OneMistakeError:
         if damaged_log is not None:
             return damaged_log
     if match is None:
-        return CorruptionError(str(directory), f"it is damaged ({text})", remedy=SALVAGE_HINT)
+        return CorruptionError(
+            str(directory), f"the table is damaged ({text})", remedy=SALVAGE_HINT
+        )
     offset = _OFFSET.search(text)
     at = f" at byte {int(offset[1]):,}" if offset else ""
     verb = "cannot be read" if _READ_FAILURE.search(text) else "is damaged"
-    what = f"it {verb}{at} ({text}){_describe_loss(directory, match[1])}"
+    what = f"the file {verb}{at} ({text}){_describe_loss(directory, match[1])}"
     return CorruptionError(str(directory / match[1]), what, remedy=SALVAGE_HINT)
 
 
@@ -118,7 +123,7 @@ def _find_damaged_log(directory: Path) -> CorruptionError | None:
         with suppress(OSError):  # what RocksDB said of it is told
             damage = read_log(log.read_bytes(), verify_checksums=True).damage
             if damage is not None:
-                what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
+                what = f"the log is damaged at byte {damage.offset:,}: {damage.problem}"
                 return CorruptionError(str(log), what, remedy=REPAIR_LOG_HINT)
     return None
 

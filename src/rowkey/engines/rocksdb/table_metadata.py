@@ -60,7 +60,8 @@ class StoredRegionTracker(RegionTracker):
         """
         stored = list(_read_regions(meta))
         if not stored:
-            raise CorruptionError(meta.family.path(), "it holds no regions", remedy=SALVAGE_HINT)
+            what = "the stored list of the table's regions is missing"
+            raise CorruptionError(meta.family.path(), what, remedy=SALVAGE_HINT)
         tracker = cls(start for start, _ in stored[1:])
         try:
             for region, (_, counters) in enumerate(stored):
@@ -70,7 +71,7 @@ class StoredRegionTracker(RegionTracker):
             if progress is not None:
                 tracker.batch_count, tracker.highest_timestamp = _PROGRESS_STRUCT.unpack(progress)
         except struct.error:
-            what = "the counters of its regions are damaged"
+            what = "the stored request counters of the regions are damaged"
             raise CorruptionError(meta.family.path(), what, remedy=SALVAGE_HINT) from None
         return tracker
 
@@ -155,19 +156,18 @@ def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
     """
     stored = meta.family.get(_TABLE_KEY)
     if stored is None:
-        raise CorruptionError(
-            str(directory), "the table's description is gone", remedy=SALVAGE_HINT
-        )
+        what = "the stored description of the table is missing"
+        raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT)
     try:
         description = json.loads(stored)
         number = description["format"]
         families = read_families(description["families"]) if number == FORMAT_VERSION else ()
         attributes = {str(key): str(text) for key, text in description["attributes"].items()}
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        what = "the table's description is damaged"
+        what = "the stored description of the table is damaged"
         raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT) from None
     if number != FORMAT_VERSION:
-        what = f"it is of format {format_value(number)}"
+        what = f"the table has the format {format_value(number)}"
         remedy = "Open it with the version of rowkey that wrote it."
         raise NotSupported(str(directory), what, f"format {FORMAT_VERSION}", remedy)
     return TableSpec(name, families, attributes=attributes)

@@ -29,9 +29,7 @@ FORMAT_VERSION = 2
 STATE_CREATING, STATE_READY = "creating", "ready"
 """The states of a table: nothing of one that is being created was acknowledged."""
 
-REPAIR_DESCRIPTOR_HINT = (
-    "Restore it from a copy, or run `rowkey repair`, which takes it from the table."
-)
+REPAIR_DESCRIPTOR_HINT = "Restore it from a backup, or run `rowkey repair` to write it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +73,18 @@ def read_descriptor(directory: Path) -> Descriptor:
     """
     path = directory / DESCRIPTOR_FILE
     if directory.is_symlink():
-        remedy = "Move the table back, or make the whole place a link."
-        raise Unavailable(str(directory), "it is a link, which is not followed", remedy=remedy)
+        what = "the table's directory is a symbolic link, which rowkey does not follow"
+        remedy = "Move the table back here, or link the directory that holds all tables instead."
+        raise Unavailable(str(directory), what, remedy=remedy)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         what = "the descriptor of the table is missing"
         raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from None
     except OSError as problem:
-        what = f"it cannot be read: {problem.strerror or problem}"
-        raise Unavailable(str(path), what) from problem
+        what = f"the descriptor of the table cannot be read: {problem.strerror or problem}"
+        remedy = "Check the disk and the permissions of the file, and try again."
+        raise Unavailable(str(path), what, remedy=remedy) from problem
     try:
         document = json.loads(content)
         stored = document.pop("checksum")
@@ -93,7 +93,7 @@ def read_descriptor(directory: Path) -> Descriptor:
     if stored != compute_checksum(document):
         raise _build_damage_error(path)
     if document.get("format") != FORMAT_VERSION:
-        what = f"it is of format {format_value(document.get('format'))}"
+        what = f"the table has the format {format_value(document.get('format'))}"
         remedy = "Open it with the version of rowkey that wrote it."
         raise NotSupported(str(path), what, f"format {FORMAT_VERSION}", remedy)
     try:

@@ -54,9 +54,11 @@ _MAX_NUMBER_LEAD = 1_000
 memory first."""
 
 REPAIR_LOG_HINT = (
-    "Restore it from a copy, or run `rowkey repair`, which drops what follows the damage."
+    "Restore it from a backup, or run `rowkey repair` to drop the changes after the damage."
 )
-SALVAGE_HINT = "Restore it from a copy, or save what can be read: rowkey repair URL --into NEW_URL."
+SALVAGE_HINT = (
+    "Restore it from a backup, or save all readable rows: rowkey repair URL --into NEW_URL."
+)
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ def inspect_database(
         for family in families:
             if family not in inspection.manifest.families.values():
                 inspection.is_truncated = True
-                what = f"it does not name the column family {family}: its end was lost"
+                what = f"the MANIFEST lacks the column family {family}: its end was lost"
                 inspection.problems.append(
                     CorruptionError(str(directory / name), what, "", SALVAGE_HINT)
                 )
@@ -125,10 +127,11 @@ def read_current(directory: Path, problems: list[CorruptionError]) -> str | None
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        problems.append(CorruptionError(str(path), "it is missing", remedy=SALVAGE_HINT))
+        problems.append(CorruptionError(str(path), "the file is missing", remedy=SALVAGE_HINT))
         return None
     if not _CURRENT_CONTENT.fullmatch(content):
-        problems.append(CorruptionError(str(path), "it names no MANIFEST", remedy=SALVAGE_HINT))
+        what = "the file does not name a MANIFEST"
+        problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
         return None
     return content.decode().strip()
 
@@ -138,19 +141,18 @@ def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | Non
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        problems.append(CorruptionError(str(path), "it is missing", remedy=SALVAGE_HINT))
+        problems.append(CorruptionError(str(path), "the MANIFEST is missing", remedy=SALVAGE_HINT))
         return None
     damage = find_damage(content, verify_checksums=True)
     if damage is not None:
-        what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
+        what = f"the MANIFEST is damaged at byte {damage.offset:,}: {damage.problem}"
         problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
         return None
     try:
         return parse_manifest(content)
     except InvalidEdit as problem:
-        problems.append(
-            CorruptionError(str(path), f"it is damaged: {problem}", remedy=SALVAGE_HINT)
-        )
+        what = f"the MANIFEST is damaged: {problem}"
+        problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
         return None
 
 
@@ -161,12 +163,15 @@ def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[Corrupt
         try:
             size = path.stat().st_size
         except FileNotFoundError:
-            what = f"it is missing; {describe_rows(manifest, file)} are lost"
+            what = f"the file is missing; {describe_rows(manifest, file)} are lost"
             yield CorruptionError(str(path), what, remedy=SALVAGE_HINT)
             continue
         if size != file.size_bytes:
-            what = f"it has {size:,} bytes; {describe_rows(manifest, file)} cannot be read"
-            yield CorruptionError(str(path), what, f"{file.size_bytes:,} bytes", SALVAGE_HINT)
+            what = (
+                f"the file is {size:,} bytes long, but should be {file.size_bytes:,}; "
+                f"{describe_rows(manifest, file)} cannot be read"
+            )
+            yield CorruptionError(str(path), what, remedy=SALVAGE_HINT)
 
 
 def describe_rows(manifest: Manifest, file: TableFile) -> str:
@@ -190,22 +195,22 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
         inspection.logs.append((path, content))
         if content.first_sequence > last + 1:
             what = (
-                f"it begins with the change {content.first_sequence:,}, but the one before is "
-                f"{last:,}"
+                f"the log before it is missing: it begins with change {content.first_sequence:,}, "
+                f"but the last change before it is {last:,}"
             )
-            remedy = "Restore the log before it from a copy, or run `rowkey repair` to drop this."
+            remedy = "Restore the missing log, or run `rowkey repair` to drop this one."
             inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
             return
         last = inspection.last_sequence = max(last, content.last_sequence)
         if content.damage is not None:
-            what = f"it is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
+            what = f"the log is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
             inspection.log_problems.append(CorruptionError(str(path), what, remedy=REPAIR_LOG_HINT))
             return
     inspection.last_sequence = last
     if not any(int(path.stem) >= manifest.newest_log for path in logs):
         path = directory / f"{manifest.newest_log:06}.log"
-        what = "it is missing, and so is every later log"
-        remedy = "Restore it from a copy, or run `rowkey repair` to go on without it."
+        what = "the log is missing, and so is every later log"
+        remedy = "Restore it from a backup, or run `rowkey repair` to go on without its changes."
         inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
 
 
@@ -214,7 +219,7 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     path = directory / HIGH_WATER_FILE
     mark = read_mark(path)
     if mark is None:
-        what = "the high-water mark is missing or damaged: whether the log ends early is not known"
+        what = "the high-water mark is missing or damaged: the last changes may be lost unnoticed"
         inspection.warnings.append(f"{path}: {what}")
         return
     missing_count = mark.acknowledged_sequence - inspection.last_sequence
@@ -223,12 +228,14 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     log = inspection.logs[-1][0] if inspection.logs else directory
     changes = pluralize(missing_count, "acknowledged change")
     if inspection.last_sequence < mark.required_sequence:
-        what = f"it ends before the last {changes}: its end was cut off, or that of the MANIFEST"
-        remedy = "Restore it from a copy, or run `rowkey repair` to go on without them."
+        what = (
+            f"the log ends before the last {changes}: its end was cut off, or that of the MANIFEST"
+        )
+        remedy = "Restore it from a backup, or run `rowkey repair` to go on without these changes."
         inspection.log_problems.append(CorruptionError(str(log), what, remedy=remedy))
     else:
-        what = f"the machine stopped before the last {changes} came to disk"
-        inspection.warnings.append(f"{log}: {what}; they were not synced, and are lost")
+        what = f"the machine stopped before the last {changes} reached the disk"
+        inspection.warnings.append(f"{log}: {what}; they were written without sync, and are lost")
 
 
 def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
@@ -324,8 +331,8 @@ def check_safe_to_open(directory: Path) -> None:
             TRUNCATED_FOLDER,
         ) or _DATABASE_FILE.fullmatch(name)
         if is_taken and path.parent == directory:
-            what = "it is not of the table that lies here, and might be overwritten or removed"
-            raise Unavailable(str(path), what, remedy="Move it away.")
+            what = "the file does not belong to the table, and opening might overwrite or remove it"
+            raise Unavailable(str(path), what, remedy="Move it out of the table's directory.")
 
 
 def _is_own_file(path: Path, max_number: int) -> bool:

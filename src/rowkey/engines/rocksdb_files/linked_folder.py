@@ -56,7 +56,5 @@ def _make_folder(directory: Path) -> str:
     for place in (_MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None, None):
         with suppress(OSError):
             return tempfile.mkdtemp(prefix="rowkey-", dir=place)
-    what = (
-        "there is no place for a folder of links to it, neither in memory nor for temporary files"
-    )
+    what = "to read the table without changing it, a temporary folder is needed; none can be made"
     raise Unavailable(str(directory), what, remedy="Set TMPDIR to a folder that can be written.")

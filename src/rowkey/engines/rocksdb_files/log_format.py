@@ -129,11 +129,11 @@ def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
 def _check_header(log: bytes, offset: int, length: int, fragment_type: int) -> LogDamage | None:
     """Return the damage of a fragment's header, or None."""
     if fragment_type not in _FRAGMENT_TYPES:
-        return LogDamage(offset, f"a record of the unknown type {fragment_type}")
+        return LogDamage(offset, f"a record has the unknown type {fragment_type}")
     if offset % BLOCK_BYTES + HEADER_BYTES + length > BLOCK_BYTES:
-        return LogDamage(offset, f"a record of {length} bytes, which leaves its block")
+        return LogDamage(offset, f"a record of {length} bytes crosses the end of its block")
     if offset + HEADER_BYTES + length > len(log) and _has_shorter_content(log, offset):
-        return LogDamage(offset, f"a record of {length} bytes, which its checksum contradicts")
+        return LogDamage(offset, f"a record of {length} bytes does not match its checksum")
     return None
 
 
@@ -144,7 +144,7 @@ def _check_content(log: bytes, offset: int, length: int) -> LogDamage | None:
         return None
     if mask_crc(compute_crc32c(checked)) == _HEADER_STRUCT.unpack_from(log, offset)[0]:
         return None
-    return LogDamage(offset, f"a record of {length} bytes, which its checksum contradicts")
+    return LogDamage(offset, f"a record of {length} bytes does not match its checksum")
 
 
 def _has_shorter_content(log: bytes, offset: int) -> bool:

@@ -196,7 +196,7 @@ def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
     elif tag == _COMPARATOR or tag & _IGNORABLE_TAG_BIT:
         reader.read_bytes()
     else:
-        raise InvalidEdit(f"the unknown tag {tag}")
+        raise InvalidEdit(f"a record has the unknown tag {tag}")
 
 
 def _parse_file(reader: _EditReader) -> TableFile:
@@ -208,7 +208,7 @@ def _parse_file(reader: _EditReader) -> TableFile:
     while reader.read_varint() != _LAST_FILE_FIELD:
         reader.read_bytes()
     if min(len(smallest), len(largest)) < _KEY_TRAILER_BYTES:
-        raise InvalidEdit(f"file {number} has a key of fewer than {_KEY_TRAILER_BYTES} bytes")
+        raise InvalidEdit(f"the file {number} has a key of fewer than {_KEY_TRAILER_BYTES} bytes")
     return TableFile(
         number, 0, level, size, smallest[:-_KEY_TRAILER_BYTES], largest[:-_KEY_TRAILER_BYTES]
     )
@@ -242,18 +242,18 @@ class _EditReader:
         value = shift = 0
         while shift < 64:
             if self._offset == len(self._data):
-                raise InvalidEdit("it ends within a number")
+                raise InvalidEdit("a record ends within a number")
             byte = self._data[self._offset]
             self._offset += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
             shift += 7
-        raise InvalidEdit("a number of more than 64 bits")
+        raise InvalidEdit("a number has more than 64 bits")
 
     def read_bytes(self) -> bytes:
         length = self.read_varint()
         if length > len(self._data) - self._offset:
-            raise InvalidEdit(f"it ends within {length} bytes")
+            raise InvalidEdit(f"a record ends within a field of {length} bytes")
         self._offset += length
         return self._data[self._offset - length : self._offset]

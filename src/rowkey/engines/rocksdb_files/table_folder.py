@@ -82,8 +82,11 @@ def check_only_own_files(directory: Path) -> None:
     read_descriptor(directory)
     foreign = list_foreign_files(directory)
     if foreign:
-        what = f"it holds {_format_names(foreign)}, which is not of rowkey, and would be removed"
-        raise Unavailable(str(directory), what, "files of the table", "Move it away.")
+        what = (
+            f"rowkey did not write these files in the table's directory: {_format_names(foreign)}"
+        )
+        remedy = "Move them away, so that they are not removed with the table."
+        raise Unavailable(str(directory), what, remedy=remedy)
 
 
 def remove_dropped_table(directory: Path) -> None:
@@ -111,8 +114,9 @@ def _remove_files(directory: Path) -> None:
 
 def _build_occupied_error(directory: Path, content: list[Path]) -> Unavailable:
     """Return the error that a directory holds files that are not rowkey's."""
-    what = f"the table would lie there, but it holds something else: {_format_names(content)}"
-    return Unavailable(str(directory), what, "an empty directory or none", "Move it away.")
+    what = f"the directory of the new table is taken: {_format_names(content)}"
+    remedy = "Move these files away, or choose another table name."
+    return Unavailable(str(directory), what, "an empty directory or none", remedy)
 
 
 def _format_names(paths: list[Path]) -> str:

@@ -63,11 +63,11 @@ def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
     first = last = 0
     for offset, record in read_records(log if damage is None else log[: damage.offset]):
         if len(record) < _BATCH_HEADER.size:
-            problem = f"a batch of {len(record)} bytes, which is less than its header"
+            problem = f"a batch of {len(record)} bytes is shorter than a batch header"
             return LogContent(first, last, LogDamage(offset, problem))
         begin, count = _BATCH_HEADER.unpack_from(record)
         if first and begin != last + 1:
-            problem = f"a batch of the change {begin:,} after the change {last:,}"
+            problem = f"changes are missing between number {last:,} and number {begin:,}"
             return LogContent(first, last, LogDamage(offset, problem))
         first, last = first or begin, begin + count - 1
     return LogContent(first, last, damage)

@@ -79,7 +79,7 @@ def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
     examination.problems += inspection.problems + inspection.log_problems
     examination.repairable_problems += inspection.log_problems
     examination.notes += inspection.warnings
-    examination.notes += [f"{path}: it is not of rowkey" for path in foreign]
+    examination.notes += [f"{path}: rowkey did not write this file" for path in foreign]
     return examination, inspection
 
 
@@ -130,7 +130,9 @@ def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[Corru
     with suppress(CorruptionError):  # a damaged descriptor is told elsewhere
         for family in read_descriptor(directory).families:
             if to_column_family(family.name) not in view.manifest.families.values():
-                what = f"no file of the family {family.name} is there: its cells cannot be read"
+                what = (
+                    f"all files of the family {family.name} are missing: its cells cannot be read"
+                )
                 yield CorruptionError(str(directory), what, remedy=SALVAGE_HINT)
 
 

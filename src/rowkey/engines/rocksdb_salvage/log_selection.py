@@ -76,7 +76,7 @@ def select_logs_without_manifest(directory: Path) -> LogSelection:
     selection = _split_logs(paths, contents, None)
     for path, content in contents:
         if path == selection.damaged_log and content.damage is not None:
-            what = f"it is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
+            what = f"the log is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
             selection.notes.insert(0, f"{path}: {what}")
     return selection
 
@@ -102,9 +102,9 @@ def _split_logs(
         offset = 0 if is_gap or content.damage is None else content.damage.offset
         later = paths[index + 1 :]
         size = path.stat().st_size - offset
-        notes = [
-            f"{path}: its last {pluralize(size, 'byte')} are not read: changes in them are lost"
-        ]
-        notes += [f"{log}: it is not read, for it follows the damage" for log in later]
+        what = f"the changes in the last {pluralize(size, 'byte')} of the log are lost"
+        notes = [f"{path}: {what}"]
+        what = "the changes in this log are lost, because it comes after a damaged one"
+        notes += [f"{log}: {what}" for log in later]
         return LogSelection(paths[:index], path, offset, later, notes)
     return LogSelection(paths)

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from rowkey.engines.requests import TableSpec
 
 _GUESSED_NOTE = (
-    "its description could not be read: it has one region, no words, and families as its "
-    "descriptor or its MANIFEST tells them"
+    "the description of the table could not be read: the saved table has one region, no table "
+    "attributes, and the families that the descriptor or the MANIFEST names"
 )
 
 
@@ -80,7 +80,7 @@ def repair_table(directory: Path) -> RepairResult:
         database.close()
     lost = None if mark is None else max(0, mark.acknowledged_sequence - after)
     repair = RepairResult(examination.table, log, offset, bytes_cut, lost, batches)
-    LOG.info("%s: repaired: %s", directory, repair)
+    LOG.info("%s: the table was repaired: %s", directory, repair)
     return repair
 
 
@@ -157,7 +157,7 @@ def save_table(
             database.close()
         write_descriptor(target, Descriptor(spec.families, STATE_READY))
     if copier.new_gaps:
-        notes.append("more of it became unreadable while it was saved: examine the disk")
+        notes.append("more blocks became unreadable while the table was saved: check the disk")
     return SalvageResult(examination.table, copier.copied_count, copier.skipped_count, lost, notes)
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rowkey.engines.rocksdb_salvage.log_selection import LogSelection
 
 REBUILT_NOTE = (
-    "its MANIFEST cannot be read, so its files were put together by what they tell themselves: "
+    "the MANIFEST cannot be read, so the list of files was rebuilt from the files themselves: "
     "cells that a major compaction dropped shortly before the damage may be back"
 )
 _TABLE_FILE = re.compile(r"(\d{6,19})\.sst\b")
@@ -138,9 +138,8 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
         name, manifest, left_out = _rebuild_manifest(folder.path)
         notes.append(REBUILT_NOTE)
         for file in left_out:
-            notes.append(
-                f"{directory / file}: it cannot be read whole, and which rows it holds is not known"
-            )
+            what = "the file cannot be read whole, and it is not known which rows it holds"
+            notes.append(f"{directory / file}: {what}")
             lost = [(None, None)]
     else:
         selection = select_logs(directory, chosen)
@@ -180,7 +179,7 @@ def _choose_manifest(
             chosen = inspect_logs(directory, Inspection(manifest, path.name))
             notes = [str(problem) for problem in chosen.log_problems] + chosen.warnings
             return chosen, [
-                f"CURRENT does not tell which MANIFEST counts: it is {path.name}",
+                f"CURRENT does not name the valid MANIFEST; {path.name} was read",
                 *notes,
             ]
     return None, []

@@ -72,7 +72,7 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
     footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
     version, magic = _FOOTER_END.unpack_from(footer, len(footer) - _FOOTER_END.size)
     if magic != _MAGIC:
-        raise InvalidIndex("it is no block-based table")
+        raise InvalidIndex("the file is not a block-based table")
     at = 1  # the type of the checksums
     if version < _METAINDEX_IN_FOOTER:
         for _ in range(2):  # the handle of the metaindex
@@ -83,17 +83,17 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
     for key, handle in _read_entries(_read_block(file, offset, length), has_lengths=True):
         if key == _INDEX_NAME:
             return _read_handle(handle, 0)
-    raise InvalidIndex("its metaindex names no index")
+    raise InvalidIndex("the metaindex does not name an index")
 
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
     """Return a number of bytes at an offset."""
     if offset < 0 or length < 0:
-        raise InvalidIndex(f"it has no {length} bytes at {offset}")
+        raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
     file.seek(offset)
     content = file.read(length)
     if len(content) != length:
-        raise InvalidIndex(f"it has no {length} bytes at {offset}")
+        raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
     return content
 
 
@@ -109,7 +109,7 @@ def _read_block(file: BinaryIO, offset: int, length: int) -> bytes:
         size, at = _read_varint(content, 0)
         content = content[at:]
     if size > _MAX_INDEX_BYTES:
-        raise InvalidIndex(f"an index of {size} bytes")
+        raise InvalidIndex(f"the index is {size} bytes long, which is too long")
     try:
         return _decompress(content, compression, size)
     except (OSError, NotImplementedError) as problem:  # so pyarrow and bz2 say it
@@ -129,7 +129,7 @@ def _decompress(content: bytes, compression: int, size: int) -> bytes:
     if compression == _BZIP2:
         return bz2.decompress(content)
     if compression not in _ARROW_CODECS:
-        raise InvalidIndex(f"the unknown compression {compression}")
+        raise InvalidIndex(f"the block has the unknown compression {compression}")
     import pyarrow as pa
 
     codec = pa.Codec(_ARROW_CODECS[compression])
@@ -162,7 +162,7 @@ def _read_entries(block: bytes, *, has_lengths: bool) -> Iterator[tuple[bytes, b
             for _ in range(1 if shared else 2):
                 _, at = _read_varint(block, at)
         if at > end:
-            raise InvalidIndex("a block that ends within an entry")
+            raise InvalidIndex("a block ends within an entry")
         yield key, block[begin:at]
 
 
@@ -183,4 +183,4 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
-    raise InvalidIndex("a number of more than 64 bits")
+    raise InvalidIndex("a number has more than 64 bits")
