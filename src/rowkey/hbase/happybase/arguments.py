@@ -32,7 +32,8 @@ class WrongArgumentType(InvalidArgument, TypeError):
 
 def build_type_error(name: str, value: object, allowed: str) -> WrongArgumentType:
     """Return the error for an argument of a type that is not allowed."""
-    return WrongArgumentType(name, f"{format_value(value)} is a {type(value).__name__}", allowed)
+    what = f"{format_value(value)} is of type {type(value).__name__}"
+    return WrongArgumentType(name, what, allowed)
 
 
 def to_bytes(name: str, value: object) -> bytes:
@@ -100,10 +101,9 @@ def split_full_column(column: object, name: str = "column") -> tuple[str, bytes]
     """
     family, qualifier = split_column(column, name)
     if qualifier is None:
-        what = f"{format_value(column)} is a family"
-        raise InvalidArgument(
-            name, what, "family:qualifier", f"Write {family + ':'!r} for the empty qualifier."
-        )
+        what = f"{format_value(column)} names a family without a qualifier"
+        remedy = f"Write {family + ':'!r} for the empty qualifier."
+        raise InvalidArgument(name, what, "family:qualifier", remedy)
     return family, qualifier
 
 
@@ -120,9 +120,8 @@ def to_timestamp(value: object) -> int | None:
         raise build_type_error("timestamp", value, "an integer, or None")
     timestamp = int(value)
     if not 0 <= timestamp <= LATEST:
-        raise InvalidArgument(
-            "timestamp", f"{format_value(timestamp)} is out of range", f"0..{LATEST}"
-        )
+        what = f"{format_value(timestamp)} is out of range"
+        raise InvalidArgument("timestamp", what, f"milliseconds from 0 to {LATEST}")
     return timestamp
 
 
@@ -170,10 +169,11 @@ def check_positive_integer(name: str, value: object) -> None:
         WrongArgumentType: the value is not an integer.
         InvalidArgument: the value is out of range.
     """
+    allowed = f"a whole number from 1 to {MAX_INT32}"
     if not isinstance(value, int) or isinstance(value, bool):
-        raise build_type_error(name, value, f"1..{MAX_INT32}")
+        raise build_type_error(name, value, allowed)
     if not 1 <= value <= MAX_INT32:
-        raise InvalidArgument(name, f"{format_value(value)} is out of range", f"1..{MAX_INT32}")
+        raise InvalidArgument(name, f"{format_value(value)} is out of range", allowed)
 
 
 def to_row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
@@ -192,4 +192,5 @@ def to_row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
 def check_choice(name: str, value: object, choices: Mapping[str, object] | Sequence[str]) -> None:
     """Raise unless the value is one of the choices."""
     if value not in choices:
-        raise InvalidArgument(name, f"{format_value(value)} is unknown", ", ".join(choices))
+        what = f"{format_value(value)} is not supported"
+        raise InvalidArgument(name, what, f"one of {', '.join(choices)}")

@@ -84,8 +84,9 @@ class Batch:
         milliseconds = to_timestamp(timestamp)
         if batch_size is not None:
             if transaction:
-                what = "cannot be combined with batch_size"
-                raise WrongArgumentType("transaction", what, "one of them")
+                what = "a transaction cannot be combined with batch_size"
+                remedy = "Leave out batch_size: a transaction is sent at the end of its block."
+                raise WrongArgumentType("transaction", what, remedy=remedy)
             check_positive_integer("batch_size", batch_size)
         self._table, self._batch_size, self._transaction = table, batch_size, transaction
         self._timestamp = LATEST if milliseconds is None else milliseconds

@@ -84,7 +84,8 @@ class Connection:
         self.host, self.port = host or DEFAULT_HOST, port or DEFAULT_PORT
         self.timeout, self.compat = timeout, compat
         if url is not None and (self.host, self.port) != (DEFAULT_HOST, DEFAULT_PORT):
-            raise InvalidArgument("url", "cannot be combined with host or port", "one of them")
+            what = "a URL cannot be combined with host or port"
+            raise InvalidArgument("url", what, remedy="Leave out the host and the port.")
         address = parse_url(_build_url(self.host, self.port) if url is None else url)
         self._shared_client = SharedClient(address, _build_settings(timeout, settings))
         if autoconnect:
@@ -98,7 +99,7 @@ class Connection:
             Closed: the connection is not open.
         """
         if self._native_client is None:
-            raise Closed("connection", "is not open", remedy="Call open() first.")
+            raise Closed("connection", "the connection is not open", remedy="Call open() first.")
         return self._native_client
 
     def open(self) -> None:
@@ -176,7 +177,8 @@ class Connection:
         if not isinstance(families, dict):
             raise build_type_error("families", families, "a dictionary")
         if not families:
-            raise InvalidArgument("families", f"{format_value(full)} has no family", "1 or more")
+            what = f"the table {format_value(full)} has no column family"
+            raise InvalidArgument("families", what, "1 family or more")
         declared = [parse_family(family, options or {}) for family, options in families.items()]
         self.client.admin.create_table(full, declared)
 
@@ -220,11 +222,14 @@ def _build_url(host: object, port: object) -> str:
     if not isinstance(host, str):
         raise build_type_error("host", host, "a host name or address of ZooKeeper")
     if not isinstance(port, int) or isinstance(port, bool):
-        raise build_type_error("port", port, "1..65535")
+        raise build_type_error("port", port, "a port number from 1 to 65535")
     if port == THRIFT_PORT:
-        remedy = f"Leave the port out, or give ZooKeeper's, usually {DEFAULT_PORT}."
+        remedy = f"Leave out the port, or write that of ZooKeeper, usually {DEFAULT_PORT}."
         raise InvalidArgument(
-            "port", f"{THRIFT_PORT} is the port of a Thrift gateway", "ZooKeeper's port", remedy
+            "port",
+            f"{THRIFT_PORT} is the port of a Thrift gateway",
+            "the port of ZooKeeper",
+            remedy,
         )
     return "hbase://" + ",".join(_format_node(one.strip(), port) for one in host.split(","))
 
@@ -238,12 +243,12 @@ def _format_node(host: str, port: int) -> str:
 def _build_settings(timeout: object, settings: Settings | None) -> Settings:
     """Return settings whose timeouts do not exceed happybase's `timeout`."""
     if settings is not None and not isinstance(settings, Settings):
-        raise build_type_error("settings", settings, "a Settings")
+        raise build_type_error("settings", settings, "an object of the class Settings")
     base = settings or Settings()
     if timeout is None:
         return base
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise build_type_error("timeout", timeout, "milliseconds, or None")
+        raise build_type_error("timeout", timeout, "a number of milliseconds, or None")
     if not timeout:
         return base
     timeout_s = timeout / 1000
@@ -251,7 +256,7 @@ def _build_settings(timeout: object, settings: Settings | None) -> Settings:
         raise InvalidArgument(
             "timeout",
             f"{format_value(timeout)} ms is out of range",
-            f"1..{_MAX_TIMEOUT_S * 1000:.0f}",
+            f"1 to {_MAX_TIMEOUT_S * 1000:.0f} ms",
         )
     return replace(
         base,

@@ -45,9 +45,9 @@ def parse_family(name: object, options: Mapping[str, Any]) -> Family:
         raise build_type_error(f"families.{family}", options, "a dictionary, or None")
     for key in options:
         if key not in FAMILY_DEFAULTS:
-            raise WrongArgumentType(
-                f"families.{family}", f"{format_value(key)} is unknown", ", ".join(FAMILY_DEFAULTS)
-            )
+            what = f"{format_value(key)} is not an option of a family"
+            allowed = f"one of {', '.join(FAMILY_DEFAULTS)}"
+            raise WrongArgumentType(f"families.{family}", what, allowed)
     values = {**FAMILY_DEFAULTS, **options}
     ttl = values["time_to_live"]
     is_forever = isinstance(ttl, int) and ttl <= 0

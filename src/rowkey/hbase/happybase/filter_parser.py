@@ -39,6 +39,7 @@ _WRAPPERS: dict[bytes, Callable[[Filter], Filter]] = {
     b"WHILE": WhileMatchFilter,
 }
 _JOIN_WORDS = (b"AND", b"OR")
+_AFTER_FILTER = "AND, OR or the end of the text"
 
 
 def parse_filter(text: bytes | str) -> Filter:
@@ -73,8 +74,8 @@ class _FilterParser:
         parsed = self._parse_expression()
         if self._offset < len(self._text):
             if self._text.startswith(b")", self._offset):
-                self._raise_error("')' closes no parenthesis", "AND, OR or the end")
-            self._raise_error(f"{self._format_excerpt()} follows a filter", "AND, OR or the end")
+                self._raise_error("')' has no opening parenthesis", _AFTER_FILTER)
+            self._raise_error(f"{self._format_excerpt()} follows a filter", _AFTER_FILTER)
         return parsed
 
     def _parse_expression(self) -> Filter:
@@ -93,7 +94,7 @@ class _FilterParser:
     def _parse_term(self) -> Filter:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            self._raise_error("filters are nested too deep", f"at most {MAX_DEPTH} levels")
+            self._raise_error("the filters are nested too deep", f"at most {MAX_DEPTH} levels")
         word = self._peek_word()
         if word in _WRAPPERS:
             self._offset += len(word)
@@ -114,7 +115,9 @@ class _FilterParser:
         name = name_bytes.decode(errors="replace")
         if not name_bytes or name_bytes in _JOIN_WORDS:
             what = (
-                f"{self._format_excerpt()} is not a filter" if self._has_rest else "the text ends"
+                f"{self._format_excerpt()} is not a filter"
+                if self._has_rest
+                else "the text ends without a filter"
             )
             self._raise_error(what, "a filter, as in PrefixFilter('a')")
         if name not in FILTER_SPECS:
@@ -125,9 +128,9 @@ class _FilterParser:
             )
         self._offset += len(name_bytes)
         if not self._accept_byte(b"("):
-            self._raise_error(f"{name} is followed by no parenthesis", f"{name}(…)")
+            self._raise_error(f"{name} has no parenthesis after it", f"{name}(…)")
         opened_at = self._offset - 1
-        return FILTER_SPECS[name].build_filter(name_offset, self._parse_arguments(opened_at))
+        return FILTER_SPECS[name].build_filter(name, name_offset, self._parse_arguments(opened_at))
 
     def _parse_arguments(self, opened_at: int) -> list[FilterArgument]:
         """Parse all arguments and the closing parenthesis."""
@@ -151,9 +154,8 @@ class _FilterParser:
         while True:
             stop = self._text.find(b"'", stop + 1)
             if stop < 0:
-                self._raise_error(
-                    "a quote is not closed", "' after the argument", "Write '' for a quote inside."
-                )
+                remedy = "Write '' for a quote inside the argument."
+                self._raise_error("the quote is not closed", "' after the argument", remedy)
             if not self._text.startswith(b"'", stop + 1):
                 self._offset = stop + 1
                 return self._text[start + 1 : stop].replace(b"''", b"'")
@@ -163,8 +165,8 @@ class _FilterParser:
         """Consume the closing parenthesis."""
         if self._accept_byte(b")"):
             return
-        what = f"{self._format_excerpt()} follows" if self._has_rest else "the text ends"
-        self._raise_error(f"{what}, but the parenthesis at {opened_at} is not closed", ")")
+        end = f"before {self._format_excerpt()}" if self._has_rest else "at the end of the text"
+        self._raise_error(f"the parenthesis at byte {opened_at} is not closed {end}", "')'")
 
     def _accept_byte(self, byte: bytes) -> bool:
         self._skip_blanks()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
 from rowkey.hbase.filters.contract import OPERATORS
-from rowkey.messages import format_value, suggest_name
+from rowkey.messages import format_value, pluralize, suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def _parse_quoted(argument: FilterArgument) -> bytes:
 
 def _parse_unquoted(argument: FilterArgument, allowed: str) -> bytes:
     if argument.is_quoted:
-        raise argument.build_error(f"{argument.excerpt} is in quotes", f"{allowed}, without quotes")
+        raise argument.build_error(f"{argument.excerpt} is in quotes", f"{allowed} without quotes")
     return argument.raw
 
 
@@ -96,7 +96,9 @@ def _parse_bool(argument: FilterArgument) -> bool:
 def _parse_operator(argument: FilterArgument) -> str:
     word = _parse_unquoted(argument, "an operator").decode(errors="replace")
     if word not in OPERATORS:
-        raise argument.build_error(f"{argument.excerpt} is not an operator", " ".join(OPERATORS))
+        raise argument.build_error(
+            f"{argument.excerpt} is not an operator", f"one of {' '.join(OPERATORS)}"
+        )
     return word
 
 
@@ -105,7 +107,7 @@ def _parse_comparator(argument: FilterArgument) -> f.Comparator:
     name = raw_name.decode(errors="replace")
     if not colon or name not in _COMPARATORS:
         what = f"{argument.excerpt} is not a comparator"
-        allowed = ", ".join(f"'{one}:…'" for one in _COMPARATORS)
+        allowed = "one of " + ", ".join(f"'{prefix}:…'" for prefix in _COMPARATORS)
         raise argument.build_error(what, allowed, suggest_name(name, _COMPARATORS) if colon else "")
     try:
         return _COMPARATORS[name](argument, value)
@@ -148,21 +150,23 @@ class FilterSpec:
     readers: tuple[ArgumentReader, ...] = ()
     argument_counts: tuple[int, ...] = ()
 
-    def build_filter(self, offset: int, raw_arguments: Sequence[FilterArgument]) -> f.Filter:
+    def build_filter(
+        self, name: str, offset: int, raw_arguments: Sequence[FilterArgument]
+    ) -> f.Filter:
         """Return the filter with these arguments.
 
         Args:
-            offset: byte offset of its name.
-            raw_arguments: its arguments.
+            name: the filter's name.
+            offset: byte offset of the name in the text.
+            raw_arguments: the arguments, not yet converted.
 
         Raises:
             InvalidArgument: there are too few or too many, or one is not valid.
         """
         if self.argument_counts and len(raw_arguments) not in self.argument_counts:
             allowed = " or ".join(map(str, self.argument_counts))
-            raise InvalidArgument(
-                f"filter[{offset}]", f"has {len(raw_arguments)} arguments", allowed
-            )
+            what = f"{name} has {pluralize(len(raw_arguments), 'argument')}"
+            raise InvalidArgument(f"filter[{offset}]", what, allowed)
         reads = self.readers if self.argument_counts else self.readers * len(raw_arguments)
         arguments = [read(one) for read, one in zip(reads, raw_arguments, strict=False)]
         try:

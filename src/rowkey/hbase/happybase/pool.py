@@ -82,24 +82,23 @@ class ConnectionPool:
             return self._free_connections.get(timeout=timeout)
         except Empty:
             what = f"no connection was returned to the pool within {timeout} s"
-            raise NoConnectionsAvailable(what) from None
+            remedy = "Try again, wait longer, or create the pool with a larger size."
+            raise NoConnectionsAvailable(f"{what}. {remedy}") from None
 
 
 def _check_size(size: object) -> None:
     if not isinstance(size, int) or isinstance(size, bool):
-        raise build_type_error("size", size, "an integer")
+        raise build_type_error("size", size, f"a whole number from 1 to {MAX_POOL_SIZE}")
     if not 0 < size <= MAX_POOL_SIZE:
-        raise InvalidArgument(
-            "size", f"{format_value(size)} is out of range", f"1..{MAX_POOL_SIZE}"
-        )
+        what = f"{format_value(size)} is out of range"
+        raise InvalidArgument("size", what, f"a whole number from 1 to {MAX_POOL_SIZE}")
 
 
 def _check_timeout(timeout: object) -> None:
     if timeout is None:
         return
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise build_type_error("timeout", timeout, "seconds, or None")
+        raise build_type_error("timeout", timeout, "a number of seconds, or None")
     if not 0 <= timeout <= MAX_WAIT_S:
-        raise InvalidArgument(
-            "timeout", f"{format_value(timeout)} s is out of range", f"0..{MAX_WAIT_S}"
-        )
+        what = f"{format_value(timeout)} s is out of range"
+        raise InvalidArgument("timeout", what, f"0 to {MAX_WAIT_S} s")

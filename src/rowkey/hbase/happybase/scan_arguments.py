@@ -70,8 +70,8 @@ def build_scan_spec(
     elif start is None and stop is None:
         bounds = _build_prefix_bounds(to_bytes("row_prefix", prefix), reverse)
     else:
-        what = "cannot be combined with row_start or row_stop"
-        raise WrongArgumentType("row_prefix", what, "a prefix, or a start and a stop")
+        what = "a prefix cannot be combined with row_start or row_stop"
+        raise WrongArgumentType("row_prefix", what, "either a prefix, or a start and a stop")
     return ScanSpec(
         **bounds,
         reverse=bool(reverse),

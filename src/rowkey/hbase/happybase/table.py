@@ -284,5 +284,6 @@ def _to_counter_amount(value: object) -> int:
         raise build_type_error("value", value, "an integer")
     amount = int(value)
     if not -(2**63) <= amount < 2**63:
-        raise InvalidArgument("value", f"{format_value(amount)} is out of range", "-2^63..2^63-1")
+        what = f"{format_value(amount)} is out of range"
+        raise InvalidArgument("value", what, "a whole number from -2^63 to 2^63-1")
     return amount
