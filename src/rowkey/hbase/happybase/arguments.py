@@ -31,13 +31,13 @@ class WrongArgumentType(InvalidArgument, TypeError):
 
 
 def build_type_error(name: str, value: object, allowed: str) -> WrongArgumentType:
-    """Return the error for an argument of a type that is not allowed."""
+    """Return the error for an argument of a wrong type."""
     what = f"{format_value(value)} is of type {type(value).__name__}"
     return WrongArgumentType(name, what, allowed)
 
 
 def to_bytes(name: str, value: object) -> bytes:
-    """Return an argument as bytes; text is encoded as UTF-8.
+    """Convert an argument to bytes; text is encoded as UTF-8.
 
     Raises:
         WrongArgumentType: the value is neither bytes nor text.
@@ -59,7 +59,7 @@ def to_bytes(name: str, value: object) -> bytes:
 
 
 def to_text(name: str, value: object) -> str:
-    """Return an argument as text; bytes are decoded as UTF-8.
+    """Convert an argument to text; bytes are decoded as UTF-8.
 
     Raises:
         WrongArgumentType: the value is neither bytes nor text.
@@ -73,7 +73,7 @@ def to_text(name: str, value: object) -> str:
 
 
 def split_column(column: object, name: str = "column") -> tuple[str, bytes | None]:
-    """Return family and qualifier of a column; the qualifier is None if only a family is given.
+    """Split a column `family:qualifier`; the qualifier is None if only a family is given.
 
     Raises:
         WrongArgumentType: the value is neither bytes nor text.
@@ -94,7 +94,7 @@ def split_column(column: object, name: str = "column") -> tuple[str, bytes | Non
 
 
 def split_full_column(column: object, name: str = "column") -> tuple[str, bytes]:
-    """Return family and qualifier of a column to write.
+    """Split a column `family:qualifier` to write to, which must have a qualifier.
 
     Raises:
         InvalidArgument: only a family is given. (The Thrift server drops such a value silently.)
@@ -108,7 +108,7 @@ def split_full_column(column: object, name: str = "column") -> tuple[str, bytes]
 
 
 def to_timestamp(value: object) -> int | None:
-    """Return a timestamp as int, or None.
+    """Convert a timestamp argument to an int; None stays None.
 
     Raises:
         WrongArgumentType: the value is not an integer.
@@ -132,12 +132,12 @@ def build_read_spec(
     versions: int = 1,
     cell_filter: Filter | None = None,
 ) -> ReadSpec:
-    """Return the selection of cells that happybase's arguments describe.
+    """Return the cells to read, from happybase's arguments columns, timestamp and versions.
 
     Args:
         columns: families and columns; empty or None for all of them.
         timestamp: cells older than this are read; None for all.
-        versions: most versions of each column.
+        versions: maximum number of versions of each column.
         cell_filter: a further condition on cells.
 
     Raises:
@@ -163,7 +163,7 @@ def build_read_spec(
 
 
 def check_positive_integer(name: str, value: object) -> None:
-    """Raise unless the value is an integer of at least 1.
+    """Raise InvalidArgument unless an argument is a whole number from 1 to 2^31-1.
 
     Raises:
         WrongArgumentType: the value is not an integer.
@@ -177,7 +177,7 @@ def check_positive_integer(name: str, value: object) -> None:
 
 
 def to_row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
-    """Return cells as happybase does: values, or (value, timestamp), by `family:qualifier`."""
+    """Convert cells to a dictionary of values, or (value, timestamp), by `family:qualifier`."""
     if timestamps:
         return {
             b"%b:%b" % (family.encode(), qualifier): (value, at)
@@ -190,7 +190,7 @@ def to_row_dict(cells: Sequence[Cell], *, timestamps: bool) -> dict[bytes, Any]:
 
 
 def check_choice(name: str, value: object, choices: Mapping[str, object] | Sequence[str]) -> None:
-    """Raise unless the value is one of the choices."""
+    """Raise InvalidArgument unless an argument is one of the supported values."""
     if value not in choices:
         what = f"{format_value(value)} is not supported"
         raise InvalidArgument(name, what, f"one of {', '.join(choices)}")

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _RowChanges:
-    """The changes of one row: the last put of a column wins, and a delete wins over puts."""
+    """The puts and deletes of one row in a batch; a delete of a column wins over its puts."""
 
     puts: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     deletes: dict[tuple[str, bytes | None], None] = field(default_factory=dict)
     deletes_row: bool = False
 
     def build_cells(self, timestamp: int, families: Iterable[str]) -> Iterator[Cell]:
-        """Yield the changes as cells.
+        """Yield the puts and deletes of the row as cells.
 
         Args:
             timestamp: the timestamp of all cells.
@@ -94,16 +94,18 @@ class Batch:
         self._clear_changes()
 
     def _clear_changes(self) -> None:
+        """Forget all collected changes."""
         self._rows: dict[bytes, _RowChanges] = {}
         self._count = 0
 
     def _get_row_changes(self, row: BytesOrText) -> _RowChanges:
+        """Return the collected changes of a row, empty for a new row."""
         key = to_bytes("row", row)
         check_row(key)
         return self._rows.setdefault(key, _RowChanges())
 
     def put(self, row: BytesOrText, data: RowData, wal: bool | None = None) -> None:
-        """Add values by `family:qualifier` to the batch.
+        """Add values of a row, by `family:qualifier`, to the batch.
 
         Raises:
             WrongArgumentType: a row key, a column or a value has the wrong type.
@@ -124,7 +126,7 @@ class Batch:
         columns: Iterable[BytesOrText] | None = None,
         wal: bool | None = None,
     ) -> None:
-        """Add deletes of columns and families to the batch; None deletes the whole row.
+        """Add deletes of columns or families of a row to the batch; None deletes the whole row.
 
         Raises:
             WrongArgumentType: a row key or a column has the wrong type.
@@ -136,18 +138,19 @@ class Batch:
             return
         if isinstance(columns, bytes | str) or not hasattr(columns, "__iter__"):
             raise build_type_error("columns", columns, "a list or a tuple")
-        deleted = [split_column(one, f"columns[{i}]") for i, one in enumerate(columns)]
+        deleted = [split_column(column, f"columns[{i}]") for i, column in enumerate(columns)]
         if deleted:
             self._get_row_changes(row).deletes.update(dict.fromkeys(deleted))
         self._add_to_count(len(deleted))
 
     def _add_to_count(self, change_count: int) -> None:
+        """Count collected changes, and send them if `batch_size` is reached."""
         self._count += change_count
         if self._batch_size is not None and self._count >= self._batch_size:
             self.send()
 
     def send(self) -> None:
-        """Send all changes and clear the batch; after an error the batch keeps them.
+        """Send all collected changes, and empty the batch; after an error it keeps them.
 
         Raises:
             PartialBatchFailure: some rows failed, which it lists; the others are applied.
@@ -165,6 +168,7 @@ class Batch:
         self._clear_changes()
 
     def _build_action(self, row: bytes, changes: _RowChanges) -> RowCells | DeleteRow:
+        """Return the changes of a row as one request of the native client."""
         if changes.deletes_row and not changes.puts:
             return DeleteRow(row, self._timestamp)
         families: Iterable[str] = ()

@@ -103,7 +103,7 @@ class Connection:
         return self._native_client
 
     def open(self) -> None:
-        """Open the connection; nothing happens if it is open already.
+        """Open the connection; do nothing if it is open already.
 
         Raises:
             HBaseError: the cluster cannot be reached.
@@ -118,7 +118,7 @@ class Connection:
             self._shared_client.release_client()
 
     def clone_closed(self) -> Self:
-        """Return a closed connection with the same arguments that shares the native client."""
+        """Return a closed copy of the connection, which shares the native client."""
         other = copy(self)
         other._native_client = None  # noqa: SLF001 - of this class
         return other
@@ -128,17 +128,18 @@ class Connection:
             self.close()
 
     def _add_prefix(self, name: BytesOrText) -> bytes:
-        """Return a table's name with the prefix."""
+        """Return a table's name with the connection's table prefix, as bytes."""
         suffix = to_bytes("name", name)
         if self.table_prefix is None:
             return suffix
         return self.table_prefix + self.table_prefix_separator + suffix
 
     def _build_table_name(self, name: BytesOrText) -> str:
+        """Return a table's name with the connection's table prefix, as text."""
         return to_text("name", self._add_prefix(name))
 
     def table(self, name: BytesOrText, use_prefix: bool = True) -> Table:
-        """Return a table without checking that it exists.
+        """Return an object for a table, without checking that the table exists.
 
         Args:
             name: the table.
@@ -150,7 +151,10 @@ class Connection:
         return Table(self._add_prefix(name) if use_prefix else to_bytes("name", name), self)
 
     def tables(self) -> list[bytes]:
-        """Return the names of all tables; with a prefix only those that have it, without it."""
+        """Return the names of all tables; with a table prefix, only of those that have it.
+
+        The names are returned without the prefix.
+        """
         names = [name.encode() for name in self.client.admin.list_tables()]
         prefix = b"" if self.table_prefix is None else self._add_prefix(b"")
         return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
@@ -158,7 +162,7 @@ class Connection:
     def create_table(
         self, name: BytesOrText, families: Mapping[str, Mapping[str, Any] | None]
     ) -> None:
-        """Create a table; return when it can be used.
+        """Create a table, and return when it can be used.
 
         Args:
             name: the table.
@@ -183,7 +187,7 @@ class Connection:
         self.client.admin.create_table(full, declared)
 
     def delete_table(self, name: BytesOrText, disable: bool = False) -> None:
-        """Delete a table and its data.
+        """Delete a table and all its rows.
 
         Args:
             name: the table.
@@ -208,7 +212,7 @@ class Connection:
         return self.client.admin.is_table_enabled(self._build_table_name(name))
 
     def compact_table(self, name: BytesOrText, major: bool = False) -> None:
-        """Schedule a compaction of a table; return before it is done.
+        """Schedule a compaction of a table, and return before it is done.
 
         Args:
             name: the table.
@@ -218,7 +222,7 @@ class Connection:
 
 
 def _build_url(host: object, port: object) -> str:
-    """Return the URL of ZooKeeper hosts."""
+    """Return the URL of a cluster from its ZooKeeper hosts and port."""
     if not isinstance(host, str):
         raise build_type_error("host", host, "a host name or address of ZooKeeper")
     if not isinstance(port, int) or isinstance(port, bool):
@@ -231,17 +235,18 @@ def _build_url(host: object, port: object) -> str:
             "the port of ZooKeeper",
             remedy,
         )
-    return "hbase://" + ",".join(_format_node(one.strip(), port) for one in host.split(","))
+    return "hbase://" + ",".join(_format_node(node.strip(), port) for node in host.split(","))
 
 
 def _format_node(host: str, port: int) -> str:
+    """Return a ZooKeeper host with its port, and with brackets if it is an IPv6 address."""
     if host.count(":") > 1 and "[" not in host:
         return f"[{host}]:{port}"
     return host if ":" in host.rpartition("]")[2] else f"{host}:{port}"
 
 
 def _build_settings(timeout: object, settings: Settings | None) -> Settings:
-    """Return settings whose timeouts do not exceed happybase's `timeout`."""
+    """Return client settings whose timeouts do not exceed happybase's `timeout`."""
     if settings is not None and not isinstance(settings, Settings):
         raise build_type_error("settings", settings, "an object of the class Settings")
     base = settings or Settings()
@@ -267,4 +272,4 @@ def _build_settings(timeout: object, settings: Settings | None) -> Settings:
 
 
 _MAX_TIMEOUT_S = 86_400.0
-"""Most seconds of any limit. Source: Settings."""
+"""Maximum of any timeout, in seconds. Source: Settings."""

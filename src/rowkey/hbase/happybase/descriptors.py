@@ -28,7 +28,7 @@ FAMILY_DEFAULTS: dict[str, Any] = {
 
 
 def parse_family(name: object, options: Mapping[str, Any]) -> Family:
-    """Return the family that happybase's options describe.
+    """Convert happybase's options of a column family to a `Family`.
 
     Args:
         name: the family's name, with or without a trailing colon.
@@ -65,7 +65,10 @@ def parse_family(name: object, options: Mapping[str, Any]) -> Family:
 
 
 def to_family_dict(family: Family) -> dict[str, Any]:
-    """Return a family as in `Table.families`. Source: ThriftUtilities.columnDescFromHbase."""
+    """Convert a column family to a dictionary, as `Table.families` returns it.
+
+    Source: ThriftUtilities.columnDescFromHbase.
+    """
     return {
         "name": family.name.encode() + b":",
         "max_versions": family.versions,
@@ -80,7 +83,10 @@ def to_family_dict(family: Family) -> dict[str, Any]:
 
 
 def to_region_dict(region: RegionLocation) -> dict[str, Any]:
-    """Return a region as in `Table.regions`. Source: ThriftHBaseServiceHandler.getTableRegions."""
+    """Convert a region to a dictionary, as `Table.regions` returns it.
+
+    Source: ThriftHBaseServiceHandler.getTableRegions.
+    """
     return {
         "start_key": region.start,
         "end_key": region.stop,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_DEPTH = 50
-"""Most nested parentheses, SKIP and WHILE: a hostile text must not exhaust the stack."""
+"""Maximum nesting of parentheses, SKIP and WHILE, so that no text can exhaust the stack."""
 
 _BLANKS = re.compile(rb"[ \t\r\n]*")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
@@ -43,7 +43,7 @@ _AFTER_FILTER = "AND, OR or the end of the text"
 
 
 def parse_filter(text: bytes | str) -> Filter:
-    """Return the filter that a text describes.
+    """Parse a text in HBase's filter language to a filter.
 
     Args:
         text: an expression of the filter language; text is encoded as UTF-8.
@@ -64,13 +64,13 @@ def parse_filter(text: bytes | str) -> Filter:
 
 
 class _FilterParser:
-    """A recursive descent parser that reads each byte once."""
+    """A recursive descent parser of HBase's filter language."""
 
     def __init__(self, text: bytes) -> None:
         self._text, self._offset, self._depth = text, 0, 0
 
     def parse(self) -> Filter:
-        """Return the filter that the whole text describes."""
+        """Parse the whole text, and return its filter."""
         parsed = self._parse_expression()
         if self._offset < len(self._text):
             if self._text.startswith(b")", self._offset):
@@ -79,12 +79,13 @@ class _FilterParser:
         return parsed
 
     def _parse_expression(self) -> Filter:
+        """Parse filters joined by OR, each of which may be joined by AND."""
         return self._parse_joined(
             b"OR", "one", lambda: self._parse_joined(b"AND", "all", self._parse_term)
         )
 
     def _parse_joined(self, word: bytes, join: str, operand: Callable[[], Filter]) -> Filter:
-        """Parse one or more operands separated by a keyword."""
+        """Parse one or more operands that are separated by AND or OR."""
         operands = [operand()]
         while self._peek_word() == word:
             self._offset += len(word)
@@ -92,6 +93,7 @@ class _FilterParser:
         return operands[0] if len(operands) == 1 else FilterList(join, tuple(operands))
 
     def _parse_term(self) -> Filter:
+        """Parse a filter, a filter after SKIP or WHILE, or an expression in parentheses."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             self._raise_error("the filters are nested too deep", f"at most {MAX_DEPTH} levels")
@@ -110,7 +112,7 @@ class _FilterParser:
         return parsed
 
     def _parse_named_filter(self, name_bytes: bytes) -> Filter:
-        """Parse a filter's name and arguments."""
+        """Parse a filter's name and its arguments in parentheses."""
         name_offset = self._offset
         name = name_bytes.decode(errors="replace")
         if not name_bytes or name_bytes in _JOIN_WORDS:
@@ -133,7 +135,7 @@ class _FilterParser:
         return FILTER_SPECS[name].build_filter(name, name_offset, self._parse_arguments(opened_at))
 
     def _parse_arguments(self, opened_at: int) -> list[FilterArgument]:
-        """Parse all arguments and the closing parenthesis."""
+        """Parse the arguments of a filter and its closing parenthesis."""
         arguments: list[FilterArgument] = []
         while True:
             self._offset = _find_end(_SEPARATORS, self._text, self._offset)
@@ -149,7 +151,7 @@ class _FilterParser:
             arguments.append(FilterArgument(start, match[0], is_quoted=False))
 
     def _parse_quoted(self) -> bytes:
-        """Parse a quoted text and return it without quotes."""
+        """Parse an argument in quotes, and return it without the quotes."""
         start = stop = self._offset
         while True:
             stop = self._text.find(b"'", stop + 1)
@@ -162,13 +164,14 @@ class _FilterParser:
             stop += 1
 
     def _expect_close(self, opened_at: int) -> None:
-        """Consume the closing parenthesis."""
+        """Consume a closing parenthesis; raise InvalidArgument if there is none."""
         if self._accept_byte(b")"):
             return
         end = f"before {self._format_excerpt()}" if self._has_rest else "at the end of the text"
         self._raise_error(f"the parenthesis at byte {opened_at} is not closed {end}", "')'")
 
     def _accept_byte(self, byte: bytes) -> bool:
+        """Consume a byte if it is the next one that is not blank; return whether it was."""
         self._skip_blanks()
         if not self._text.startswith(byte, self._offset):
             return False
@@ -176,20 +179,23 @@ class _FilterParser:
         return True
 
     def _peek_word(self) -> bytes:
-        """Return the next word without consuming it."""
+        """Return the next word without consuming it; empty if there is none."""
         self._skip_blanks()
         match = _WORD.match(self._text, self._offset)
         return b"" if match is None else match[0]
 
     @property
     def _has_rest(self) -> bool:
+        """Return whether some text is left to parse."""
         return self._offset < len(self._text)
 
     def _format_excerpt(self) -> str:
+        """Return the next characters of the text for a message."""
         rest = self._text[self._offset : self._offset + _EXCERPT_BYTES + 1]
         return format_value(rest.decode(errors="replace")[:_EXCERPT_BYTES])
 
     def _raise_error(self, what: str, allowed: str, remedy: str = "") -> NoReturn:
+        """Raise InvalidArgument with the byte offset of the parser."""
         raise InvalidArgument(_format_path(self._offset), what, allowed, remedy)
 
     def _skip_blanks(self) -> None:
@@ -198,9 +204,11 @@ class _FilterParser:
 
 
 def _format_path(offset: int) -> str:
+    """Return the path of an error: the byte offset in the filter text."""
     return f"filter[{offset}]"
 
 
 def _find_end(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:
+    """Return the offset at which a match of a pattern ends; the given offset if none matches."""
     match = pattern.match(text, offset)
     return offset if match is None else match.end()

@@ -22,7 +22,7 @@ Source: ParseFilter.createComparator; java.util.regex.Pattern.
 
 
 class FilterArgument(NamedTuple):
-    """One argument of a filter, not yet converted.
+    """An argument of a filter as it is written in the filter text.
 
     Args:
         offset: its byte offset in the text.
@@ -35,20 +35,21 @@ class FilterArgument(NamedTuple):
     is_quoted: bool
 
     def build_error(self, what: str, allowed: str, remedy: str = "") -> InvalidArgument:
-        """Return an error about this argument."""
+        """Return an error with the byte offset of this argument."""
         return InvalidArgument(f"filter[{self.offset}]", what, allowed, remedy)
 
     @property
     def excerpt(self) -> str:
-        """Return its first bytes as text for a message."""
+        """Return the first bytes of the argument as text for a message."""
         return format_value(self.raw[:40].decode(errors="replace"))
 
 
 ArgumentReader: TypeAlias = "Callable[[FilterArgument], Any]"
-"""Converts an argument; raises InvalidArgument."""
+"""Converts an argument to a Python value; raises InvalidArgument if it is not valid."""
 
 
 def _parse_quoted(argument: FilterArgument) -> bytes:
+    """Return the bytes of an argument that must be in quotes."""
     if not argument.is_quoted:
         raise argument.build_error(
             f"{argument.excerpt} is not quoted", "a text in quotes, as in 'a'"
@@ -57,16 +58,19 @@ def _parse_quoted(argument: FilterArgument) -> bytes:
 
 
 def _parse_unquoted(argument: FilterArgument, allowed: str) -> bytes:
+    """Return the bytes of an argument that must not be in quotes."""
     if argument.is_quoted:
         raise argument.build_error(f"{argument.excerpt} is in quotes", f"{allowed} without quotes")
     return argument.raw
 
 
 def _parse_family(argument: FilterArgument) -> str:
+    """Return the family name in a quoted argument."""
     return _decode_utf8(argument, _parse_quoted(argument))
 
 
 def _decode_utf8(argument: FilterArgument, raw: bytes) -> str:
+    """Decode bytes of an argument as UTF-8, or raise an error with its offset."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -74,6 +78,7 @@ def _decode_utf8(argument: FilterArgument, raw: bytes) -> str:
 
 
 def _parse_integer(argument: FilterArgument) -> int:
+    """Return the number in an argument without quotes."""
     digits = _INTEGER.fullmatch(_parse_unquoted(argument, "an integer"))
     if digits is None:
         raise argument.build_error(
@@ -87,6 +92,7 @@ _INTEGER = re.compile(rb"-?0*[0-9]{1,19}")
 
 
 def _parse_bool(argument: FilterArgument) -> bool:
+    """Return the boolean in an argument without quotes."""
     word = _parse_unquoted(argument, "true or false").lower()
     if word not in (b"true", b"false"):
         raise argument.build_error(f"{argument.excerpt} is not a boolean", "true or false")
@@ -94,6 +100,7 @@ def _parse_bool(argument: FilterArgument) -> bool:
 
 
 def _parse_operator(argument: FilterArgument) -> str:
+    """Return the comparison operator in an argument without quotes."""
     word = _parse_unquoted(argument, "an operator").decode(errors="replace")
     if word not in OPERATORS:
         raise argument.build_error(
@@ -103,6 +110,7 @@ def _parse_operator(argument: FilterArgument) -> str:
 
 
 def _parse_comparator(argument: FilterArgument) -> f.Comparator:
+    """Return the comparator in a quoted argument, such as 'binary:abc'."""
     raw_name, colon, value = _parse_quoted(argument).partition(b":")
     name = raw_name.decode(errors="replace")
     if not colon or name not in _COMPARATORS:
@@ -128,7 +136,7 @@ _COMPARATORS: dict[str, Callable[[FilterArgument, bytes], f.Comparator]] = {
 
 
 def _add_offset(offset: int, problem: InvalidArgument) -> InvalidArgument:
-    """Return the error of a filter with its byte offset in the text."""
+    """Return an error of a filter class with the byte offset in the filter text added."""
     mistake = problem.mistake
     if mistake.path.startswith("filter["):
         return problem
@@ -138,7 +146,7 @@ def _add_offset(offset: int, problem: InvalidArgument) -> InvalidArgument:
 
 @dataclass(frozen=True, slots=True)
 class FilterSpec:
-    """The arguments of one filter of the language.
+    """The arguments that a filter of the filter language takes.
 
     Args:
         factory: builds the filter from its converted arguments.
@@ -153,7 +161,7 @@ class FilterSpec:
     def build_filter(
         self, name: str, offset: int, raw_arguments: Sequence[FilterArgument]
     ) -> f.Filter:
-        """Return the filter with these arguments.
+        """Convert the arguments of a filter, and return the filter.
 
         Args:
             name: the filter's name.
@@ -161,14 +169,14 @@ class FilterSpec:
             raw_arguments: the arguments, not yet converted.
 
         Raises:
-            InvalidArgument: there are too few or too many, or one is not valid.
+            InvalidArgument: there are too few or too many arguments, or one is not valid.
         """
         if self.argument_counts and len(raw_arguments) not in self.argument_counts:
             allowed = " or ".join(map(str, self.argument_counts))
             what = f"{name} has {pluralize(len(raw_arguments), 'argument')}"
             raise InvalidArgument(f"filter[{offset}]", what, allowed)
         reads = self.readers if self.argument_counts else self.readers * len(raw_arguments)
-        arguments = [read(one) for read, one in zip(reads, raw_arguments, strict=False)]
+        arguments = [read(raw) for read, raw in zip(reads, raw_arguments, strict=False)]
         try:
             return self.factory(*arguments)
         except InvalidArgument as problem:
@@ -178,6 +186,7 @@ class FilterSpec:
 def _build_column_range(
     start: bytes, include_start: bool, stop: bytes, include_stop: bool
 ) -> f.Filter:
+    """Return a ColumnRangeFilter from arguments in the order of the filter language."""
     return f.ColumnRangeFilter(start, stop, include_start, include_stop)
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_POOL_SIZE = 10_000
-"""Most connections of a pool; no process has more threads."""
+"""Maximum size of a pool; no process has more threads."""
 
 MAX_WAIT_S = 86_400
-"""Most seconds to wait for a connection; more is probably a wrong unit."""
+"""Maximum seconds to wait for a connection; a longer time is probably in a wrong unit."""
 
 
 class NoConnectionsAvailable(RowkeyError, RuntimeError):
@@ -32,7 +32,7 @@ class ConnectionPool:
     The first connection is opened at once, so that a wrong host raises here.
 
     Args:
-        size: most connections in use at the same time.
+        size: maximum number of connections in use at the same time.
         kwargs: arguments of `Connection`; `autoconnect` has no effect.
 
     Raises:
@@ -54,7 +54,7 @@ class ConnectionPool:
 
     @contextmanager
     def connection(self, timeout: float | None = None) -> Iterator[Connection]:
-        """Lend an open connection for a `with` block; nested calls of a thread get the same one.
+        """Lend an open connection for a `with` block; nested calls of a thread share it.
 
         Args:
             timeout: seconds to wait for a connection; None to wait forever.
@@ -77,6 +77,7 @@ class ConnectionPool:
             self._free_connections.put(connection)
 
     def _take_connection(self, timeout: float | None) -> Connection:
+        """Take a free connection from the pool, waiting for one up to `timeout` seconds."""
         _check_timeout(timeout)
         try:
             return self._free_connections.get(timeout=timeout)
@@ -87,6 +88,7 @@ class ConnectionPool:
 
 
 def _check_size(size: object) -> None:
+    """Raise InvalidArgument unless the size of a pool is valid."""
     if not isinstance(size, int) or isinstance(size, bool):
         raise build_type_error("size", size, f"a whole number from 1 to {MAX_POOL_SIZE}")
     if not 0 < size <= MAX_POOL_SIZE:
@@ -95,6 +97,7 @@ def _check_size(size: object) -> None:
 
 
 def _check_timeout(timeout: object) -> None:
+    """Raise InvalidArgument unless a timeout is None or a valid number of seconds."""
     if timeout is None:
         return
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rowkey.hbase.wire.row_items import RowItem
 
 DEFAULT_BATCH_SIZE = 1_000
-"""happybase's default rows per answer; here it means that the client's settings apply."""
+"""happybase's default number of rows per response; here the client's settings apply instead."""
 
 
 def to_filter(value: object) -> Filter | None:
-    """Return a filter given as an object or in the filter language."""
+    """Return the filter of a scan, given as an object or as text in the filter language."""
     if value is None or isinstance(value, Filter):
         return value
     if not isinstance(value, bytes | str):
@@ -52,7 +52,7 @@ def build_scan_spec(
     limit: int | None,
     reverse: bool,
 ) -> ScanSpec:
-    """Return the scan that happybase's arguments describe.
+    """Convert happybase's arguments of a scan to a scan of the native client.
 
     Raises:
         WrongArgumentType: a prefix is combined with a start or a stop, or a type is wrong.
@@ -83,7 +83,7 @@ def build_scan_spec(
 
 
 def _build_prefix_bounds(prefix: bytes, reverse: bool) -> dict[str, Any]:
-    """Return the bounds of the rows whose key starts with a prefix."""
+    """Return the bounds of a scan over the rows whose keys start with a prefix."""
     after = compute_prefix_stop(prefix) or b""
     if reverse:
         bounds = {"start": after, "stop": prefix}
@@ -94,12 +94,12 @@ def _build_prefix_bounds(prefix: bytes, reverse: bool) -> dict[str, Any]:
 def iter_scan_rows(
     table: HBaseTable, scan: ScanSpec, limit: int | None, *, timestamps: bool, ordered: bool
 ) -> Iterator[RowItem]:
-    """Yield the rows of a scan, or partial rows if the scan has a `batch`.
+    """Yield the rows of a scan as (row key, dictionary), or partial rows if it has a `batch`.
 
     Args:
         table: the table.
         scan: the scan, started when the first row is requested.
-        limit: most rows or partial rows.
+        limit: maximum number of rows or partial rows.
         timestamps: whether each value is a pair (value, timestamp).
         ordered: whether a row is an OrderedDict.
 

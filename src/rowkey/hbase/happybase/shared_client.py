@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class SharedClient:
-    """A client that is opened for its first user and closed after its last.
+    """A native client shared by connections: opened for the first, closed after the last.
 
     Args:
-        address: where the cluster is.
-        settings: every limit.
+        address: the address of the cluster.
+        settings: timeouts and limits of the client.
     """
 
     def __init__(self, address: ClusterAddress, settings: Settings) -> None:
@@ -29,7 +29,7 @@ class SharedClient:
         self._lock = Lock()
 
     def acquire_client(self) -> Client:
-        """Return the client for one more user, opening it for the first.
+        """Return the shared client for one more connection, opened for the first one.
 
         Raises:
             HBaseError: the cluster cannot be reached.
@@ -42,7 +42,7 @@ class SharedClient:
             return self._client
 
     def release_client(self) -> None:
-        """Release the client for one user; the last release closes it."""
+        """Stop using the shared client; the last connection closes it."""
         with self._lock:
             self._user_count -= 1
             if self._user_count or self._client is None:

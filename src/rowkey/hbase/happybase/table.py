@@ -84,11 +84,11 @@ class Table:
         return {family.name.encode(): to_family_dict(family) for family in described.families}
 
     def regions(self) -> list[dict[str, Any]]:
-        """Return the regions in key order; an empty list if there is no such table."""
+        """Return the regions in key order; an empty list if the table does not exist."""
         try:
             return [
-                to_region_dict(one)
-                for one in self.connection.client.admin.list_regions(self._name_text)
+                to_region_dict(region)
+                for region in self.connection.client.admin.list_regions(self._name_text)
             ]
         except TableNotFound:
             return []
@@ -122,7 +122,7 @@ class Table:
         timestamp: int | None = None,
         include_timestamp: bool = False,
     ) -> list[tuple[bytes, dict[bytes, Any]]]:
-        """Return rows as (row key, dictionary) in the order given, without rows that do not exist.
+        """Return rows as (row key, dictionary) in the given order; missing rows are left out.
 
         The arguments are those of `row`. For no rows it returns an empty list, where happybase
         returns an empty dictionary.
@@ -143,12 +143,12 @@ class Table:
         timestamp: int | None = None,
         include_timestamp: bool = False,
     ) -> list[Any]:
-        """Return the versions of a column, newest first.
+        """Return the versions of a column of a row, newest first.
 
         Args:
             row: the row key.
             column: the column.
-            versions: most versions; None for all.
+            versions: maximum number of versions; None for all.
             timestamp: cells older than this are read; None for all.
             include_timestamp: whether each value is a pair (value, timestamp).
         """
@@ -190,9 +190,9 @@ class Table:
             filter: a text in HBase's filter language, or one of `rowkey.hbase.filters`.
             timestamp: cells older than this are read; None for all.
             include_timestamp: whether each value is a pair (value, timestamp).
-            batch_size: rows of one answer; with happybase's 1,000 the client's settings apply.
-            scan_batching: most cells of a partial row; each partial row is returned by itself.
-            limit: most rows or partial rows.
+            batch_size: rows of one response; with happybase's 1,000 the client's settings apply.
+            scan_batching: maximum cells of a partial row; each partial row is returned by itself.
+            limit: maximum number of rows or partial rows.
             sorted_columns: whether a row is an OrderedDict; columns are sorted in any case.
             reverse: whether rows come in descending order.
 
@@ -219,7 +219,7 @@ class Table:
         timestamp: int | None = None,
         wal: bool = True,
     ) -> None:
-        """Write values by `family:qualifier` to one row atomically; for `wal` see `Batch`."""
+        """Write values of one row, by `family:qualifier`, atomically; for `wal` see `Batch`."""
         with self.batch(timestamp=timestamp, wal=wal) as batch:
             batch.put(row, data)
 
@@ -264,7 +264,7 @@ class Table:
         )
 
     def counter_inc(self, row: BytesOrText, column: BytesOrText, value: int = 1) -> int:
-        """Add to a counter atomically and return its new value.
+        """Add a number to a counter atomically, and return its new value.
 
         Raises:
             MaybeApplied: the answer was lost, and the value may have been added.
@@ -274,12 +274,12 @@ class Table:
         return self.native_table.increment(to_bytes("row", row), [amount])[0]
 
     def counter_dec(self, row: BytesOrText, column: BytesOrText, value: int = 1) -> int:
-        """Subtract from a counter atomically and return its new value."""
+        """Subtract a number from a counter atomically, and return its new value."""
         return self.counter_inc(row, column, -_to_counter_amount(value))
 
 
 def _to_counter_amount(value: object) -> int:
-    """Return a value as the amount of a counter."""
+    """Return a value as a whole number of 64 bits, or raise InvalidArgument."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise build_type_error("value", value, "an integer")
     amount = int(value)
