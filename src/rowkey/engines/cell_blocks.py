@@ -20,7 +20,7 @@ MAX_BLOCK_BYTES = 64 << 20
 
 
 def build_block_schema() -> pa.Schema:
-    """Return the schema of a block: row, family, qualifier, timestamp, value of each cell."""
+    """Return the Arrow schema of cells: row, family, qualifier, timestamp, value."""
     import pyarrow as pa
 
     return pa.schema(
@@ -52,7 +52,7 @@ def check_block_read(rows_per_block: int, *, raw: bool = False) -> None:
 def build_blocks(
     rows: Iterable[RowCells], families: Sequence[str], rows_per_block: int = 8192
 ) -> Iterator[pa.RecordBatch]:
-    """Build record batches of whole rows, with the schema of `build_block_schema`.
+    """Convert rows of cells to record batches with the schema of `build_block_schema`.
 
     Args:
         rows: puts only, row by row.
@@ -74,7 +74,7 @@ def build_blocks(
 def _iterate_blocks(
     rows: Iterable[RowCells], families: Sequence[str], rows_per_block: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield record batches of a given number of rows."""
+    """Yield record batches of `rows_per_block` rows, or fewer if their values are large."""
     block = _BlockBuilder(families)
     for row in rows:
         block.add_row(row)
@@ -95,7 +95,7 @@ class _BlockBuilder:
         self.row_count = self.size_bytes = 0
 
     def add_row(self, row: RowCells) -> None:
-        """Add one row."""
+        """Append the cells of a row to the columns."""
         keys, families, qualifiers, timestamps, values = self.columns
         for family, qualifier, timestamp, value, _, _ in row.cells:
             keys.append(row.row)
@@ -107,7 +107,7 @@ class _BlockBuilder:
         self.row_count += 1
 
     def to_arrow(self) -> pa.RecordBatch:
-        """Return the columns as a record batch."""
+        """Return the collected cells as a record batch."""
         import pyarrow as pa
 
         keys, families, qualifiers, timestamps, values = self.columns
@@ -125,16 +125,16 @@ class _BlockBuilder:
 
 
 def to_row_cells(blocks: Sequence[CellBlock]) -> list[RowCells]:
-    """Convert blocks to the mutation of each row.
+    """Convert blocks of puts, each for one family, to one mutation for each row.
 
     Args:
-        blocks: of the same rows, in the same order.
+        blocks: puts of the same rows, in the same order.
 
     Returns:
-        One piece for each row, without cells where all values are null.
+        One mutation for each row, without cells where all values are null.
 
     Raises:
-        InvalidArgument: the blocks name different rows, a row is null, or a column has another
+        InvalidArgument: the blocks have different rows, a row is null, or a column has another
             length.
 
     Cost: about 2 µs a cell.
@@ -177,7 +177,7 @@ def check_row_count(path: str, array: Any, row_count: int) -> None:
 
 
 def _iterate_cells(block: CellBlock, count: int) -> Iterator[Cell | None]:
-    """Yield the cell of each row; None where the value is null."""
+    """Yield the put of each row of a block; None where its value is null."""
     qualifiers = _expand_to_rows("qualifiers", block.qualifiers, count)
     timestamps = _expand_to_rows("timestamps", block.timestamps, count)
     values = _expand_to_rows("values", block.values, count)
@@ -186,7 +186,7 @@ def _iterate_cells(block: CellBlock, count: int) -> Iterator[Cell | None]:
 
 
 def _expand_to_rows(path: str, value: Any, count: int) -> list[Any]:
-    """Return a value for each row: one for all, or those of an Arrow or NumPy array."""
+    """Return a list with one element for each row, from a single value or an array."""
     if isinstance(value, bytes | int):
         return [value] * count
     check_row_count(path, value, count)

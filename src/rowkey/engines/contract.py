@@ -40,11 +40,11 @@ class Cursor(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[RowCells]:
-        """Iterate over rows with at least one cell, or over pieces of rows with `batch`."""
+        """Iterate over rows with at least one cell, or over parts of rows with `batch`."""
 
     @abstractmethod
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over record batches of about `rows` rows, the first ones smaller.
+        """Return the rows as Arrow record batches of about `rows` rows, the first ones smaller.
 
         Rows are whole; with `batch`, a record batch may end after any column of a row, and the next
         one continues that row.
@@ -54,10 +54,11 @@ class Cursor(ABC):
         """
 
     def peek_first_row(self) -> bytes | None:
-        """Return a lower bound of the row keys, in the order of the scan; None if it is not known.
+        """Return the first stored row key of the range without reading on; None if unknown.
 
-        Call it before the first row is read: a merge of many ranges reads the lowest one first. The
-        row may have no visible cell, and is not counted as read.
+        In the order of the scan, no row comes before it: a merge of many ranges reads the lowest
+        one first. Call it before the first row is read. The row may have no visible cell, and is
+        not counted as read.
         """
         return None
 
@@ -81,7 +82,7 @@ class Cursor(ABC):
 
 
 class Reader(ABC):
-    """Reads of a table or of a snapshot."""
+    """Reads cells of a table or of a snapshot."""
 
     @abstractmethod
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
@@ -103,7 +104,7 @@ class Reader(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the table or snapshot; closing twice is harmless."""
+        """Close this reader of a table or snapshot; closing twice is harmless."""
 
 
 class Operations:
@@ -114,7 +115,7 @@ class Operations:
 
     @property
     def unmodeled_attributes(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the attributes by family that `Family` has no field for."""
+        """Return HBase's attributes, by family, that `Family` has no field for."""
         return {}
 
     def list_regions(self) -> list[RegionRequestCounts]:
@@ -142,7 +143,7 @@ class Operations:
         raise self._build_unsupported_error("split a region")
 
     def alter_families(self, families: Sequence[Family]) -> None:
-        """Change the attributes of families, or add families; none is dropped."""
+        """Change the attributes of column families, or add families; none is dropped."""
         raise self._build_unsupported_error("alter the families of a table")
 
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
@@ -150,19 +151,19 @@ class Operations:
         raise self._build_unsupported_error("change the attributes of a table")
 
     def flush(self) -> None:
-        """Write what is in memory to files."""
+        """Write the cells that are only in memory to files."""
         raise self._build_unsupported_error("flush a table")
 
     def compact(self, *, major: bool = True) -> None:
-        """Merge files; a major compaction drops deletes and cells that no read can show again."""
+        """Merge the table's files; a major compaction removes deleted and expired cells."""
         raise self._build_unsupported_error("compact a table")
 
     def measure_size_bytes(self) -> int:
-        """Return the approximate bytes on disk; 0 if the engine keeps nothing there."""
+        """Return the approximate bytes of the table's files; 0 if it has none."""
         raise self._build_unsupported_error("measure the files of a table")
 
     def snapshot(self) -> Reader:
-        """Return a reader that shows the table as it is now, whatever is written later."""
+        """Return a reader of the table as it is now, which later writes do not change."""
         raise self._build_unsupported_error("take a snapshot")
 
     def _build_unsupported_error(self, operation: str) -> NotSupported:
@@ -187,7 +188,7 @@ class Store(Reader, Operations):
     @property
     @abstractmethod
     def spec(self) -> TableSpec:
-        """Return the table as it is now, with its current regions."""
+        """Return the table's current name, families, split keys and attributes."""
 
     @property
     def families_and_attributes(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
@@ -198,11 +199,11 @@ class Store(Reader, Operations):
     @property
     @abstractmethod
     def row_clock(self) -> RowClock:
-        """Return the clock that orders changes, shared by all writers in this process."""
+        """Return the clock that gives timestamps to changes, shared by all writers of the table."""
 
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Apply mutations in their order, each to one row; several may name the same row.
+        """Apply puts and deletes in their order; several may change the same row.
 
         Args:
             mutations: puts and deletes; the timestamp `LATEST` becomes now. A `DELETE` with
@@ -213,7 +214,7 @@ class Store(Reader, Operations):
 
     @abstractmethod
     def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
-        """Write many puts; all blocks of a call name the same rows, each counted as one write."""
+        """Write many puts from Arrow columns; all blocks of a call have the same rows."""
 
     @abstractmethod
     def increment(
@@ -242,7 +243,7 @@ class Store(Reader, Operations):
 
     @abstractmethod
     def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
-        """Change a row if a condition holds, atomically; return whether it held."""
+        """Change a row if a condition on one of its cells holds; return whether it held."""
 
 
 class Engine(ABC):
@@ -266,7 +267,7 @@ class Engine(ABC):
     def open(
         cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
     ) -> Self:
-        """Open the engine.
+        """Open the storage engine at a location.
 
         Args:
             location: the part of the URL after the scheme and its colon.
@@ -279,7 +280,7 @@ class Engine(ABC):
 
     @classmethod
     def is_initialized(cls, location: str) -> bool:
-        """Return whether the place exists; if not, opening it would create it.
+        """Return whether the location exists; if not, opening it would create it.
 
         Args:
             location: as for `open`.
@@ -294,11 +295,11 @@ class Engine(ABC):
     @property
     @abstractmethod
     def catalog_url(self) -> str:
-        """Return the URL of the tables' catalog, unless their designs name another one."""
+        """Return the default URL of the catalog that stores the designs of the tables."""
 
     @abstractmethod
     def list_tables(self) -> list[str]:
-        """Return the names of its tables, ascending."""
+        """Return the names of all tables of the engine, ascending."""
 
     def list_servers(self, wait_s: float | None = None) -> list[str]:
         """Return the names of the region servers, ascending; one empty name on an embedded engine.
@@ -313,14 +314,14 @@ class Engine(ABC):
         return [""]
 
     def has_table(self, name: str) -> bool:
-        """Return whether a table exists."""
+        """Return whether a table of this name exists."""
         return name in self.list_tables()
 
     @abstractmethod
     def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> Store:
-        """Create a table, pre-split, and open it.
+        """Create a table with one region for each split key and one before, and open it.
 
         Args:
             spec: name, families, split keys and attributes.
@@ -334,7 +335,7 @@ class Engine(ABC):
 
     @abstractmethod
     def open_table(self, name: str) -> Store:
-        """Open a table.
+        """Open a table by its name.
 
         Raises:
             InvalidArgument: there is no table of that name.
@@ -342,7 +343,7 @@ class Engine(ABC):
 
     @abstractmethod
     def drop_table(self, name: str) -> None:
-        """Delete a table and all its rows.
+        """Delete a table with all its rows.
 
         Raises:
             InvalidArgument: there is no table of that name.

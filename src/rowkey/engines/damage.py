@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from rowkey.errors import OneMistakeError
 
 RowInterval = tuple[bytes | None, bytes | None]
-"""The first and the last row of a stretch, both inclusive; None is the beginning or the end."""
+"""The first and the last row of a range, both inclusive; None for an open end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A range of keys that cannot be read.
+    """A range of keys of a column family that cannot be read.
 
     Args:
         previous_key: the last readable key before it; None if there is none.
         next_key: the first readable key after it; None if there is none.
-        problem: what RocksDB says of it.
+        problem: the error of RocksDB.
     """
 
     previous_key: bytes | None
@@ -32,30 +32,30 @@ class Gap:
 
     @property
     def first_row(self) -> bytes | None:
-        """Return the first row that may lack cells, inclusive; None for the start of the table."""
+        """Return the first row that may lack cells, inclusive; None if it is the table's first."""
         return None if self.previous_key is None else parse_row(self.previous_key)
 
     @property
     def last_row(self) -> bytes | None:
-        """Return the last row that may lack cells, inclusive; None for the end of the table."""
+        """Return the last row that may lack cells, inclusive; None if it is the table's last."""
         return None if self.next_key is None else parse_row(self.next_key)
 
 
 @dataclass(slots=True)
 class Examination:
-    """The result of examining one table.
+    """The damage that was found in one table.
 
     Args:
         table: its name.
-        problems: what is damaged or gone; the file is named in each.
-        repairable_problems: those of them that `repair` mends where the table lies.
-        lost_rows: stretches of rows that lack cells, ascending and apart.
-        gaps: by column family, what cannot be read between the keys that can.
-        cell_count: cells that were read.
-        file_count: files of sorted pairs and logs that were read.
-        size_bytes: bytes of them.
-        notes: what is wrong, but takes nothing away, or is not known.
-        is_readable: whether anything could be read.
+        problems: the damaged and missing files.
+        repairable_problems: the problems that `repair` removes in place.
+        lost_rows: ranges of rows that lack cells, ascending, without overlaps.
+        gaps: the unreadable ranges of keys by column family.
+        cell_count: number of cells read.
+        file_count: number of table files and logs read.
+        size_bytes: bytes of these files.
+        notes: irregularities that lose no data, and what is uncertain.
+        is_readable: whether any cell could be read.
     """
 
     table: str
@@ -71,12 +71,12 @@ class Examination:
 
     @property
     def is_sound(self) -> bool:
-        """Return whether nothing is damaged or missing."""
+        """Return whether no file of the table is damaged or missing."""
         return not self.problems
 
     @property
     def needs_saving(self) -> bool:
-        """Return whether the damage cannot be repaired, so that the rest must be saved."""
+        """Return whether a repair in place cannot remove all damage of the table."""
         return len(self.repairable_problems) < len(self.problems)
 
 
@@ -86,12 +86,12 @@ class RepairResult:
 
     Args:
         table: its name.
-        log_name: the log that was cut, or an empty string.
-        offset: the byte from which on it was cut.
-        truncated_bytes: bytes set aside, of this log and of those after it.
-        lost_change_count: changes of single cells and counters that were acknowledged and are gone;
-            None if that is not known.
-        batch_count: batches that the table has now; they are numbered from 1.
+        log_name: the log that was truncated, or an empty string.
+        offset: the byte at which it was truncated.
+        truncated_bytes: bytes moved to the folder `cut`, of this log and of later ones.
+        lost_change_count: acknowledged changes of cells and counters that were lost; None if that
+            is not known.
+        batch_count: number of batches of changes that the table has now.
     """
 
     table: str
@@ -108,10 +108,10 @@ class SalvageResult:
 
     Args:
         table: its name.
-        cell_count: cells that were saved.
-        omitted_cell_count: cells that can be read, of rows that lack others.
-        lost_rows: stretches of rows that are not in the new table.
-        notes: what is uncertain about the rest.
+        cell_count: number of cells saved.
+        omitted_cell_count: readable cells that were left out, as their rows lack other cells.
+        lost_rows: ranges of rows that are missing or lack cells in the new table.
+        notes: what is uncertain about the saved rows.
     """
 
     table: str

@@ -72,13 +72,13 @@ def build_missing_table_error(name: str, table_names: Sequence[str]) -> InvalidA
 
 
 class EmbeddedTable(ABC):
-    """A table in this process, shared by all stores that have it open.
+    """A table stored by this process, shared by all stores that have it open.
 
     Args:
         spec: the table's name, families and attributes.
         region_tracker: its regions.
-        clock: gives the time of day in ms.
-        last_timestamp: the highest timestamp that was given to a change before.
+        clock: milliseconds since 1970.
+        last_timestamp: the highest timestamp of an earlier change.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class EmbeddedTable(ABC):
 
     @property
     def spec(self) -> TableSpec:
-        """Return the table as it is now, with its current regions."""
+        """Return the table's current name, families, split keys and attributes."""
         families = tuple(self.families.values())
         return TableSpec(self.name, families, self.region_tracker.splits, dict(self.attributes))
 
     def check_open(self) -> None:
-        """Raise unless the table is open.
+        """Raise Closed unless the table is open in this process.
 
         Raises:
             Closed: it was closed or dropped, or opened before this process was forked.
@@ -117,64 +117,69 @@ class EmbeddedTable(ABC):
 
     @abstractmethod
     def reset_in_child(self) -> None:
-        """Refuse every use in a forked child: the table belongs to the parent."""
+        """Make every use raise Closed in a forked child: the table belongs to the parent."""
 
     @abstractmethod
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
-        """Return the cells of a row and family that a view shows, under the lock."""
+        """Return the visible cells of a row in one family; the caller holds the lock."""
 
     @abstractmethod
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Write checked and stamped mutations, each counted as one write, under the lock.
+        """Write mutations that have timestamps, and count them; the caller holds the lock.
 
         Regions that have grown too large are split.
         """
 
     @abstractmethod
     def store_description(self) -> None:
-        """Keep families, attributes and regions as they are now, under the lock."""
+        """Store the current families, attributes and regions; the caller holds the lock."""
 
 
 class EmbeddedReader(Reader):
-    """A table in this process, or a snapshot of it."""
+    """Reads a table of this process, as it is now or as of a snapshot."""
 
     def __init__(self, table: EmbeddedTable) -> None:
         self._table, self._closed = table, False
 
     def _check_open(self) -> None:
+        """Raise Closed if this reader or its table was closed."""
         if self._closed or self._table.state != STATE_OPEN:
             self._table.check_open()
             raise build_closed_error("table", self._table.name)
 
     def _get_families(self) -> Mapping[str, Family]:
-        """Return the families whose attributes decide what a read shows."""
+        """Return the column families whose attributes decide which cells are visible."""
         return self._table.families
 
     def _build_views(self, selection: CellSelection) -> dict[str, FamilyView]:
-        """Return the view of each family that a selection reads."""
+        """Check a selection, and return the view of each family that it reads."""
         self._check_open()
         families = self._get_families()
         check_selection(selection, families)
         return build_views(selection, families, self._table.clock())
 
     def close(self) -> None:
+        """Close this reader; the table stays open for others."""
         if self._table.state == fork_safety.STATE_INHERITED:
             self._table.check_open()
         self._closed = True
 
 
 class EmbeddedStore(EmbeddedReader, Store):
-    """A table in this process: changes are checked, then stamped and written under its lock."""
+    """An open table of this process: changes are checked, stamped and written under its lock."""
 
     @property
     def row_clock(self) -> RowClock:
+        """Return the clock that gives timestamps to the changes of this table."""
         return self._table.row_clock
 
     @property
     def spec(self) -> TableSpec:
+        """Return the table's current name, families, split keys and attributes."""
         return self._table.spec
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Check puts and deletes, and write them under the table's lock."""
         self._check_open()
         table, has_latest = self._table, False
         for mutation in mutations:
@@ -186,7 +191,7 @@ class EmbeddedStore(EmbeddedReader, Store):
                 table.write_rows(mutations, sync=sync)
 
     def _stamp_and_write(self, mutations: Sequence[RowCells], *, sync: bool | None) -> None:
-        """Write mutations with `LATEST` replaced.
+        """Write mutations after replacing the timestamp `LATEST` by the current time.
 
         A delete of the newest version depends on the mutations before it: they are written first.
         """
@@ -202,7 +207,7 @@ class EmbeddedStore(EmbeddedReader, Store):
     def _stamp_row(
         self, row: bytes, cells: Sequence[Cell], now_ms: int, *, put_timestamp_ms: int | None = None
     ) -> RowCells:
-        """Return the cells of a row with their timestamps resolved."""
+        """Return the cells of a row with `LATEST` replaced by actual timestamps."""
 
         def find_versions(family: str, qualifier: bytes, count: int) -> list[int]:
             return [cell.timestamp for cell in self._read_versions(row, family, qualifier, count)]
@@ -213,18 +218,19 @@ class EmbeddedStore(EmbeddedReader, Store):
     def _read_versions(
         self, row: bytes, family: str, qualifier: bytes, count: int = 1
     ) -> Sequence[Cell]:
-        """Return up to `count` versions of a column, newest first, as a read would see them now."""
+        """Return up to `count` visible versions of a column, newest first."""
         attributes, now = self._table.families[family], self._table.clock()
         view = FamilyView(attributes, now, versions=count, qualifiers=(qualifier,))
         return self._table.read_cells(row, family, view)
 
     def _find_newest(self, row: bytes, family: str, qualifier: bytes) -> Cell | None:
-        """Return the newest visible cell of a column, or None."""
+        """Return the newest visible cell of a column; None if there is none."""
         return next(iter(self._read_versions(row, family, qualifier)), None)
 
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
     ) -> list[Cell]:
+        """Add numbers to counters of one row, and return the new cells."""
         for _, _, amount in amounts:
             check_amount(amount)
         return self._change_cells(row, amounts, increment_cell, after_ms)
@@ -232,6 +238,7 @@ class EmbeddedStore(EmbeddedReader, Store):
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
+        """Append bytes to cells of one row, and return the new cells."""
         return self._change_cells(row, pieces, append_to_cell, after_ms)
 
     def _change_cells(
@@ -241,7 +248,7 @@ class EmbeddedStore(EmbeddedReader, Store):
         build_cell: Callable[[str, bytes, C, Cell | None, int], Cell],
         after_ms: int,
     ) -> list[Cell]:
-        """Write, for each column, the cell that `build_cell` returns for its newest cell."""
+        """Replace the newest cell of each named column by the cell that `build_cell` returns."""
         self._check_open()
         table = self._table
         check_columns(
@@ -261,6 +268,7 @@ class EmbeddedStore(EmbeddedReader, Store):
         return cells
 
     def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        """Change a row if a condition on one of its cells holds; return whether it held."""
         self._check_open()
         table = self._table
         check_mutation(RowCells(row, cells), table.families)
@@ -276,10 +284,12 @@ class EmbeddedStore(EmbeddedReader, Store):
             return True
 
     def list_regions(self) -> list[RegionRequestCounts]:
+        """Return the regions of the table in key order, with their request counts."""
         self._check_open()
         return self._table.region_tracker.list_regions()
 
     def split(self, split_key: bytes) -> None:
+        """Split the region that holds a row key, and store the new regions."""
         self._check_open()
         with self._table.lock:
             check_splits(self._table.name, (split_key,))
@@ -287,6 +297,7 @@ class EmbeddedStore(EmbeddedReader, Store):
             self._table.store_description()
 
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
+        """Replace and store all table attributes, after checking those for region splits."""
         self._check_open()
         SplitLimits.from_attributes(attributes)
         with self._table.lock:
@@ -295,5 +306,5 @@ class EmbeddedStore(EmbeddedReader, Store):
 
 
 def _has_latest_deletes(cells: Sequence[Cell]) -> bool:
-    """Return whether some cell deletes the newest version of a column, whatever its timestamp."""
+    """Return whether a cell deletes the newest version of its column."""
     return any(cell.cell_type == CellType.DELETE and cell.timestamp == LATEST for cell in cells)

@@ -22,18 +22,19 @@ def open_engine(
     sync: bool = False,
     clock: Callable[[], int] = get_time_ms,
 ) -> Engine:
-    """Open the engine that a URL names.
+    """Open the storage engine that a URL names, such as `memory:` or `rocks:PATH`.
 
     Args:
-        url: a scheme, a colon and what the engine takes: `memory:`, `memory:NAME`, `rocks:PATH`,
+        url: a scheme, a colon and a location: `memory:`, `memory:NAME`, `rocks:PATH`,
             `hbase://zk1,zk2:2181/hbase`, `hbase+master://m1:16000,m2:16000`.
-        create: whether a place that is not there is made.
+        create: whether to create the location if it does not exist.
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970, for timestamps and times to live.
 
     Raises:
-        InvalidArgument: the scheme is unknown; or the place is not there and not to be made.
-        Unavailable: the engine cannot be reached, or another process has it.
+        InvalidArgument: the scheme is unknown, or the location does not exist and `create` is
+            False.
+        Unavailable: the engine cannot be reached, or another process has it open.
 
     >>> with open_engine("memory:") as engine:
     ...     engine.list_tables()

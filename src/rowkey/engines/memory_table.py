@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SortedCells:
-    """The cells of one row and family in HBase's order; never changed once a row holds them."""
+    """The cells of one row and family in HBase's order; copied before each change."""
 
     __slots__ = ("cells", "keys")
 
@@ -29,17 +29,17 @@ class SortedCells:
 
 
 class SortedRows:
-    """The rows of a table at one moment."""
+    """The rows of a table at one moment, sorted by their keys."""
 
     def __init__(self, keys: list[bytes], rows: dict[bytes, Mapping[str, SortedCells]]) -> None:
         self.keys, self.rows = keys, rows
 
     def copy(self) -> SortedRows:
-        """Return a copy whose changes leave this one as it is."""
+        """Return a copy, so that changes of one leave the other as it is."""
         return SortedRows(self.keys.copy(), self.rows.copy())
 
     def read_row(self, row: bytes, views: Mapping[str, FamilyView]) -> RowCells:
-        """Return the visible cells of one row."""
+        """Return the cells of a row that are visible in the given family views."""
         families = self.rows.get(row, {})
         cells = [
             cell
@@ -50,14 +50,14 @@ class SortedRows:
         return RowCells(row, cells)
 
     def iterate_keys(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[bytes]:
-        """Return an iterator over the row keys of a range, in key order or in reverse."""
+        """Return an iterator over the row keys of a range, ascending or descending."""
         first = bisect_left(self.keys, start)
         end = bisect_left(self.keys, stop) if stop else len(self.keys)
         indexes = range(first, end)
         return (self.keys[index] for index in (reversed(indexes) if reverse else indexes))
 
     def put_cells(self, row: bytes, cells: Iterable[Cell]) -> int:
-        """Add cells to a row, replace those of equal coordinates, and return the bytes added."""
+        """Add cells to a row, replace cells with equal coordinates, and return the bytes added."""
         size, families, copied = 0, dict(self.rows.get(row, ())), set()
         if not families:
             insort(self.keys, row)
@@ -80,19 +80,19 @@ class SortedRows:
         return size
 
     def replace_row(self, row: bytes, cells_by_family: Mapping[str, Iterable[Cell]]) -> None:
-        """Replace the cells of a row; a row without cells is removed."""
+        """Replace all cells of a row; a row without cells is removed."""
         self._remove_row(row)
         cells = [cell for some in cells_by_family.values() for cell in some]
         if cells:
             self.put_cells(row, cells)
 
     def _remove_row(self, row: bytes) -> None:
-        """Remove a row, if there is one."""
+        """Remove a row that exists."""
         del self.rows[row]
         del self.keys[bisect_left(self.keys, row)]
 
     def measure_row_bytes(self, row: bytes) -> int:
-        """Return the bytes of all cells of a row, as HBase counts them."""
+        """Return the bytes of all cells of a row, computed as in HBase."""
         return sum(
             CELL_OVERHEAD_BYTES + len(row) + len(name) + len(cell.qualifier) + len(cell.value)
             for name, stored in self.rows[row].items()
@@ -109,28 +109,31 @@ class MemoryTable(EmbeddedTable):
         super().__init__(spec, RegionTracker(spec.splits), clock)
 
     def reset_in_child(self) -> None:
+        """Make every use raise Closed in a forked child process."""
         self.state = fork_safety.STATE_INHERITED
 
     @property
     def current_rows(self) -> SortedRows:
-        """Return the current rows; read them under the lock."""
+        """Return the current rows; the caller must hold the table's lock."""
         return self._rows
 
     def freeze_rows(self) -> SortedRows:
-        """Return the rows for a reader that keeps them: the next change is made to a copy."""
+        """Return the current rows for a reader, and make the next change work on a copy."""
         self._is_frozen = True
         return self._rows
 
     def get_writable_rows(self) -> SortedRows:
-        """Return the rows for a change: a copy if a reader keeps them."""
+        """Return the rows for a change, copied first if a reader uses them."""
         if self._is_frozen:
             self._rows, self._is_frozen = self._rows.copy(), False
         return self._rows
 
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
+        """Return the visible cells of a row in one family."""
         return self._rows.read_row(row, {family: view}).cells
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Put the cells of the mutations, count the writes, and split large regions."""
         del sync
         writable, rows, sizes = self.get_writable_rows(), [], []
         for row, cells in mutations:
@@ -143,5 +146,6 @@ class MemoryTable(EmbeddedTable):
         """Do nothing: a table in memory is not stored."""
 
     def _find_middle(self, start: bytes, stop: bytes) -> bytes | None:
+        """Return the row at the middle of a region's bytes; None if it cannot be split there."""
         keys = list(self._rows.iterate_keys(start, stop))
         return find_middle_row(keys, map(self._rows.measure_row_bytes, keys))

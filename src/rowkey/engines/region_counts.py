@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RegionRequestCounts:
-    """The request counts of one region since the table was created.
+    """The read and write requests of one region since the table was created.
 
-    On a cluster: since the region was opened where it is.
+    On a cluster: since its server opened the region.
 
     Args:
         start: its first row key, inclusive.
-        stop: the first row key behind it; empty for the last region.
+        stop: the first row key after it; empty for the last region.
         writes: mutations of a row: a put of many cells is one; so are an increment, an append and a
             check-and-mutate that was applied.
         reads: rows returned by gets and scans; a get that finds nothing counts as well.
@@ -33,15 +33,15 @@ class RegionRequestCounts:
 
 @dataclass(frozen=True, slots=True)
 class OpenRegion:
-    """A region since it was opened on a server: counts of one opening never decrease.
+    """A region on its server, with its request counts since the server opened it.
 
     Args:
         start: its first row key, inclusive.
-        stop: the first row key behind it; empty for the last region.
-        writes: as a `RegionRequestCounts` has it.
-        reads: the same.
-        server: the server that it is on; empty where there is one place for all.
-        opening_id: what tells this opening of this region from all others.
+        stop: the first row key after it; empty for the last region.
+        writes: as in `RegionRequestCounts`.
+        reads: as in `RegionRequestCounts`.
+        server: the name of its server; empty on an embedded engine.
+        opening_id: identifies this opening of the region: counts only grow while it is the same.
     """
 
     start: bytes
@@ -53,6 +53,6 @@ class OpenRegion:
 
     @classmethod
     def from_counts(cls, counts: RegionRequestCounts) -> OpenRegion:
-        """Return the region of an embedded engine, which its bounds identify."""
+        """Return the open region of an embedded engine, identified by its bounds."""
         bounds = (counts.start, counts.stop)
         return cls(*bounds, counts.writes, counts.reads, "", bounds)

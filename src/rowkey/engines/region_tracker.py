@@ -34,7 +34,7 @@ limits."""
 
 
 class RegionTracker:
-    """The regions of one table with their counters; safe for use by several threads.
+    """The regions of one table with counters of reads, writes and bytes; thread-safe.
 
     Args:
         splits: the split keys, ascending; without any there is one region.
@@ -58,7 +58,7 @@ class RegionTracker:
 
     @property
     def splits(self) -> tuple[bytes, ...]:
-        """Return the start keys of all regions but the first, in ascending order."""
+        """Return the start keys of all regions but the first, ascending."""
         return self._boundaries.splits
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class RegionTracker:
         return self._boundaries.locate_key(row)
 
     def count_writes(self, rows: Sequence[bytes], sizes: Sequence[int]) -> None:
-        """Count one write of each row.
+        """Add one write to the region of each row, with the bytes written.
 
         Args:
             rows: row keys, each as often as it was written.
@@ -89,7 +89,7 @@ class RegionTracker:
                 self._sizes[region] += size
 
     def count_reads(self, rows: Sequence[bytes]) -> None:
-        """Count one read of each row.
+        """Add one read to the region of each row.
 
         Cost: O(rows log regions).
         """
@@ -102,7 +102,9 @@ class RegionTracker:
                 self._reads[bisect_right(splits, row)] += 1
 
     def count_array_reads(self, rows: Any) -> None:
-        """Count one read of each row of an Arrow binary array without nulls, in any order.
+        """Add one read to the region of each row of an Arrow array.
+
+        The rows may have any order, but none may be null.
 
         Cost: 10 to 100 ns a row.
         """
@@ -111,7 +113,7 @@ class RegionTracker:
                 self._reads[region] += count
 
     def _count_by_region(self, rows: Any) -> list[tuple[int, int]]:
-        """Return the index of each region that holds some rows of an Arrow array, and how many."""
+        """Return how many rows of an Arrow array each region holds, by region index."""
         if len(self) == 1:
             return [(0, len(rows))]
         import numpy as np
@@ -130,7 +132,7 @@ class RegionTracker:
     def split_region(self, split_key: bytes) -> None:
         """Split the region that holds a row key, so that a region starts at that key.
 
-        Each half gets half of the counts: which rows were counted is not known.
+        Each half gets half of the counts, as it is not known which rows were counted.
 
         Raises:
             InvalidArgument: a region starts there already, or the key is empty.
@@ -151,15 +153,15 @@ class RegionTracker:
         attributes: Mapping[str, str],
         find_middle: Callable[[bytes, bytes], bytes | None],
     ) -> bool:
-        """Split the regions that have grown too large; return whether one was split.
+        """Split the regions that are larger than the table allows; return whether one was.
 
         Args:
-            attributes: the table's, as `SplitLimits.from_attributes` takes them.
+            attributes: the table's attributes, see `SplitLimits.from_attributes`.
             find_middle: returns the row to split at, from a region's start, inclusive, and stop,
                 exclusive; None if the region cannot be split: it is tried again when it has grown
                 to twice its bytes.
 
-        Cost: nothing while all regions are below the smallest limit a table can have.
+        Cost: none while all regions are below the smallest possible limit.
         """
         if max(self._sizes) <= _MIN_SPLIT_BYTES:
             return False
@@ -175,7 +177,7 @@ class RegionTracker:
         return is_split
 
     def _find_overfull_regions(self, attributes: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """Return start and stop of the regions that are larger than the table's limits allow."""
+        """Return the bounds of the regions that are larger than the table allows."""
         max_bytes = SplitLimits.from_attributes(attributes).compute_max_bytes(len(self))
         if max_bytes is None:
             return []
@@ -189,7 +191,7 @@ class RegionTracker:
 
 
 def find_middle_row(rows: Sequence[bytes], sizes: Iterable[int]) -> bytes | None:
-    """Return the row at the middle of the bytes of a region; None if the region starts with it.
+    """Return the row at the middle of a region's bytes; None if that is its first row.
 
     >>> find_middle_row([b"a", b"b", b"c"], [1, 1, 1])
     b'b'
@@ -239,12 +241,12 @@ class SplitLimits:
         )
 
     def compute_max_bytes(self, regions: int) -> int | None:
-        """Return the bytes above which a region splits, if all are on one server; None if never."""
+        """Return the bytes above which one of `regions` regions is split; None if none ever is."""
         return compute_split_threshold(self.policy, regions, self.max_file_size, self.flush_size)
 
 
 def _parse_bytes(attributes: Mapping[str, str], attribute: str, default: int) -> int:
-    """Return a number of bytes among the attributes of a table."""
+    """Return the number of bytes that a table attribute sets, or a default."""
     text = attributes.get(attribute)
     if text is None:
         return default

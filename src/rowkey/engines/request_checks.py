@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rowkey.engines.requests import CellSelection, TableSpec
 
 MAX_VERSIONS = 2**31 - 1
-"""Most versions, rows or cells a read may ask for. Source: Integer.MAX_VALUE, as Scan takes it."""
+"""Maximum number of versions, rows or cells of a read. Source: Scan, Integer.MAX_VALUE."""
 
 
 def check_selection(selection: CellSelection, families: Mapping[str, Family]) -> None:
-    """Raise unless a selection fits a table of these families.
+    """Raise InvalidArgument unless a selection of cells is valid for a table's families.
 
     Raises:
         InvalidArgument: a family is unknown, a number is out of range, or a raw read names columns,
@@ -49,7 +49,9 @@ def check_selection(selection: CellSelection, families: Mapping[str, Family]) ->
     start, stop = selection.time_range
     if not 0 <= start <= stop <= LATEST:
         what = f"timestamps from {start} to {stop} are not a valid range"
-        raise InvalidArgument("time_range", what, f"a start and a later stop from 0 to {LATEST}")
+        raise InvalidArgument(
+            "time_range", what, f"a stop not before the start, from 0 to {LATEST}"
+        )
     first, last = selection.qualifier_range
     if last and last < first:
         what = f"the start {first[:40]!r} is above the stop {last[:40]!r}"
@@ -65,14 +67,14 @@ def check_selection(selection: CellSelection, families: Mapping[str, Family]) ->
 
 
 def _check_number(name: str, number: object) -> None:
-    """Raise unless this is a positive number that HBase accepts."""
+    """Raise InvalidArgument unless a value is a whole number that HBase accepts."""
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_VERSIONS:
         what = f"{format_value(number)} is out of range"
         raise InvalidArgument(name, what, f"a whole number from 1 to {MAX_VERSIONS}")
 
 
 def check_rows(rows: Sequence[bytes]) -> None:
-    """Raise unless all of these can be row keys."""
+    """Raise InvalidArgument unless all values are valid row keys."""
     for row in rows:
         check_row(row)
 
@@ -80,11 +82,11 @@ def check_rows(rows: Sequence[bytes]) -> None:
 def check_columns(
     row: bytes, columns: Sequence[tuple[str, bytes]], families: Mapping[str, Family]
 ) -> None:
-    """Raise unless these columns of a row can be incremented or appended to in one call.
+    """Raise InvalidArgument unless one call can increment or append to these columns.
 
     Raises:
-        InvalidArgument: the row key or a family is none of the table, there is no column, or one is
-            named twice: HBase would take its value before the call for both.
+        InvalidArgument: the row key is invalid, a family is unknown, no column is named, or one is
+            named twice: HBase would apply both changes to the value before the call.
 
     Source: HRegion.reckonDeltasByStore.
     """
@@ -106,12 +108,12 @@ def check_columns(
 def build_views(
     selection: CellSelection, families: Mapping[str, Family], now_ms: int
 ) -> dict[str, FamilyView]:
-    """Return one view of each selected family, in the order of their names.
+    """Return the view of each selected family, by name, which picks its visible cells.
 
     Args:
-        selection: what is wanted, checked.
-        families: all of the table's, by name.
-        now_ms: the moment at which times to live are judged.
+        selection: a valid selection of cells.
+        families: all families of the table, by name.
+        now_ms: the current time, which decides which cells are expired.
     """
     names = families if selection.columns is None else selection.columns
     return {
@@ -129,12 +131,11 @@ def build_views(
 
 
 def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None:
-    """Raise unless a table can be created from a spec.
+    """Raise unless an embedded engine can create a table from a spec.
 
     Args:
         spec: the table.
-        unsupported_features: what the engine cannot do, by the attribute that would ask it of a
-            family.
+        unsupported_features: the reasons why the engine does not support attributes of families.
 
     Raises:
         InvalidArgument: with the first mistake in its name, families, splits or attributes.
@@ -149,23 +150,23 @@ def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None
 
 
 RESERVED_NAMESPACES = ("default:", "hbase:")
-"""HBase lists `default:t` as `t`, so that a table would have two names; `hbase:` is its own."""
+"""HBase lists `default:t` as `t`, so that the table would have two names; `hbase:` is internal."""
 
 
 def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None:
-    """Raise unless a table can be created on a cluster from a spec.
+    """Raise unless HBase can create a table from a spec.
 
     Args:
         spec: the table.
-        unsupported_features: as `check_spec` takes it.
+        unsupported_features: as for `check_spec`.
 
     Raises:
-        InvalidArgument: with the first mistake; its namespace is not written, or HBase's own.
+        InvalidArgument: with the first mistake, such as a reserved namespace.
     """
     check_spec(spec, unsupported_features)
     if spec.name.startswith(RESERVED_NAMESPACES):
         namespace, _, name = spec.name.partition(":")
-        what = f"{spec.name!r} is in the namespace {namespace}, which HBase reserves"
+        what = f"{spec.name!r} is in the namespace {namespace}, in which rowkey creates no tables"
         remedy = f"Write {name!r}, or use a namespace of your own."
         raise InvalidArgument("table", what, remedy=remedy)
 
@@ -173,7 +174,7 @@ def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str])
 def check_family_attributes(
     families: Iterable[Family], unsupported_features: Mapping[str, str]
 ) -> None:
-    """Raise unless HBase accepts the attributes of all families, and the engine supports them.
+    """Raise unless HBase and the engine accept the attributes of all families.
 
     Raises:
         InvalidArgument: with the first mistake, or a family is given twice.
@@ -197,7 +198,7 @@ def check_family_attributes(
 
 
 def check_splits(table: str, splits: Iterable[bytes]) -> None:
-    """Raise unless all of these can be split keys.
+    """Raise InvalidArgument unless all values are valid split keys, in order.
 
     Raises:
         InvalidArgument: one is out of order, repeated, empty, or too long for the table's name.

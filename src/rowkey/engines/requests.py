@@ -20,8 +20,8 @@ class TableSpec:
     Args:
         name: `qualifier` or `namespace:qualifier`.
         families: its column families.
-        splits: the row keys its regions begin with, ascending; none makes one region.
-        attributes: words kept with the table, such as MAX_FILESIZE or a copy of the catalog's.
+        splits: the start keys of all regions but the first, ascending.
+        attributes: table attributes, such as MAX_FILESIZE or a copy of the catalog entry.
     """
 
     name: str
@@ -34,7 +34,7 @@ class TableSpec:
 class ScanRange:
     """Rows from `start`, inclusive, to `stop`, exclusive; an empty `stop` is the end of the table.
 
-    Going in reverse gives the same rows, the last one first.
+    A reverse scan returns the same rows, the last one first.
     """
 
     start: bytes = b""
@@ -48,15 +48,15 @@ class CellSelection:
     Args:
         columns: qualifiers by family, none listed for the whole family; None for all families.
         time_range: timestamps from the first, inclusive, to the second, exclusive, in ms.
-        versions: most versions of a column, 1 or more; never more than the family keeps.
+        versions: maximum number of versions of a column, 1 or more.
         qualifier_range: only qualifiers from the first, inclusive, to the second, exclusive; an
-            empty second is no end.
-        raw: deletes and what they hide as well, as far as it is still stored.
-        reverse: rows in descending order; the cells of a row keep theirs.
-        limit: most rows of each range, or None.
-        batch: most cells of one piece of a row, or None for whole rows. Of one family, forward and
-            without a limit, an embedded engine then holds no more of a row than some thousand
-            cells, however wide it is.
+            empty second one means no end.
+        raw: whether to return deletes and the cells they hide, as far as they are still stored.
+        reverse: whether rows come in descending order; the cells of a row keep their order.
+        limit: maximum number of rows of each range, or None.
+        batch: maximum number of cells of one part of a row, or None for whole rows. In reads of
+            one family, forward and without a limit, an embedded engine then keeps only some
+            thousand cells of a row in memory.
     """
 
     columns: Mapping[str, tuple[bytes, ...]] | None = None
@@ -81,9 +81,9 @@ class CellCondition:
         family: the column's family.
         qualifier: its qualifier.
         operator: one of = != < <= > >=, read as *cell OP value*.
-        value: compared bytewise with the newest cell; None with `=` holds where there is no cell or
-            an empty one, with `!=` where there is one that is not empty. A column that is absent
-            meets no other check, `!=` included.
+        value: compared bytewise with the newest cell. None with `=` requires that there is no cell
+            or an empty one, with `!=` that there is one that is not empty. If the column is
+            absent, every other condition is false, `!=` included.
 
     Source: CheckAndMutate; HRegion.matches.
     """

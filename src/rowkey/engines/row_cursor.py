@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 class RowCursor(Cursor):
-    """The rows of one range, from an iterator of whole rows; each row is read once.
+    """A cursor over the rows of one range, from an iterator of whole rows.
 
     Args:
-        rows: rows with their visible cells, in the order asked; those without cells are left out.
-        selection: what was asked; `limit` and `batch` are done here.
-        families: the families asked for, in their order.
-        count_read: called with each row as it is given, to count it.
+        rows: rows with their visible cells, in the order of the scan; rows without cells are
+            skipped.
+        selection: the selection of the read; `limit` and `batch` are applied here.
+        families: the selected families, in their order.
+        count_read: called with the key of each row that is returned.
     """
 
     def __init__(
@@ -58,17 +59,18 @@ class RowCursor(Cursor):
             yield row
 
     def _split_rows(self, batch: int) -> Iterator[RowCells]:
-        """Yield the rows in pieces of at most `batch` cells."""
+        """Yield the rows in parts of at most `batch` cells."""
         for row, cells in self._rows:
             for start in range(0, len(cells), batch):
                 yield RowCells(row, cells[start : start + batch])
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return the remaining rows as Arrow record batches of `rows` rows each."""
         check_block_read(rows, raw=self._raw)
         return build_blocks(self._iterate_until_closed(), self._families, rows)
 
     def _iterate_until_closed(self) -> Iterator[RowCells]:
-        """Yield rows until the cursor is closed."""
+        """Yield the remaining rows; raise Closed if the cursor is closed before the last one."""
         while not self._closed:
             row = next(self._rows, None)
             if row is None:
@@ -77,5 +79,6 @@ class RowCursor(Cursor):
         raise build_closed_cursor_error()
 
     def close(self) -> None:
+        """Close the cursor; iterating afterwards raises Closed."""
         self._closed = True
         self._rows.close()

@@ -63,7 +63,9 @@ def test_no_word_is_empty() -> None:
 @pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
 def test_names_that_create_refuses(name: str) -> None:
     """A table that `create` would not make on a cluster is not made by hand either."""
-    with pytest.raises(InvalidArgument, match=r"is in the namespace .*, which HBase reserves"):
+    with pytest.raises(
+        InvalidArgument, match=r"is in the namespace .*, in which rowkey creates no tables"
+    ):
         build_create_statement(Design(name, "[id]", fields={"id": "u64"}), ())
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class HBaseEngine(Engine):
-    """Tables on a cluster, found by its ZooKeeper: `hbase://zk1,zk2:2181/hbase`.
+    """The tables of an HBase cluster, found by its ZooKeeper: `hbase://zk1,zk2:2181/hbase`.
 
-    What has returned is in the logs of the region servers; with `sync` it is on their disks too.
-    Everyone who reaches the cluster shares its tables. Regions split as the cluster decides.
+    An acknowledged write is in the logs of the region servers; with `sync` it is on their disks
+    too. All clients of the cluster share its tables. Regions split as the cluster decides.
     """
 
     name = scheme = "hbase"
@@ -38,23 +38,24 @@ class HBaseEngine(Engine):
     def open(
         cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
     ) -> Self:
-        """Open a cluster without connecting to it yet.
+        """Open the engine of a cluster, without connecting to the cluster yet.
 
         Args:
             location: its servers, as `//zk1,zk2:2181/hbase`.
             sync: whether every write is on disk before the call returns.
-            clock: gives the time of day in ms to those who write; servers have their own.
+            clock: milliseconds since 1970, for writes of this process; servers have their own.
 
         Raises:
-            InvalidArgument: no servers are named, or not as servers are.
+            InvalidArgument: the location names no server, or is malformed.
         """
-        from rowkey.hbase import connect  # who keeps tables elsewhere need not load it
+        from rowkey.hbase import connect  # other engines do not need the HBase client
 
         url = f"{cls.scheme}:{location}"
         return cls(connect(url), url, clock, sync=sync)
 
     @classmethod
     def is_initialized(cls, location: str) -> bool:
+        """Check the URL, and return True: a cluster exists before rowkey opens it."""
         from rowkey.hbase import parse_url
 
         parse_url(f"{cls.scheme}:{location}")
@@ -62,23 +63,28 @@ class HBaseEngine(Engine):
 
     @property
     def catalog_url(self) -> str:
+        """Return the URL of the catalog, a table of the same cluster."""
         return f"table:{self._url}"
 
     def list_tables(self) -> list[str]:
+        """Return the names of all tables of the cluster, ascending."""
         self._check_open()
         return sorted(self.client.admin.list_tables())
 
     def list_servers(self, wait_s: float | None = None) -> list[str]:
+        """Return the names of the cluster's region servers, ascending."""
         self._check_open()
         return sorted(map(str, self.client.admin.get_cluster_status(wait_s=wait_s).servers))
 
     def has_table(self, name: str) -> bool:
+        """Return whether the cluster has a table of this name."""
         self._check_open()
         return self.client.admin.has_table(name)
 
     def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> Store:
+        """Create a table with its regions on the cluster, and open it."""
         self._check_open()
         check_cluster_spec(spec, self.unsupported_features)
         self.client.admin.create_table(
@@ -87,6 +93,7 @@ class HBaseEngine(Engine):
         return self.open_table(spec.name)
 
     def open_table(self, name: str) -> Store:
+        """Open a table of the cluster, with the clock that this process shares for it."""
         from rowkey.engines.hbase import SHARED_CLOCKS, HBaseStore
 
         self._check_open()
@@ -94,14 +101,17 @@ class HBaseEngine(Engine):
         return HBaseStore(self.client, name, clock, sync=self._sync)
 
     def drop_table(self, name: str) -> None:
+        """Disable a table on the cluster and delete it."""
         self._check_open()
         self.client.admin.delete_table(name, disable=True)
 
     def _check_open(self) -> None:
+        """Raise Closed if the engine was closed."""
         if self._closed:
             raise build_closed_error("engine", self._url)
 
     def close(self) -> None:
+        """Close the engine and its connections; closing twice is harmless."""
         if not self._closed:
             self._closed = True
             self.client.close()

@@ -6,7 +6,7 @@ from rowkey.engines.backends.hbase import HBaseEngine
 
 
 class HBaseMasterEngine(HBaseEngine):
-    """The same tables, found by the addresses of masters: `hbase+master://m1:16000,m2:16000`."""
+    """An HBase cluster found by its masters: `hbase+master://m1:16000,m2:16000`."""
 
     name = "hbase_master"
     scheme = "hbase+master"

@@ -33,19 +33,20 @@ if TYPE_CHECKING:
 
 
 class _MemoryReader(EmbeddedReader):
-    """Reads of a table in memory, current or as of a snapshot."""
+    """Reads a table in memory, as it is now or as of a snapshot."""
 
     _table: MemoryTable
 
     def _get_current_rows(self) -> SortedRows:
-        """Return the rows, to be read under the lock."""
+        """Return the rows of the table; the caller must hold the table's lock."""
         return self._table.current_rows
 
     def _freeze_rows(self) -> SortedRows:
-        """Return the rows, to be read without the lock."""
+        """Return the rows of the table as they are now, to be read without the lock."""
         return self._table.freeze_rows()
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        """Return the selected cells of rows, read under the table's lock."""
         views = self._build_views(selection)
         check_rows(rows)
         with self._table.lock:
@@ -55,6 +56,7 @@ class _MemoryReader(EmbeddedReader):
     def scan(
         self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
     ) -> list[Cursor]:
+        """Return one cursor for each range, over the rows as they are now."""
         views = self._build_views(selection)
         with self._table.lock:
             frozen_rows = self._freeze_rows()
@@ -69,7 +71,7 @@ class _MemoryReader(EmbeddedReader):
         selection: CellSelection,
         views: Mapping[str, FamilyView],
     ) -> RowCursor:
-        """Return a cursor over one range of rows."""
+        """Return a cursor over one range of frozen rows."""
         keys = frozen_rows.iterate_keys(
             scan_range.start, scan_range.stop, reverse=selection.reverse
         )
@@ -87,19 +89,23 @@ class _MemorySnapshot(_MemoryReader):
         self._frozen_families = table.families
 
     def _get_families(self) -> Mapping[str, Family]:
+        """Return the column families as of the snapshot."""
         return self._frozen_families
 
     def _get_current_rows(self) -> SortedRows:
+        """Return the rows as of the snapshot."""
         return self._frozen_rows
 
     def _freeze_rows(self) -> SortedRows:
+        """Return the rows as of the snapshot."""
         return self._frozen_rows
 
 
 class _MemoryStore(_MemoryReader, EmbeddedStore):
-    """A table in memory."""
+    """An open table in memory, for reads and writes."""
 
     def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
+        """Write many puts; check all of them before the first one is written."""
         self._check_open()
         mutations = to_row_cells(blocks)
         for mutation in mutations:
@@ -112,6 +118,7 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
             self._table.write_rows(stamped)
 
     def alter_families(self, families: Sequence[Family]) -> None:
+        """Change or add column families of the table."""
         self._check_open()
         check_family_attributes(families, MemoryEngine.unsupported_features)
         with self._table.lock:
@@ -119,9 +126,11 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
             self._table.families = {**self._table.families, **changed}
 
     def flush(self) -> None:
+        """Check that the table is open; a table in memory has no files to write."""
         self._check_open()
 
     def compact(self, *, major: bool = True) -> None:
+        """Remove deleted and expired cells in a major compaction; a minor one does nothing."""
         self._check_open()
         if not major:
             return
@@ -136,16 +145,18 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
                 writable.replace_row(row, kept_cells)
 
     def measure_size_bytes(self) -> int:
+        """Return 0: a table in memory has no files."""
         return 0
 
     def snapshot(self) -> Reader:
+        """Return a reader of the table as it is now."""
         self._check_open()
         with self._table.lock:
             return _MemorySnapshot(self._table)
 
 
 class _SharedTables:
-    """Tables that engines with the same name share."""
+    """The tables of one named location, shared by all memory engines of that name."""
 
     def __init__(self) -> None:
         self.tables: dict[str, MemoryTable] = {}
@@ -153,14 +164,14 @@ class _SharedTables:
 
 
 class _SharedTablesRegistry:
-    """The named memory engines of this process; a forked child starts without any."""
+    """The named memory locations of this process; a forked child starts without any."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, _SharedTables] = {}
         fork_safety.register_resource(self)
 
     def reset_in_child(self) -> None:
-        """Drop the parent's places, in a forked child."""
+        """Forget the parent's tables in a forked child process."""
         self.by_name = {}
 
 
@@ -168,9 +179,9 @@ _SHARED_TABLES = _SharedTablesRegistry()
 
 
 class MemoryEngine(Engine):
-    """Tables in the process, gone when it ends.
+    """Tables in the memory of this process, lost when it ends.
 
-    `memory:NAME` is one place however often it is opened; `memory:` is another one each time.
+    `memory:NAME` opens the same tables each time; `memory:` opens a new, empty location each time.
     """
 
     name = scheme = "memory"
@@ -190,12 +201,12 @@ class MemoryEngine(Engine):
 
     @classmethod
     def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> Self:
-        """Open a named place in memory, or a new one.
+        """Open the tables of a name in memory, or a new empty set of tables.
 
         Args:
-            location: its name; empty for one that nobody else opens.
-            sync: no matter here.
-            clock: gives the time of day in ms.
+            location: the name; empty for tables that no other engine can open.
+            sync: without effect.
+            clock: milliseconds since 1970.
         """
         shared_tables = (
             _SHARED_TABLES.by_name.setdefault(location, _SharedTables())
@@ -206,15 +217,18 @@ class MemoryEngine(Engine):
 
     @property
     def catalog_url(self) -> str:
+        """Return the URL of the catalog in memory that belongs to these tables."""
         return f"memory:{self._location}"
 
     def list_tables(self) -> list[str]:
+        """Return the names of all tables, ascending."""
         self._check_open()
         return sorted(self._shared_tables.tables)
 
     def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> Store:
+        """Create an empty table, and open it."""
         self._check_open()
         check_spec(spec, self.unsupported_features)
         with self._shared_tables.lock:
@@ -224,12 +238,13 @@ class MemoryEngine(Engine):
         return self.open_table(spec.name)
 
     def open_table(self, name: str) -> Store:
+        """Open a table; from now on it uses the clock of this engine."""
         table = self._find_table(name)
         table.clock = table.row_clock.clock = self._clock
         return _MemoryStore(table)
 
     def _find_table(self, name: str) -> MemoryTable:
-        """Return an open table by its name."""
+        """Return the table of a name; raise InvalidArgument if there is none."""
         self._check_open()
         table = self._shared_tables.tables.get(name)
         if table is None:
@@ -237,13 +252,16 @@ class MemoryEngine(Engine):
         return table
 
     def drop_table(self, name: str) -> None:
+        """Delete a table; every store that has it open raises Closed from now on."""
         with self._shared_tables.lock:
             self._find_table(name).state = STATE_DROPPED
             del self._shared_tables.tables[name]
 
     def _check_open(self) -> None:
+        """Raise Closed if the engine was closed."""
         if self._closed:
             raise build_closed_error("engine", f"memory:{self._location}")
 
     def close(self) -> None:
+        """Close the engine; tables of a named location stay in memory."""
         self._closed = True

@@ -44,17 +44,17 @@ if TYPE_CHECKING:
     Clock = Callable[[], int]
 
 CATALOG_FOLDER = ".catalog"
-"""Where the designs of the tables lie, next to them; no table's name begins with a point."""
+"""The folder of the catalog, next to the tables; no table's name begins with a dot."""
 
 _DROPPED_PREFIX = ".dropped-"
 
 
 class RocksEngine(Engine):
-    """Tables in a directory: `rocks:PATH`. One process at a time; each table is a RocksDB.
+    """Tables in a directory: `rocks:PATH`; each table is a RocksDB, for one process at a time.
 
-    What has returned survives the death of the process. With `sync` it survives the loss of power
-    as well, at the price of a disk's flush for each call. A directory on a disk that is full or
-    may only be read can be read, not written.
+    An acknowledged write survives the death of the process. With `sync` it survives a power cut
+    too, at the price of a disk flush for each call. A directory on a full or read-only disk can
+    still be read.
     """
 
     name = scheme = "rocks"
@@ -80,16 +80,16 @@ class RocksEngine(Engine):
 
     @classmethod
     def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> RocksEngine:
-        """Open a directory, and create it if it does not exist.
+        """Open a directory of tables, and create it if it does not exist.
 
         Args:
-            location: its path.
+            location: the path of the directory.
             sync: whether every write is on disk before the call returns.
-            clock: gives the time of day in ms.
+            clock: milliseconds since 1970.
 
         Raises:
-            InvalidArgument: no path is given, or one that no file can have, or that is no UTF-8.
-            Unavailable: it cannot be made or read, or another process has it.
+            InvalidArgument: the path is missing, is not UTF-8, or contains an invalid character.
+            Unavailable: the directory cannot be created or read, or another process has it open.
         """
         path = _parse_path(location)
         try:
@@ -105,14 +105,14 @@ class RocksEngine(Engine):
 
     @classmethod
     def is_initialized(cls, location: str) -> bool:
-        """Return whether there is a directory that rowkey has made or has a table in.
+        """Return whether a directory was opened by rowkey before, or contains a table.
 
         Args:
-            location: its path.
+            location: the path of the directory.
 
         Raises:
-            InvalidArgument: no path is given, or one that no file can have.
-            Unavailable: it cannot be looked at.
+            InvalidArgument: the path is missing or invalid.
+            Unavailable: the directory cannot be read.
         """
         path = _parse_path(location)
         try:
@@ -126,11 +126,11 @@ class RocksEngine(Engine):
     def examine(
         self, name: str, progress: Callable[[int, int], None] = ignore_progress
     ) -> Examination:
-        """Read every block of every file of a table; no file is changed.
+        """Close a table, read every block of its files, and report the damage; change no file.
 
         Args:
-            name: the table's.
-            progress: told how many cells were read, and of about how many.
+            name: the table's name.
+            progress: called with the number of cells read, and with about how many there are.
 
         Raises:
             InvalidArgument: there is no such table.
@@ -139,10 +139,10 @@ class RocksEngine(Engine):
         return examine_table(self._close_table(name), progress)
 
     def repair(self, name: str) -> RepairResult:
-        """Repair a table in place: its descriptor, and its logs up to the first damage.
+        """Repair a table in place: rewrite its descriptor, and cut its logs at the first damage.
 
         Raises:
-            CorruptionError: it is damaged elsewhere; nothing was changed.
+            CorruptionError: other files are damaged; nothing was changed.
         """
         return repair_table(self._close_table(name))
 
@@ -154,17 +154,18 @@ class RocksEngine(Engine):
         keep_incomplete: bool = False,
         progress: Callable[[int, int], None] = ignore_progress,
     ) -> SalvageResult:
-        """Save what can be read of a table into one of the same name in another directory.
+        """Copy the readable rows of a table into a new table of the same name elsewhere.
 
         Args:
-            target: that directory, open.
-            name: the table's.
-            keep_incomplete: whether rows are saved that lack cells, or may be older than they were.
-            progress: told how many cells were read or saved, and of about how many.
+            target: the engine of the directory to save into.
+            name: the table's name.
+            keep_incomplete: whether to save rows that lack cells or may hold older values.
+            progress: called with the number of cells read or saved, and with about how many.
 
         Raises:
-            CorruptionError: not even what the table is can be read.
-            Unavailable: there is something in the way.
+            CorruptionError: nothing of the table can be read.
+            InvalidArgument: the target has a table of this name.
+            Unavailable: the target's directory holds other files.
         """
         directory = target.get_directory(name)
         if name in target.list_tables():
@@ -182,7 +183,7 @@ class RocksEngine(Engine):
         )
 
     def _close_table(self, name: str) -> Path:
-        """Close a table and return its directory."""
+        """Close a table if it is open, and return its directory."""
         self._check_open()
         self._check_table_exists(name)
         table = self._tables.pop(name, None)
@@ -192,9 +193,11 @@ class RocksEngine(Engine):
 
     @property
     def catalog_url(self) -> str:
+        """Return the URL of the catalog, a folder next to the tables."""
         return f"file:{self._path / CATALOG_FOLDER}"
 
     def list_tables(self) -> list[str]:
+        """Return the names of the tables in the directory, ascending."""
         self._check_open()
         try:
             return list_tables(self._path)
@@ -202,12 +205,13 @@ class RocksEngine(Engine):
             raise _build_unusable_error(self._path, problem) from problem
 
     def get_directory(self, name: str) -> Path:
-        """Return the directory of a table."""
+        """Return the directory of a table, whether or not the table exists."""
         return self._path / to_directory_name(name)
 
     def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> Store:
+        """Create a table in a directory of its own, and open it."""
         self._check_open()
         check_spec(spec, self.unsupported_features)
         for family in spec.families:
@@ -225,6 +229,7 @@ class RocksEngine(Engine):
         return RocksStore(table)
 
     def open_table(self, name: str) -> Store:
+        """Open a table, or share it if it is open; reopen it if a write has failed."""
         self._check_open()
         with self._lock:
             table = self._tables.get(name)
@@ -238,18 +243,18 @@ class RocksEngine(Engine):
         return RocksStore(table)
 
     def _check_table_exists(self, name: str) -> None:
-        """Raise if the directory has no such table."""
+        """Raise InvalidArgument if the directory has no table of this name."""
         table_names = self.list_tables()
         if name not in table_names:
             raise build_missing_table_error(name, table_names)
 
     def drop_table(self, name: str) -> None:
-        """Remove a table and its files; a directory that holds anything else is refused.
+        """Delete a table and its files, unless its directory holds files of others.
 
         Raises:
-            InvalidArgument: there is none of that name.
-            CorruptionError: its descriptor is damaged: whether it is a table is not known.
-            Unavailable: its directory holds files that are not of rowkey.
+            InvalidArgument: there is no table of this name.
+            CorruptionError: the descriptor is damaged, so that it may not be a table of rowkey.
+            Unavailable: the directory holds files that rowkey did not write.
         """
         self._check_open()
         with self._lock:
@@ -270,12 +275,14 @@ class RocksEngine(Engine):
                 raise _build_unusable_error(directory, problem) from problem
 
     def _check_open(self) -> None:
+        """Raise Closed if the engine was closed, or opened before a fork."""
         if self._directory_lock.is_inherited:
             raise fork_safety.build_inherited_error(f"rocks:{self._path}")
         if self._closed:
             raise build_closed_error("engine", f"rocks:{self._path}")
 
     def close(self) -> None:
+        """Close all tables and release the lock of the directory; closing twice is harmless."""
         if self._directory_lock.is_inherited:
             raise fork_safety.build_inherited_error(f"rocks:{self._path}")
         with self._lock:
@@ -289,10 +296,10 @@ class RocksEngine(Engine):
 
 
 def _parse_path(location: str) -> Path:
-    """Return the path of a URL.
+    """Return the directory that the location of a `rocks:` URL names.
 
     Raises:
-        InvalidArgument: there is none, or none that a file can have.
+        InvalidArgument: the path is missing, or contains bytes that no path can have.
     """
     if not location:
         remedy = "Write the path of a directory, as in rocks:./data."
@@ -312,13 +319,13 @@ def _parse_path(location: str) -> Path:
 
 
 def _has_lock_file(directory: Path) -> bool:
-    """Return whether rowkey has opened a directory before: it leaves an empty file there."""
+    """Return whether a directory has the empty lock file that rowkey creates on opening."""
     lock = directory / LOCK_FILE
     return lock.is_file() and not lock.stat().st_size
 
 
 def _build_unusable_error(path: Path, problem: OSError) -> Unavailable:
-    """Return the error of a directory that cannot be used."""
+    """Return the error for a directory that the system does not let us read or write."""
     if is_shortage(problem):
         return build_shortage_error(path)
     what = f"the directory cannot be used: {problem.strerror or problem}"

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class HBaseCursor(Cursor):
-    """A cursor over one scanner, which requests one response ahead.
+    """A cursor over one scan of a cluster, which requests one response ahead.
 
-    Of each region it sees the rows as they were when the scan came there.
+    It sees the rows of a region as of the time when the scan reaches the region.
 
     Args:
         scanner: reads the range.
-        list_families: gives the table's, in the order they have in a block; asked to look again if
-            there is a cell of another, for somebody may have added one.
+        list_families: returns the names of the table's families, in the order of a block; called
+            with True to read them again after a cell of an unknown family.
         raw: whether deletes are among the cells.
     """
 
@@ -39,11 +39,12 @@ class HBaseCursor(Cursor):
         return self._scanner.iter_row_cells()
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return the rows as Arrow record batches of `rows` rows each."""
         check_block_read(rows, raw=self._raw)
         return self._regroup_answers(rows)
 
     def _regroup_answers(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the responses as record batches of `rows` rows, or fewer if they are large."""
+        """Yield the responses of the scan as record batches of `rows` rows."""
         batches: list[pa.RecordBatch] = []
         missing_rows, size = rows, 0
         for answer in self._scanner.iter_blocks():
@@ -69,7 +70,7 @@ class HBaseCursor(Cursor):
             yield _join_blocks(batches)
 
     def _parse_columns(self, cells: bytes | memoryview) -> pa.RecordBatch:
-        """Return the cells of a response as a record batch."""
+        """Convert the cells of a response to a record batch; reload unknown families once."""
         from rowkey.hbase import to_columns
 
         try:
@@ -78,14 +79,16 @@ class HBaseCursor(Cursor):
             return to_columns(cells, self._list_families(True))
 
     def peek_first_row(self) -> bytes | None:
+        """Return the first row key of the scan without reading on; None if unknown."""
         return self._scanner.peek_row_key()
 
     def close(self) -> None:
+        """Close the scan on the region server."""
         self._scanner.close()
 
 
 class EmptyCursor(Cursor):
-    """A cursor over a range that can hold no row.
+    """A cursor over a range that cannot contain a row, so that no server is asked.
 
     Args:
         raw: whether deletes would be among the cells.
@@ -100,15 +103,17 @@ class EmptyCursor(Cursor):
         return iter(())
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return an iterator without record batches."""
         check_block_read(rows, raw=self._raw)
         return iter(())
 
     def close(self) -> None:
+        """Close the cursor; iterating afterwards raises Closed."""
         self._closed = True
 
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return record batches joined into one."""
+    """Return several record batches joined into one."""
     if len(blocks) == 1:
         return blocks[0]
     import pyarrow as pa

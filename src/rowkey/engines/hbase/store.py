@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 
 class HBaseReader(Reader):
-    """Reads of one table of a cluster.
+    """Reads one table of a cluster.
 
     Args:
-        client: speaks to the cluster.
-        name: the table.
+        client: the client of the cluster.
+        name: the table's name.
     """
 
     def __init__(self, client: Client, name: str) -> None:
@@ -58,33 +58,35 @@ class HBaseReader(Reader):
         self._closed = False
 
     def _check_selection(self, selection: CellSelection) -> None:
-        """Raise if the reader is closed, or a selection names an unknown family."""
+        """Raise if this reader is closed, or a selection is invalid or names an unknown family."""
         self._check_open()
         check_selection(selection, self._find_families(selection.columns or ()))
 
     def _find_families(self, names: Iterable[str]) -> Mapping[str, Family]:
-        """Return the families, read again if a name is unknown: others may have added it."""
+        """Return the table's families; reload them if a name is unknown, as it may be new."""
         if not self._families.keys() >= set(names):
             self._refresh_description()
         return self._families
 
     def _list_families(self, is_refresh: bool) -> Sequence[str]:
-        """Return the names of the families, ascending."""
+        """Return the names of the table's families, ascending, reloaded if asked."""
         if is_refresh:
             self._refresh_description()
         return sorted(self._families)
 
     def _refresh_description(self) -> TableDescriptor:
-        """Read the description of the table again."""
+        """Read the table's descriptor from the cluster, and remember its families."""
         descriptor = self.client.admin.describe_table(self.name)
         self._families = {family.name: family for family in descriptor.families}
         return descriptor
 
     def _check_open(self) -> None:
+        """Raise Closed if this reader was closed."""
         if self._closed:
             raise build_closed_error("table", self.name)
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        """Return the selected cells of rows, in the order of `rows`."""
         self._check_selection(selection)
         check_rows(rows)
         if selection.raw:
@@ -95,7 +97,7 @@ class HBaseReader(Reader):
         return self._table.get_many(rows, read)
 
     def _read_raw_row(self, row: bytes, selection: CellSelection) -> RowCells:
-        """Read all cells of one row by a scan: a get of HBase cannot be raw."""
+        """Return all cells of a row, with deletes, by a scan: HBase has no raw get."""
         scan = to_hbase_scan(
             ScanRange(row, row), replace(selection, reverse=False, limit=None, batch=None)
         )
@@ -105,11 +107,12 @@ class HBaseReader(Reader):
     def scan(
         self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
     ) -> list[Cursor]:
+        """Open one cursor for each range of rows."""
         self._check_selection(selection)
         return [self._open_cursor(to_hbase_scan(span, selection)) for span in ranges]
 
     def _open_cursor(self, scan: ScanSpec) -> Cursor:
-        """Open a cursor, which requests its first response at once without waiting for it."""
+        """Open a cursor, and request its first response without waiting for it."""
         if scan.is_empty:
             return EmptyCursor(raw=scan.raw)
         cursor = HBaseCursor(self._table.scan(scan), self._list_families, raw=scan.raw)
@@ -117,18 +120,19 @@ class HBaseReader(Reader):
         return cursor
 
     def close(self) -> None:
+        """Close this reader and all of its cursors."""
         self._closed = True
         for cursor in list(self._cursors):
             cursor.close()
 
 
 class HBaseStore(HBaseReader, Store):
-    """One table of a cluster, which other clients may change too.
+    """An open table of a cluster, which other clients may change too.
 
     Args:
-        client: speaks to the cluster.
-        name: the table.
-        clock: orders and stamps what this process changes.
+        client: the client of the cluster.
+        name: the table's name.
+        clock: orders the changes of this process and gives them timestamps.
         sync: whether a write is on disk before the call returns, unless the call says otherwise.
     """
 
@@ -140,10 +144,12 @@ class HBaseStore(HBaseReader, Store):
 
     @property
     def row_clock(self) -> RowClock:
+        """Return the clock that gives timestamps to this process's changes of the table."""
         return self._clock
 
     @property
     def spec(self) -> TableSpec:
+        """Return the table's current name, families, split keys and attributes."""
         self._check_open()
         descriptor = self._refresh_description()
         starts = [region.start for region in self.client.admin.list_regions(self.name)]
@@ -151,16 +157,19 @@ class HBaseStore(HBaseReader, Store):
 
     @property
     def families_and_attributes(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
+        """Return the table's current families and attributes, read from the cluster."""
         self._check_open()
         descriptor = self._refresh_description()
         return descriptor.families, descriptor.attributes
 
     @property
     def unmodeled_attributes(self) -> Mapping[str, Mapping[str, str]]:
+        """Return HBase's attributes, by family, that `Family` has no field for."""
         self._check_open()
         return self._refresh_description().other_attributes
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Send puts and deletes to the cluster, after checking their families."""
         self._check_open()
         named = {cell.family for mutation in mutations for cell in mutation.cells}
         check_families(sorted(named), self._find_families(named))
@@ -169,6 +178,7 @@ class HBaseStore(HBaseReader, Store):
                 self._table.mutate_rows(mutations, sync=self._sync if sync is None else sync)
 
     def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
+        """Send many puts, given as Arrow columns, to the cluster."""
         self._check_open()
         check_families(
             [block.family for block in blocks], self._find_families(b.family for b in blocks)
@@ -180,6 +190,7 @@ class HBaseStore(HBaseReader, Store):
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
     ) -> list[Cell]:
+        """Add numbers to counters of one row on its server, and return the new cells."""
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
@@ -188,16 +199,18 @@ class HBaseStore(HBaseReader, Store):
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
+        """Append bytes to cells of one row on its server, and return the new cells."""
         self._check_columns(row, pieces)
         return self._table.append_cells(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
-        """Raise if the store is closed, or the changes name an unknown family."""
+        """Raise if the store is closed, or the changed columns are invalid."""
         self._check_open()
         columns = [(family, qualifier) for family, qualifier, _ in changes]
         check_columns(row, columns, self._find_families(family for family, _ in columns))
 
     def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+        """Change a row if a condition on a cell holds on its server; return whether it held."""
         self._check_open()
         families = self._find_families((condition.family, *(cell.family for cell in cells)))
         check_mutation(RowCells(row, cells), families)
@@ -209,6 +222,7 @@ class HBaseStore(HBaseReader, Store):
         )
 
     def list_regions(self) -> list[RegionRequestCounts]:
+        """Return the regions in key order, with the request counts of their servers."""
         self._check_open()
         return [
             RegionRequestCounts(counters.start, counters.stop, counters.writes, counters.reads)
@@ -216,6 +230,7 @@ class HBaseStore(HBaseReader, Store):
         ]
 
     def list_open_regions(self, wait_s: float | None = None) -> list[OpenRegion]:
+        """Return the regions in key order, each with its server and request counts."""
         self._check_open()
         return [
             OpenRegion(
@@ -230,17 +245,20 @@ class HBaseStore(HBaseReader, Store):
         ]
 
     def split(self, split_key: bytes) -> None:
+        """Ask the cluster to split the region that holds a row key."""
         self._check_open()
         check_splits(self.name, (split_key,))
         self.client.admin.split_region(self.name, split_key)
 
     def alter_families(self, families: Sequence[Family]) -> None:
+        """Change or add column families on the cluster, and reload them."""
         self._check_open()
         check_family_attributes(families, {})
         self.client.admin.alter_families(self.name, families)
         self._refresh_description()
 
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
+        """Replace all attributes of the table on the cluster; missing ones are removed."""
         self._check_open()
         SplitLimits.from_attributes(attributes)
         removed_names = dict.fromkeys(
@@ -249,30 +267,34 @@ class HBaseStore(HBaseReader, Store):
         self.client.admin.set_attributes(self.name, {**removed_names, **attributes})
 
     def flush(self) -> None:
+        """Make the region servers write the table's memstores to files."""
         self._check_open()
         self.client.admin.flush_table(self.name)
 
     def compact(self, *, major: bool = True) -> None:
+        """Make the region servers merge the files of the table."""
         self._check_open()
         self.client.admin.compact_table(self.name, major=major)
 
     def measure_size_bytes(self) -> int:
+        """Return the bytes of the table's files, as the servers report them in MiB."""
         self._check_open()
         return sum(
             counters.load.files_mb << 20 for counters in self.client.admin.get_counters(self.name)
         )
 
     def snapshot(self) -> Reader:
+        """Return a reader of the table as it is now, from a clone of it."""
         self._check_open()
         return HBaseSnapshot.from_table(self.client, self.name)
 
 
 class HBaseSnapshot(HBaseReader):
-    """A snapshot of a table: a clone that shares its files, dropped when it is closed."""
+    """A snapshot of a table: a clone that shares the table's files, dropped on closing."""
 
     @classmethod
     def from_table(cls, client: Client, name: str) -> HBaseSnapshot:
-        """Clone a table as it is now."""
+        """Clone a table as it is now, and return a reader of the clone."""
         copy = f"{name}.at.{token_hex(8)}"
         client.admin.take_snapshot(name, copy.replace(":", "."))
         try:
@@ -282,6 +304,7 @@ class HBaseSnapshot(HBaseReader):
         return cls(client, copy)
 
     def close(self) -> None:
+        """Close the reader, and delete the cloned table."""
         if not self._closed:
             super().close()
             self.client.admin.delete_table(self.name, disable=True)
@@ -289,10 +312,10 @@ class HBaseSnapshot(HBaseReader):
 
 @contextmanager
 def _translate_refusals() -> Iterator[None]:
-    """Raise `Unavailable` for a refusal of the cluster that is no mistake in the rows.
+    """Raise `Unavailable` where the cluster refuses rows that are valid.
 
-    A table may be disabled, a user may lack the right: who is told `InvalidArgument` would change
-    the row.
+    The table may be disabled, or the user may lack a permission; after `InvalidArgument` a caller
+    would change the row.
     """
     try:
         yield
@@ -304,7 +327,7 @@ def _translate_refusals() -> Iterator[None]:
 
 
 def to_hbase_read(selection: CellSelection) -> ReadSpec:
-    """Convert a selection of cells to a read of the HBase client.
+    """Convert a selection of cells to the read options of the HBase client.
 
     >>> from rowkey.engines import CellSelection
     >>> to_hbase_read(CellSelection({"d": (b"q",)}, versions=2)).versions
@@ -318,10 +341,10 @@ def to_hbase_read(selection: CellSelection) -> ReadSpec:
 
 
 def to_hbase_scan(scan_range: ScanRange, selection: CellSelection) -> ScanSpec:
-    r"""Convert a range of rows to a scan of the HBase client, from its higher end if in reverse.
+    r"""Convert a range of rows and a selection of cells to a scan of the HBase client.
 
-    A bound longer than a row key can be is cut: what is not below it is what lies behind its first
-    32,767 bytes.
+    A reverse scan starts at the higher end. A bound longer than 32,767 bytes, the maximum of a row
+    key, is cut there: the same row keys are above it.
 
     >>> from rowkey.engines import CellSelection, ScanRange
     >>> scan = to_hbase_scan(ScanRange(b"a", b"b"), CellSelection(reverse=True))

@@ -1,9 +1,9 @@
 """Clocks that let one change of a row happen at a time, each with a later timestamp.
 
-HBase shows the newest timestamp, whatever was written last. So between taking a timestamp and
-writing it no other change of the row may come: it would be hidden by an earlier one, or hide a
-later one. And a delete hides a put of the same millisecond, even one that comes later, so a client
-that deletes and then puts must not leave both to one clock. Source: HBASE-2256, HBASE-15968.
+HBase shows the newest timestamp, whatever was written last. So no other change of a row may happen
+between reading a timestamp for a change and writing it: it would be hidden by an earlier change, or
+hide a later one. And a delete hides a put of the same millisecond, even a later put, so a delete
+and the put that follows it need different timestamps. Source: HBASE-2256, HBASE-15968.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("rowkey.engines.clock")
 
 MAX_LEAD_MS = 20
-"""Milliseconds that a row may run ahead of the clock before its writer waits: what another process
-puts, whose clock is right, is hidden no longer than that."""
+"""Milliseconds that a row may run ahead of the clock before its writer waits: puts of another
+process, whose clock is right, are hidden no longer than that."""
 CLOCK_SETBACK_MS = 1_000
-"""Milliseconds behind the last timestamp from which a clock was set back: nobody waits for it."""
+"""Milliseconds behind the last timestamp from which a clock counts as set back: nothing waits."""
 MAX_TRACKED_ROWS = 100_000
-"""Rows whose timestamps are remembered one by one. They are forgotten as time passes; while a clock
-that was set back catches up, none does."""
+"""Rows whose timestamps are remembered one by one. They are forgotten as time passes, but not while
+a clock that was set back catches up."""
 MAX_IDLE_POLLS = 200
-"""Half milliseconds after which a clock that has not moved is taken to stand still."""
+"""Half milliseconds after which a clock that has not moved counts as stopped."""
 
 
 def get_time_ms() -> int:
-    """Return the milliseconds since 1970 by this machine's clock."""
+    """Return the current time of this machine's clock, in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
 class RowClock(ABC):
-    """Gives each change of a row a timestamp above all that could hide it, and orders changes.
+    """Gives timestamps to the changes of a table's rows, each later than those before it.
 
-    A timestamp is taken within `lock_rows` and written before that ends. Timestamps never go back,
-    whatever the clock does. Only rows whose last timestamp is not yet in the past are remembered.
-    All who change a table in one process share one.
+    Call it within `lock_rows`, and write the change before the lock is released. Timestamps never
+    go back, whatever the clock does. Only rows whose last timestamp is not yet in the past are
+    remembered. All writers of a table in one process share one clock.
 
     Args:
         clock: milliseconds since 1970; it may stand still or be set back.
         last_timestamp: the highest timestamp that was given before.
-        name: of the table, for messages.
+        name: the table's name, for messages.
     """
 
     def __init__(self, clock: Callable[[], int], last_timestamp: int = -1, name: str = "") -> None:
@@ -56,41 +56,42 @@ class RowClock(ABC):
         """The highest timestamp that was given to any row."""
         self._latest_ms = last_timestamp
         self._min_timestamp = last_timestamp + 1
-        """The least timestamp of a change, as any row may have been changed before."""
+        """The minimum timestamp of a change of any row."""
         self._row_timestamps: dict[bytes, int] = {}
         self._copy_timestamps: dict[bytes, tuple[int, int]] = {}
         self._future_timestamps: dict[bytes, int] = {}
-        """Rows that others have given a timestamp far ahead of the clock, and that."""
+        """Timestamps far ahead of the clock that servers gave to rows, by row."""
         self._was_set_back = False
         self._lock = self._make_lock()
 
     @abstractmethod
     def _make_lock(self) -> Lock | RLock:
-        """Return the lock under which timestamps are given."""
+        """Return the lock that protects the remembered timestamps."""
 
     @abstractmethod
     def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
         """Return a context manager that locks rows while their changes are stamped and written.
 
         Args:
-            rows: what stands for each row.
+            rows: an id of each row, the same for all copies of a row.
 
         Raises:
-            Unavailable: others changed one of them for too long.
+            Unavailable: other threads kept a row locked for too long.
         """
 
     @abstractmethod
     def lock_all_rows(self) -> AbstractContextManager[object]:
-        """Return a context manager that locks all rows while they are stamped and written."""
+        """Return a context manager that locks all rows while changes are stamped and written."""
 
     def stamp_row(self, row: bytes, count: int = 0) -> int:
-        """Return the timestamp of a change, the first one if it takes several.
+        """Return a timestamp for a change of a row, high enough that no earlier change hides it.
 
         Args:
-            row: what stands for the row in all places where it may stand.
-            count: how many timestamps it takes for itself: 1 for a delete, 2 for a delete and the
-                put that follows it. A put takes none: it may share that of a put before it, of
-                which the later one counts, so that a busy row does not run ahead of the clock.
+            row: an id of the row, the same for all of its copies.
+            count: timestamps reserved for the change, of which the first is returned: 1 for a
+                delete, 2 for a delete and the put that follows it. A put reserves none: it may
+                share the timestamp of an earlier put, which it replaces, so that a busy row does
+                not run ahead of the clock.
 
         Cost: 0.4 µs.
         """
@@ -112,14 +113,14 @@ class RowClock(ABC):
             return stamp
 
     def stamp_copy(self, row: bytes, salt: int) -> int:
-        """Return the timestamp of a put whose key starts with a random salt.
+        """Return a timestamp for a put to one of the salted copies of a row.
 
-        Puts of one timestamp go to one copy, where the later one counts: between copies only time
-        tells.
+        Puts with the same timestamp go to the same copy, where the later put replaces the earlier
+        one: among copies, only the timestamp decides.
 
         Args:
-            row: what stands for all copies of the row.
-            salt: the number of the copy that is put.
+            row: an id of the row, the same for all of its copies.
+            salt: the number of the copy that is written.
         """
         with self._lock:
             self._read_clock()
@@ -134,16 +135,15 @@ class RowClock(ABC):
             return stamp
 
     def find_last_salt(self, row: bytes) -> int | None:
-        """Return the copy that the last put of this millisecond went to, if there was one."""
+        """Return the salt of a row's last put in this millisecond; None if there was no put."""
         timestamp = self._copy_timestamps.get(row)
         return None if timestamp is None else timestamp[1]
 
     def stamp_all_rows(self, *, is_exclusive: bool) -> int:
-        """Return a timestamp above all that were given to any row; later ones are not below it.
+        """Return a timestamp above those of all rows, for a change that may affect any row.
 
         Args:
-            is_exclusive: whether later ones are above it, as copies need that only time tells
-                apart.
+            is_exclusive: whether all later timestamps must be above it, as salted copies need.
 
         Cost: 0.1 µs for each row that was changed in this millisecond.
         """
@@ -155,9 +155,9 @@ class RowClock(ABC):
             return stamp
 
     def record_timestamp(self, row: bytes, timestamp: int) -> None:
-        """Record a timestamp that a row got elsewhere, such as from a server that increments it.
+        """Remember the timestamp that a server gave to a change of a row, such as an increment.
 
-        One that is far ahead of the clock is noted of this row alone: others do not follow it.
+        A timestamp far ahead of the clock affects only this row, not the table.
         """
         with self._lock:
             self._read_clock()
@@ -168,7 +168,7 @@ class RowClock(ABC):
             self.highest_timestamp = max(self.highest_timestamp, timestamp)
 
     def find_last_timestamp(self, row: bytes) -> int:
-        """Return the last timestamp that may hide a change of a row."""
+        """Return the highest timestamp that an earlier change of a row may have."""
         with self._lock:
             copied, _ = self._copy_timestamps.get(row, (-1, 0))
             last_stamp = max(
@@ -177,14 +177,14 @@ class RowClock(ABC):
             return max(last_stamp, copied, self._min_timestamp - 1)
 
     def read_time_ms(self) -> int:
-        """Return the time in ms by a clock that never goes back."""
+        """Return the time in milliseconds, never lower than any timestamp given before."""
         with self._lock:
             self._read_clock()
             self.highest_timestamp = max(self.highest_timestamp, self._latest_ms)
             return self.highest_timestamp
 
     def _read_clock(self) -> None:
-        """Read the clock, and drop the rows whose timestamps are in the past."""
+        """Read the clock, and forget the rows whose timestamps are in the past."""
         now = self.clock()
         if now > self._latest_ms:
             self._latest_ms = now
@@ -210,16 +210,17 @@ class RowClock(ABC):
             )
 
     def _forget_excess_rows(self, timestamps: Mapping[bytes, object]) -> None:
-        """Drop all single rows if there are too many: later timestamps are above all of them."""
+        """Forget the timestamps of single rows if there are too many, and raise the minimum."""
         if len(timestamps) > MAX_TRACKED_ROWS:
             self._min_timestamp = max(self.highest_timestamp, self._min_timestamp) + 1
             self._row_timestamps, self._copy_timestamps = {}, {}
 
     def throttle_writer(self, timestamp: int) -> None:
-        """Wait until the clock is near a timestamp that was given, outside of `lock_rows`.
+        """Wait until the clock is close to a row's timestamp, so that the row stays near it.
 
-        A row that is deleted and put again and again runs ahead of the clock; its writer is held
-        back to `MAX_LEAD_MS`. A clock that stands still, or was set back, is not waited for.
+        A row that is deleted and put repeatedly runs ahead of the clock; its writer waits until the
+        lead is `MAX_LEAD_MS`. If the clock stopped, or was set back, it does not wait. Call it
+        after the lock of the row was released.
 
         Cost: 0.1 µs for a row that has not run ahead.
         """
@@ -227,11 +228,11 @@ class RowClock(ABC):
             self.wait_until(timestamp - MAX_LEAD_MS)
 
     def wait_until_past(self) -> None:
-        """Wait until every given timestamp is in the past, for the next process that writes."""
+        """Wait until every given timestamp is in the past, before another process writes."""
         self.wait_until(self.highest_timestamp + 1)
 
     def wait_until(self, time_ms: int) -> bool:
-        """Wait for the clock to reach a time, as long as it moves; return whether it did."""
+        """Wait for the clock to reach a time; return whether it did."""
         now, idle = self.clock(), 0
         if time_ms - now > CLOCK_SETBACK_MS:
             return False
@@ -243,13 +244,13 @@ class RowClock(ABC):
 
 
 class TableClock(RowClock):
-    """The clock of a table whose rows are all changed under one lock.
+    """The clock of a table whose rows are all changed under one lock, that of the table.
 
     Args:
         clock: milliseconds since 1970.
-        lock: the table's.
+        lock: the table's lock.
         last_timestamp: the highest timestamp that was given before.
-        name: of the table.
+        name: the table's name, for messages.
 
     >>> from threading import RLock
     >>> stamps = TableClock(lambda: 1_000, RLock())
@@ -270,14 +271,17 @@ class TableClock(RowClock):
         super().__init__(clock, last_timestamp, name)
 
     def _make_lock(self) -> RLock:
+        """Return the table's lock."""
         return self._table_lock
 
     def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
+        """Return the table's lock, which locks all rows."""
         del rows
         return self._table_lock
 
     def lock_all_rows(self) -> AbstractContextManager[object]:
+        """Return the table's lock, which locks all rows."""
         return self._table_lock
 
     def wait_until_past(self) -> None:
-        """Do nothing: the next writer starts after the timestamp that the table stores."""
+        """Do nothing: the table stores its highest timestamp for the next writer."""

@@ -18,7 +18,7 @@ behind an engine that does not answer at all."""
 
 
 class RowLocks:
-    """The rows that threads have locked, and the threads that wait for rows, in order of arrival.
+    """Locks of single rows for threads, granted in the order of the requests.
 
     A thread gets all its rows in one step, once every earlier request for one of them is released.
     A thread that waits has no row locked, and waits for earlier requests only, so threads cannot
@@ -37,7 +37,7 @@ class RowLocks:
         self._mutex = Lock()
 
     def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[None]:
-        """Return a context manager that locks some rows.
+        """Return a context manager that waits for some rows and locks them.
 
         A thread must not lock rows while it has others locked.
 
@@ -47,7 +47,7 @@ class RowLocks:
         return _LockRequest(self, frozenset(rows))
 
     def lock_all_rows(self) -> AbstractContextManager[None]:
-        """Return a context manager that locks all rows.
+        """Return a context manager that waits for all rows and locks them.
 
         Raises:
             Unavailable: when the block begins, if a row stays locked for too long.
@@ -55,7 +55,7 @@ class RowLocks:
         return _LockRequest(self, None)
 
     def acquire(self, request: _LockRequest) -> None:
-        """Lock the rows of a request, all in one step.
+        """Wait until the rows of a request are free, and lock all of them in one step.
 
         Raises:
             Unavailable: the rows are not free in time.
@@ -75,7 +75,7 @@ class RowLocks:
             raise
 
     def release(self, request: _LockRequest) -> None:
-        """End a request, and grant the waiting requests that this unblocks."""
+        """Remove a request, and grant the waiting requests that it blocked."""
         with self._mutex:
             self._remove_request(request)
             for follower in request.followers:
@@ -84,7 +84,7 @@ class RowLocks:
                     follower.granted.set()
 
     def _add_request(self, request: _LockRequest) -> None:
-        """Add a request after all others, and find those that it waits for."""
+        """Queue a request, and note the earlier requests that it must wait for."""
         if request.rows is None:
             request.blockers.update(self._requests)
             self._requests_for_all.add(request)
@@ -99,7 +99,7 @@ class RowLocks:
         self._requests.add(request)
 
     def _remove_request(self, request: _LockRequest) -> None:
-        """Remove a request, even one that was interrupted while it was added."""
+        """Remove a request from all queues, even if it was added only in part."""
         self._requests.discard(request)
         self._requests_for_all.discard(request)
         for row in request.rows or ():
@@ -110,7 +110,7 @@ class RowLocks:
                     del self._row_requests[row]
 
     def _check_granted(self, request: _LockRequest) -> None:
-        """Check that a request was granted just before its timeout.
+        """Raise Unavailable unless a request was granted just before its timeout.
 
         Raises:
             Unavailable: it was not.
@@ -130,7 +130,7 @@ class RowLocks:
 
 
 class _LockRequest:
-    """A request of a thread for rows, and the context manager that locks them.
+    """A thread's request to lock rows, used as a context manager.
 
     Args:
         locks: the locks of the table.
@@ -155,7 +155,7 @@ class _LockRequest:
         self.locks.release(self)
 
     def describe_blockers(self) -> tuple[str, set[bytes]]:
-        """Return why this request is blocked, for a message, and the rows of its blockers."""
+        """Return what blocks this request, as text for a message, and the blocked rows."""
         holders = [blocker for blocker in self.blockers if not blocker.blockers]
         reason = "another thread holds its lock" if holders else "an earlier change waits for it"
         if self.rows is None:

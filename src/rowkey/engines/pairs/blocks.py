@@ -1,4 +1,4 @@
-"""Chunks of stored pairs as Arrow record batches of the requested number of rows."""
+"""Converts stored key-value pairs to Arrow record batches of the requested number of rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rowkey.engines.pairs.pair_reader import KeysAndValues
 
     BlockWithStarts = tuple[pa.RecordBatch, list[int]]
-    """Cells, and where each row begins."""
+    """Cells, and the index at which each row starts."""
 
 
 FIRST_BLOCK_ROWS = 1_024
@@ -29,7 +29,7 @@ FIRST_BLOCK_ROWS = 1_024
 def build_chunk_blocks(
     chunks: Iterable[KeysAndValues], family: str, view: FamilyView, *, reverse: bool
 ) -> Iterator[BlockWithStarts]:
-    """Yield the visible cells of each chunk as a record batch, and where its rows start."""
+    """Convert chunks of stored pairs to record batches of visible cells, with row starts."""
     for keys, values in chunks:
         visible_columns = select_visible_columns(parse_columns(keys, values), view)
         if visible_columns is not None:
@@ -44,19 +44,12 @@ def build_chunk_blocks(
             rows.reverse()
         if rows:
             starts = [0, *accumulate(len(row.cells) for row in rows[:-1])]
-            (block,) = _concat_blocks(build_blocks(rows, (family,), len(rows)))
-            yield block, starts
-
-
-def _concat_blocks(blocks: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Return record batches joined; one chunk gives several if its values are large."""
-    import pyarrow as pa
-
-    return [pa.concat_batches(list(blocks))]
+            # A chunk with large values gives several blocks.
+            yield _join_blocks(list(build_blocks(rows, (family,), len(rows)))), starts
 
 
 def _build_block(family: str, columns: CellColumns) -> BlockWithStarts:
-    """Return a record batch of one family, with the start of each row."""
+    """Return columns of one family as a record batch, with the index of each row's start."""
     import numpy as np
     import pyarrow as pa
 
@@ -70,52 +63,54 @@ def _build_block(family: str, columns: CellColumns) -> BlockWithStarts:
 
 
 def regroup_blocks(
-    pieces: Iterable[BlockWithStarts], rows: int, limit: int | None
+    blocks: Iterable[BlockWithStarts], rows: int, limit: int | None
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield record batches of `rows` rows, the first and last of fewer, and where their rows start.
+    """Yield record batches of `rows` rows, the first ones smaller, with their row starts.
 
     Args:
-        pieces: cells of whole rows.
-        rows: rows of a block.
-        limit: most rows in all.
+        blocks: cells of whole rows.
+        rows: maximum number of rows of a record batch.
+        limit: maximum number of rows in all; None for no limit.
     """
     import pyarrow as pa
 
-    waiting: list[pa.RecordBatch] = []
-    begins: list[int] = []
-    left, size = limit, min(rows, FIRST_BLOCK_ROWS)
-    for piece in pieces:
-        block, starts = piece if left is None else _take_first_rows(piece, left)
-        left = None if left is None else left - len(starts)
-        done = 0
-        while done < len(starts):
-            taken_starts = starts[done : done + size - len(begins)]
-            behind = done + len(taken_starts)
-            stop = starts[behind] if behind < len(starts) else block.num_rows
-            before = sum(one.num_rows for one in waiting) - taken_starts[0]
-            begins += [before + start for start in taken_starts]
-            waiting.append(block.slice(taken_starts[0], stop - taken_starts[0]))
-            done = behind
-            if len(begins) == size:
-                yield _join_blocks(waiting), pa.array(begins)
-                waiting, begins = [], []
+    pending_blocks: list[pa.RecordBatch] = []
+    row_starts: list[int] = []
+    remaining_rows, size = limit, min(rows, FIRST_BLOCK_ROWS)
+    for next_block in blocks:
+        block, starts = (
+            next_block if remaining_rows is None else _limit_rows(next_block, remaining_rows)
+        )
+        remaining_rows = None if remaining_rows is None else remaining_rows - len(starts)
+        first = 0
+        while first < len(starts):
+            taken_starts = starts[first : first + size - len(row_starts)]
+            end = first + len(taken_starts)
+            stop = starts[end] if end < len(starts) else block.num_rows
+            shift = sum(pending.num_rows for pending in pending_blocks) - taken_starts[0]
+            row_starts += [shift + start for start in taken_starts]
+            pending_blocks.append(block.slice(taken_starts[0], stop - taken_starts[0]))
+            first = end
+            if len(row_starts) == size:
+                yield _join_blocks(pending_blocks), pa.array(row_starts)
+                pending_blocks, row_starts = [], []
                 size = min(2 * size, rows)
-        if left == 0:
+        if remaining_rows == 0:
             break
-    if begins:
-        yield _join_blocks(waiting), pa.array(begins)
+    if row_starts:
+        yield _join_blocks(pending_blocks), pa.array(row_starts)
 
 
-def _take_first_rows(piece: BlockWithStarts, max_rows: int) -> BlockWithStarts:
-    """Return the first rows of a record batch."""
-    block, starts = piece
-    return (
-        piece if len(starts) <= max_rows else (block.slice(0, starts[max_rows]), starts[:max_rows])
-    )
+def _limit_rows(block_with_starts: BlockWithStarts, max_rows: int) -> BlockWithStarts:
+    """Return the first rows of a record batch, at most `max_rows` of them."""
+    block, starts = block_with_starts
+    if len(starts) <= max_rows:
+        return block_with_starts
+    return block.slice(0, starts[max_rows]), starts[:max_rows]
 
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return record batches joined into one."""
+    """Return several record batches joined into one."""
     import pyarrow as pa
 
     return blocks[0] if len(blocks) == 1 else pa.concat_batches(blocks)

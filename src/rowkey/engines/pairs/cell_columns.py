@@ -38,10 +38,10 @@ class CellColumns:
         rows: Arrow binary array.
         qualifiers: Arrow binary array.
         timestamps: int64, ms.
-        type_bytes: the last byte of each key, 255 less the kind.
+        type_bytes: the last byte of each key, 255 minus the cell type.
         values: Arrow binary array, unwrapped.
-        value_list: the same as they were read, or None where some were wrapped or left out.
-        has_ttls: whether a value has a time to live of its own, which `values` does not tell.
+        value_list: the same values as a list; None if some were wrapped or filtered out.
+        has_ttls: whether a cell has its own time to live, which `values` does not contain.
     """
 
     rows: Any
@@ -54,18 +54,18 @@ class CellColumns:
 
     @property
     def has_only_puts(self) -> bool:
-        """Return whether there are no deletes and no cells with their own time to live."""
+        """Return whether all cells are puts without their own time to live."""
         return not self.has_ttls and bool((self.type_bytes == PUT_BYTE).all())
 
     def get_row_keys(self, starts: npt.NDArray[Any]) -> list[bytes]:
-        """Return the row keys at the given indexes."""
+        """Return the row keys of the cells at the given indexes."""
         import pyarrow as pa
 
         names: list[bytes] = self.rows.take(pa.array(starts)).to_pylist()
         return names
 
     def reverse_rows(self) -> CellColumns:
-        """Return the rows in reverse order; the cells of a row keep their order."""
+        """Return the cells with their rows in reverse order; cells of a row keep their order."""
         import numpy as np
 
         number = np.zeros(len(self.type_bytes), np.int64)
@@ -73,14 +73,14 @@ class CellColumns:
         return self.take_cells(np.argsort(-np.cumsum(number), kind="stable"))
 
     def find_row_starts(self) -> npt.NDArray[Any]:
-        """Return the indexes at which rows start, ascending."""
+        """Return the indexes of the first cell of each row, ascending."""
         import numpy as np
 
         starts: npt.NDArray[Any] = np.flatnonzero(_mark_changes(self.rows))
         return starts
 
     def mask_versions(self, versions: int) -> npt.NDArray[Any]:
-        """Return a mask of the cells that are among the newest versions of their column."""
+        """Return a mask of the `versions` newest cells of each column."""
         import numpy as np
 
         begins: npt.NDArray[Any] = _mark_changes(self.rows) | _mark_changes(self.qualifiers)
@@ -92,7 +92,7 @@ class CellColumns:
         return mask
 
     def mask_qualifiers(self, start: bytes, stop: bytes) -> npt.NDArray[Any]:
-        """Return a mask of the cells in a qualifier range; an empty stop is no end."""
+        """Return a mask of the cells in a range of qualifiers; an empty stop means no end."""
         import pyarrow.compute as pc
 
         within = pc.greater_equal(self.qualifiers, start)
@@ -104,34 +104,29 @@ class CellColumns:
     def filter_cells(self, mask: npt.NDArray[Any]) -> CellColumns:
         """Return the cells for which a mask is true; these columns themselves if it always is."""
         import numpy as np
-        import pyarrow as pa
 
         if mask.all():
             return self
-        places = pa.array(np.flatnonzero(mask))
-        return self._take_cells(places, mask)
+        return self.take_cells(np.flatnonzero(mask))
 
-    def take_cells(self, places: npt.NDArray[Any]) -> CellColumns:
+    def take_cells(self, indexes: npt.NDArray[Any]) -> CellColumns:
         """Return the cells at the given indexes, in that order."""
         import pyarrow as pa
 
-        return self._take_cells(pa.array(places), places)
-
-    def _take_cells(self, places: Any, selected: npt.NDArray[Any]) -> CellColumns:
-        """Return only some cells."""
+        arrow_indexes = pa.array(indexes)
         return CellColumns(
-            self.rows.take(places),
-            self.qualifiers.take(places),
-            self.timestamps[selected],
-            self.type_bytes[selected],
-            self.values.take(places),
+            self.rows.take(arrow_indexes),
+            self.qualifiers.take(arrow_indexes),
+            self.timestamps[indexes],
+            self.type_bytes[indexes],
+            self.values.take(arrow_indexes),
             None,
             self.has_ttls,
         )
 
 
 def _mark_changes(array: Any) -> npt.NDArray[Any]:
-    """Return a mask of the elements that differ from the one before; the first always does."""
+    """Return a mask of the elements that differ from the element before, and of the first."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -142,7 +137,7 @@ def _mark_changes(array: Any) -> npt.NDArray[Any]:
 
 
 def parse_columns(keys: Sequence[bytes], stored: Sequence[bytes]) -> CellColumns:
-    """Parse stored keys and values to columns.
+    """Convert stored keys and values of one family to columns of cells.
 
     Cost: some 80 ns a cell, most of it for the Arrow arrays of the two lists.
     """
@@ -177,11 +172,11 @@ def parse_columns(keys: Sequence[bytes], stored: Sequence[bytes]) -> CellColumns
 def _find_row_ends(
     data: npt.NDArray[Any], starts: npt.NDArray[Any], stops: npt.NDArray[Any]
 ) -> Any:
-    """Return the offset at which the row of each key ends.
+    """Return the offset at which the row key ends in each stored key.
 
-    Before its tail a key holds two zeros, the ends of row and qualifier, and the second one's place
-    is known. So a zero before that place is the row's end, and rows as long as the first need no
-    search.
+    Before its tail a key contains two zeros, at the ends of row and qualifier, and the position of
+    the second one is known. So a zero before that position is the row's end, and rows as long as
+    the first one need no search.
     """
     import numpy as np
 
@@ -194,7 +189,7 @@ def _find_row_ends(
 
 
 def _parse_timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the timestamps of keys from the positions where the keys end."""
+    """Return the timestamps of stored keys, given the offsets where the keys end."""
     import numpy as np
 
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
@@ -204,7 +199,7 @@ def _parse_timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.ND
 
 
 def _unescape_array(array: Any) -> Any:
-    """Return an Arrow array of escaped bytes, unescaped."""
+    """Return an Arrow array of escaped row keys or qualifiers, unescaped."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -215,7 +210,7 @@ def _unescape_array(array: Any) -> Any:
 
 
 def _unwrap_values(stored: Sequence[bytes]) -> tuple[Any, Sequence[bytes] | None, bool]:
-    """Return values unwrapped, `stored` if none was wrapped, and whether one has a time to live."""
+    """Return original values as array and as list, if none was wrapped, and if any has a TTL."""
     import pyarrow as pa
 
     array = pa.array(stored, pa.binary())
@@ -227,7 +222,7 @@ def _unwrap_values(stored: Sequence[bytes]) -> tuple[Any, Sequence[bytes] | None
 
 
 def _find_marked_values(array: Any) -> npt.NDArray[Any]:
-    """Return a mask of the values that start with the mark, of an array without nulls."""
+    """Return a mask of the stored values that start with the byte `VALUE_MARK`."""
     import numpy as np
 
     _, places, buffer = array.buffers()
@@ -240,7 +235,7 @@ def _find_marked_values(array: Any) -> npt.NDArray[Any]:
 
 
 def escape_array(array: Any) -> Any:
-    """Return an Arrow array of row keys or qualifiers, escaped."""
+    """Return an Arrow array of row keys or qualifiers, escaped for stored keys."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -252,7 +247,7 @@ def escape_array(array: Any) -> Any:
 
 
 def build_keys(rows: Any, qualifiers: Any, timestamps: Any) -> list[bytes]:
-    """Build the keys of many puts.
+    """Return the stored keys of many puts.
 
     Args:
         rows: Arrow binary array of rows, escaped.
@@ -278,7 +273,7 @@ def build_keys(rows: Any, qualifiers: Any, timestamps: Any) -> list[bytes]:
 
 
 def wrap_values(values: Any) -> list[bytes | None]:
-    """Return the stored form of the values of an Arrow binary array; a null gives None."""
+    """Return the values of an Arrow array as they are stored; a null gives None."""
     stored: list[bytes | None] = values.to_pylist()
     if _find_marked_values(values).any():
         return [value if value is None else wrap_value(value) for value in stored]
@@ -286,14 +281,14 @@ def wrap_values(values: Any) -> list[bytes | None]:
 
 
 def _to_arrow(piece: Any) -> Any:
-    """Return a piece as an Arrow value."""
+    """Return bytes as an Arrow scalar; an array stays as it is."""
     import pyarrow as pa
 
     return pa.scalar(piece, pa.binary()) if isinstance(piece, bytes) else piece
 
 
 def _join_key_parts(parts: list[Any]) -> Any:
-    """Return the parts of keys joined."""
+    """Return stored keys joined from Arrow arrays of their rows, qualifiers and tails."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -301,7 +296,7 @@ def _join_key_parts(parts: list[Any]) -> Any:
 
 
 def _build_key_tails(timestamps: Any) -> Any:
-    """Return the ends of the keys of puts, as an Arrow binary array."""
+    """Return the last 9 bytes of the stored keys of puts, as an Arrow array."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,7 +1,7 @@
 r"""The bytes of a cell in RocksDB: a key, which sorts in HBase's order of cells, and a value.
 
 ```
-key    row, escaped   00   qualifier, escaped   00   2^63 - 1 - timestamp, 8 bytes   255 - kind
+key    row, escaped   00   qualifier, escaped   00   2^63 - 1 - timestamp, 8 bytes   255 - type
 value  as it is, unless it begins with C1:   C1 00   the value
        with a time to live of its own:       C1 01   milliseconds, 8 bytes   the value
 ```
@@ -21,16 +21,16 @@ PIECE_END = b"\0"
 """Ends a row, and a qualifier."""
 
 NEXT_PIECE_START = b"\1"
-"""What follows a row in a key is above `PIECE_END` and at least this only in keys of later rows."""
+"""A row followed by this byte sorts after all keys of the row, and before those of later rows."""
 
 TAIL_BYTES = 9
-"""Bytes behind the qualifier's end: 8 of the timestamp, 1 of the kind."""
+"""Bytes after the qualifier's end: 8 of the timestamp, 1 of the cell type."""
 
 KEY_OVERHEAD_BYTES = TAIL_BYTES + 2
-"""Bytes of a key beside its row and qualifier."""
+"""Bytes of a key besides its row and qualifier."""
 
 VALUE_MARK = 0xC1
-"""The first byte of a value that does not stand as it is."""
+"""The first byte of a stored value that has a prefix before the original value."""
 
 PLAIN_VALUE_PREFIX = b"\xc1\x00"
 TTL_VALUE_PREFIX = b"\xc1\x01"
@@ -47,19 +47,19 @@ PUT_BYTE = 255 - CellType.PUT
 
 
 def escape(piece: bytes) -> bytes:
-    r"""Return bytes escaped so that none is 00; their order and their prefixes stay.
+    r"""Return a row key or qualifier escaped so that it contains no zero byte; order stays.
 
     >>> escape(b"a\0b\1c")
     b'a\x01\x01b\x01\x02c'
     """
-    # Looked for as numbers, bytes are found in a tenth of the time.
+    # `in` with a number takes a tenth of the time of `in` with bytes.
     if 0 in piece or 1 in piece:
         return piece.replace(b"\1", b"\1\2").replace(b"\0", b"\1\1")
     return piece
 
 
 def unescape(piece: bytes) -> bytes:
-    r"""Return the bytes that were escaped.
+    r"""Return the row key or qualifier that `escape` was given.
 
     >>> unescape(escape(b"\1\0\0\1\2"))
     b'\x01\x00\x00\x01\x02'
@@ -70,7 +70,7 @@ def unescape(piece: bytes) -> bytes:
 
 
 def build_tail(timestamp: int, cell_type: int) -> bytes:
-    r"""Return the end of a key, which sorts newest first and deletes before puts of one timestamp.
+    r"""Return the last 9 bytes of a stored key: newest first, deletes before puts.
 
     >>> build_tail(2**63 - 2, 4)
     b'\x00\x00\x00\x00\x00\x00\x00\x01\xfb'
@@ -79,7 +79,7 @@ def build_tail(timestamp: int, cell_type: int) -> bytes:
 
 
 def build_key(row: bytes, qualifier: bytes, timestamp: int, cell_type: int) -> bytes:
-    r"""Return the key of a cell.
+    r"""Return the key under which a cell is stored.
 
     >>> build_key(b"r", b"q", 2**63 - 2, CellType.PUT)
     b'r\x00q\x00\x00\x00\x00\x00\x00\x00\x00\x01\xfb'
@@ -88,7 +88,7 @@ def build_key(row: bytes, qualifier: bytes, timestamp: int, cell_type: int) -> b
 
 
 def parse_key(key: bytes) -> tuple[bytes, bytes, int, CellType]:
-    """Return row, qualifier, timestamp and type of the cell that a key stands for.
+    """Return row, qualifier, timestamp and type of the cell stored under a key.
 
     >>> parse_key(build_key(b"r", b"q", 7, CellType.DELETE))
     (b'r', b'q', 7, <CellType.DELETE: 8>)
@@ -99,7 +99,7 @@ def parse_key(key: bytes) -> tuple[bytes, bytes, int, CellType]:
 
 
 def parse_row(key: bytes) -> bytes:
-    """Return the row of a key.
+    """Return the row key of the cell stored under a key.
 
     >>> parse_row(build_key(b"r", b"q", 7, CellType.PUT))
     b'r'
@@ -108,7 +108,7 @@ def parse_row(key: bytes) -> bytes:
 
 
 def wrap_value(value: bytes, ttl_ms: int | None = None) -> bytes:
-    r"""Return the bytes that are stored for a value.
+    r"""Return a value as it is stored, with its time to live if it has one.
 
     >>> wrap_value(b"plain"), wrap_value(b"\xc1"), wrap_value(b"", 5)
     (b'plain', b'\xc1\x00\xc1', b'\xc1\x01\x00\x00\x00\x00\x00\x00\x00\x05')
@@ -119,7 +119,7 @@ def wrap_value(value: bytes, ttl_ms: int | None = None) -> bytes:
 
 
 def unwrap_value(stored: bytes) -> tuple[bytes, int | None]:
-    r"""Return the value that was stored, and its own time to live in ms.
+    r"""Return the original value of a stored value, and its time to live in ms or None.
 
     >>> unwrap_value(wrap_value(b"\xc1")), unwrap_value(wrap_value(b"v", 5))
     ((b'\xc1', None), (b'v', 5))

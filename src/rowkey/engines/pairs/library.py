@@ -24,14 +24,14 @@ _NAMES = frozenset({
 })  # fmt: skip
 
 fork_count = 0
-"""How many forks lie between the process that has loaded RocksDB first and this one."""
+"""Number of forks between the first process that loaded RocksDB and this one."""
 
 _library: Any = rocksdict
 """The copy that works in this process; None until it is loaded."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class of the library that works in this process."""
+    """Return a class of the RocksDB library that works in this process."""
     global _library  # noqa: PLW0603 - the process has one library
     if name not in _NAMES:
         raise AttributeError(name)
@@ -42,18 +42,18 @@ def __getattr__(name: str) -> Any:
 
 
 def leak(resource: object) -> None:
-    """Keep an object of the parent's library until the process ends.
+    """Keep an object of the parent's RocksDB alive, so that a forked child never frees it.
 
-    To free it here would wait for threads that are gone.
+    Freeing it would wait forever for threads of the parent.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(resource))
 
 
 def _load_copy() -> Any:
-    """Load the library once more, from a file in memory.
+    """Load a second copy of the RocksDB library, for a forked child process.
 
     Raises:
-        Unavailable: the system has no such files.
+        Unavailable: the system is not Linux, and cannot load it from memory.
     """
     if sys.platform != "linux":
         what = "this process was forked from one that uses RocksDB, and cannot use RocksDB itself"
@@ -74,14 +74,14 @@ def _load_copy() -> Any:
 
 
 def _reset_after_fork() -> None:
-    """Load RocksDB again at its next use, in a forked child whose parent has used it."""
+    """Make a forked child load its own copy of RocksDB if its parent has used RocksDB."""
     global fork_count, _library
     if "Rdict" not in globals():
         return
     fork_count, _library = fork_count + 1, None
     for name in _NAMES:
         globals().pop(name, None)
-    # At the end of the process the parent's copy would wait for its threads: leave before it does.
+    # On exit the parent's copy would wait for its threads: end the process before that.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "on_exit"):
         libc.on_exit(libc["_exit"], None)

@@ -27,33 +27,36 @@ if TYPE_CHECKING:
     KeysAndValues = tuple[list[bytes], list[bytes]]
 
 READ_BATCH_PAIRS = 512
-"""Pairs taken from RocksDB at once: larger lists of tuples wake Python's collector too often."""
+"""Pairs read from RocksDB at once: larger lists of tuples trigger Python's garbage collector."""
 
 SINGLE_READ_ROWS = 8
-"""Rows that a range reads one at a time at first."""
+"""Rows at the start of a range that are read one at a time."""
 
 FIRST_CHUNK_CELLS = 64
-"""Cells it then reads at once."""
+"""Cells of a range's first chunk, after the single rows."""
 
 MAX_CHUNK_CELLS = 8_192
-"""Cells it reads at once later on."""
+"""Maximum cells of a later chunk."""
 
 MAX_CHUNK_BYTES = 16 << 20
-"""Bytes of values at which it stops reading ahead further."""
+"""Bytes of values at which a chunk ends early."""
 
 _NARROW_ROW_CELLS = 32
-"""Cells up to which a row is read whole although few of its columns are wanted."""
+"""Cells up to which a whole row is read although only some of its columns are needed."""
+
+
+_CLOSED_ERROR = build_closed_cursor_error()
 
 
 class PairReader:
-    """The pairs of a range, read lazily; it never ends early without an error.
+    """Reads the stored pairs of a range lazily; it never ends early without an error.
 
     Args:
         pairs: keys and values in the order of reading.
-        verify_end: raises unless there is nothing after the last key that was read, which it is
-            given; None if the pairs raise by themselves.
-        options: kept as long as the pairs: RocksDB keeps no copy of a bound.
-        reverse: whether the last pair comes first.
+        verify_end: called with the last key read; raises if the range has more pairs. None if the
+            iterator of the pairs raises by itself.
+        options: read options that must live as long as the pairs: RocksDB does not copy a bound.
+        reverse: whether the pairs are read in descending order.
     """
 
     __slots__ = ("_buffer", "_close_error", "_last_key", "_lock", "_options", "_pairs",
@@ -71,11 +74,11 @@ class PairReader:
         self._verify_end, self._options, self.reverse = verify_end, options, reverse
         self._buffer: list[Pair] = []
         self._last_key: bytes | None = None
-        self._close_error: RowkeyError = build_closed_cursor_error()
+        self._close_error: RowkeyError = _CLOSED_ERROR
         self._lock = Lock()
 
     def take_pairs(self, count: int) -> list[Pair]:
-        """Return the next so many pairs; fewer only at the end.
+        """Return the next `count` pairs, fewer only at the end of the range.
 
         Raises:
             CorruptionError: a block is damaged, or could not be read.
@@ -103,12 +106,12 @@ class PairReader:
             return buffered + pairs if buffered else pairs
 
     def put_back(self, pairs: list[Pair]) -> None:
-        """Put back the pairs that were taken last, to be given again."""
+        """Put pairs back at the front, so that the next call of `take_pairs` returns them."""
         with self._lock:
             self._buffer = pairs + self._buffer
 
     def peek_key(self) -> bytes | None:
-        """Return the key of the next pair without taking it; None if there is no more."""
+        """Return the key of the next pair without consuming it; None at the end."""
         pairs = self.take_pairs(1)
         if not pairs:
             return None
@@ -116,18 +119,18 @@ class PairReader:
         return pairs[0][0]
 
     def drain_pairs(self) -> Iterator[Pair]:
-        """Yield every pair that is left."""
+        """Yield all remaining pairs of the range."""
         while pairs := self.take_pairs(READ_BATCH_PAIRS):
             yield from pairs
 
     def close(self) -> None:
-        """Release the database once a thread that is reading has finished."""
+        """Close the reader once a thread that is reading has finished."""
         with self._lock:
             self._pairs = self._verify_end = self._options = None
             self._buffer = []
 
     def leak(self, error: RowkeyError) -> None:
-        """Raise an error on every use, in a forked child, and free nothing of the parent's."""
+        """Make every use raise an error in a forked child, without freeing the parent's objects."""
         library.leak((self._pairs, self._verify_end, self._options))
         self._pairs = self._verify_end = self._options = None
         self._buffer, self._close_error, self._lock = [], error, Lock()
@@ -140,13 +143,13 @@ def open_pairs(
     *,
     reverse: bool = False,
 ) -> PairReader:
-    """Return a reader of the pairs of a range, as they are now.
+    """Return a reader of the stored pairs of a range in one family, as they are now.
 
     Args:
-        source: a family, as it is or as it was.
+        source: a family, current or frozen.
         scan_range: the range.
-        end_check: made while nobody wrote, as this is; None for a family as it was.
-        reverse: the last pair first.
+        end_check: created under the same lock as this reader; None for a frozen family.
+        reverse: whether to read the last pair first.
 
     Raises:
         Closed: the table is closed.
@@ -156,7 +159,7 @@ def open_pairs(
     start, stop = escape(scan_range.start), escape(scan_range.stop)
     if isinstance(source, FrozenPairs):
         return PairReader(source.read_pairs(start, stop, reverse=reverse), reverse=reverse)
-    assert end_check is not None, "what is read as it is now needs a check of its end"
+    assert end_check is not None, "a read of current pairs needs an end check"
     options = None
     if stop:
         options = library.ReadOptions()
@@ -167,19 +170,20 @@ def open_pairs(
             pairs = source.family.items(from_key=start, read_opt=options)
         else:
             pairs = source.family.items(backwards=True, read_opt=options)
-            # rocksdict takes a lower bound for an upper one, so the end is watched for here.
+            # rocksdict treats a lower bound as an upper one, so the end is checked here.
             pairs = _read_down_to(start, pairs) if start else pairs
     except Exception as problem:
         raise source.explain_error(problem) from problem
 
     def verify_end(last: bytes | None) -> None:
+        """Raise if the reading stopped before the end of the range."""
         end_check.verify_end(last, start, stop, reverse=reverse)
 
     return PairReader(pairs, verify_end, options, reverse=reverse)
 
 
 def _read_down_to(min_key: bytes, pairs: Iterator[Pair]) -> Iterator[Pair]:
-    """Yield pairs in descending order, down to a key."""
+    """Yield pairs in descending order, down to `min_key`."""
     for pair in pairs:
         if pair[0] < min_key:
             return
@@ -187,14 +191,14 @@ def _read_down_to(min_key: bytes, pairs: Iterator[Pair]) -> Iterator[Pair]:
 
 
 def read_row_pairs(source: AnyPairSource, prefix: bytes, view: FamilyView) -> list[Pair]:
-    """Return what is stored of one row in a family, in order.
+    """Return the stored pairs of one row and family, in order; only the needed columns if many.
 
-    Of named columns, or of a stretch of them, a wide row gives these, and what deletes the family.
+    If the view shows only some columns, a wide row is searched for these and for family deletes.
 
     Args:
-        source: a family, as it is or as it was.
-        prefix: the row, escaped, with its end.
-        view: what is wanted of it.
+        source: a family, current or frozen.
+        prefix: the row key, escaped, with `PIECE_END`.
+        view: decides which columns are needed.
 
     Raises:
         CorruptionError: a block is damaged, or could not be read.
@@ -207,11 +211,11 @@ def read_row_pairs(source: AnyPairSource, prefix: bytes, view: FamilyView) -> li
         return list(source.read_pairs(prefix, stop))
     options = library.ReadOptions()
     options.set_iterate_upper_bound(stop)
-    most = 0 if view.has_all_columns else _NARROW_ROW_CELLS
+    max_cells = 0 if view.has_all_columns else _NARROW_ROW_CELLS
     pairs: list[Pair] = []
     iterator = source.open_iterator(options)
     iterator.seek(prefix)
-    # Names at hand: this is a third of the time of a small read.
+    # Local names: attribute lookups would take a third of the time of a small read.
     add, is_valid, key, value, move = (
         pairs.append,
         iterator.valid,
@@ -221,7 +225,7 @@ def read_row_pairs(source: AnyPairSource, prefix: bytes, view: FamilyView) -> li
     )
     while is_valid():
         add((key(), value()))
-        if len(pairs) == most:
+        if len(pairs) == max_cells:
             return list(_read_columns(source, options, prefix, view))
         move()
     source.raise_status(iterator)
@@ -231,7 +235,7 @@ def read_row_pairs(source: AnyPairSource, prefix: bytes, view: FamilyView) -> li
 
 
 def _select_columns(pairs: list[Pair], row_end: int, names: Iterable[bytes]) -> list[Pair]:
-    """Return those of named columns, and those without a qualifier."""
+    """Return the pairs of named columns of a row, and those without a qualifier."""
     column_prefixes = (PIECE_END, *(escape(name) + PIECE_END for name in names))
     return [pair for pair in pairs if pair[0].startswith(column_prefixes, row_end)]
 
@@ -239,7 +243,7 @@ def _select_columns(pairs: list[Pair], row_end: int, names: Iterable[bytes]) -> 
 def _read_columns(
     source: PairSource, options: ReadOptions, prefix: bytes, view: FamilyView
 ) -> Iterator[Pair]:
-    """Yield the pairs of some columns, and those without a qualifier, such as family deletes."""
+    """Yield the pairs of some columns of a row, and family deletes, by a search for each."""
     stretches = [(prefix + PIECE_END, prefix + NEXT_PIECE_START)]
     if view.qualifiers is None:
         first, last = (
@@ -266,11 +270,11 @@ def _read_columns(
 
 
 def read_single_rows(reader: PairReader, count: int) -> Iterator[list[Pair]]:
-    """Yield the pairs of each of the next rows of a range, so that each costs what it holds.
+    """Yield the stored pairs of each of the next rows of a range, one row at a time.
 
     Args:
-        reader: the range; the pairs read after the last of these rows are put back.
-        count: how many rows.
+        reader: the range; pairs read beyond these rows are put back.
+        count: number of rows.
 
     Returns:
         The pairs of each row, ascending.
@@ -301,14 +305,14 @@ def read_single_rows(reader: PairReader, count: int) -> Iterator[list[Pair]]:
 def read_chunks(
     reader: PairReader, first_chunk_cells: int = MAX_CHUNK_CELLS
 ) -> Iterator[KeysAndValues]:
-    """Yield everything that is left of a range, in ascending chunks of whole rows.
+    """Yield all remaining pairs of a range in chunks of whole rows, each ascending.
 
     Args:
-        reader: the range; in reverse the last rows come first, a chunk is ascending all the same.
-        first_chunk_cells: about how many cells the first chunk has.
+        reader: the range; in reverse the last chunk comes first, but each is ascending.
+        first_chunk_cells: approximate number of cells of the first chunk.
 
     Returns:
-        Keys and values, at least one row of them each.
+        Keys and values of at least one row.
     """
     for chunk_keys, chunk_values in _read_chunks(reader, first_chunk_cells):
         if reader.reverse:
@@ -346,7 +350,7 @@ def _read_chunks(reader: PairReader, first_chunk_cells: int) -> Iterator[KeysAnd
 
 
 def find_last_row(keys: list[bytes]) -> int:
-    """Return the place at which the last row of some keys begins, in whatever direction they go."""
+    """Return the index at which the last row of some keys starts."""
     last = keys[-1]
     prefix = last[: last.index(PIECE_END) + 1]
     low, high = 0, len(keys) - 1
@@ -360,7 +364,7 @@ def find_last_row(keys: list[bytes]) -> int:
 
 
 def iterate_row_bounds(keys: list[bytes]) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each row, escaped, with its first place and the one after its last."""
+    """Yield each row key, escaped, with the index of its first pair and that after its last."""
     begin, prefix = 0, b""
     for place, key in enumerate(keys):
         if not prefix or not key.startswith(prefix):

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     Pair = tuple[bytes, bytes]
 
 FIRST_READ_PAIRS = 32
-"""Pairs that a frozen range reads at first."""
+"""Pairs of the first batch that is read of a frozen range."""
 
 LATER_READ_PAIRS = 512
-"""Pairs that it reads at once later: larger lists of tuples wake Python's collector too often."""
+"""Pairs of a later batch: larger lists of tuples trigger Python's garbage collector."""
 
 
 class PairSource:
-    """The current pairs of one family.
+    """The current stored pairs of one family in RocksDB.
 
     Args:
         family: RocksDB's column family.
-        explain_error: turns an error of RocksDB into one of ours.
+        explain_error: converts an error of RocksDB to one of rowkey.
     """
 
     __slots__ = ("explain_error", "family")
@@ -45,7 +45,7 @@ class PairSource:
         self.family, self.explain_error = family, explain_error
 
     def open_iterator(self, options: ReadOptions | None = None) -> RdictIter:
-        """Return an iterator that sees the pairs as they are now.
+        """Return a RocksDB iterator over the family as it is now.
 
         Raises:
             Closed: the table is closed.
@@ -56,7 +56,7 @@ class PairSource:
             raise self.explain_error(problem) from problem
 
     def raise_status(self, iterator: RdictIter) -> None:
-        """Raise what made an iterator stop, if it was not the end.
+        """Raise the error that stopped an iterator; do nothing if it reached its end.
 
         Raises:
             CorruptionError: a block is damaged, or could not be read.
@@ -68,10 +68,10 @@ class PairSource:
 
 
 class EndCheck:
-    """Distinguishes the end of a range from an error that stopped the reading.
+    """Tells whether reading stopped at the end of a range or at an unreported error.
 
-    RocksDB's fast iterators have no status. This one sees the same pairs, if both are made while
-    nobody writes, and is asked where they ended. The ranges of one scan share it.
+    RocksDB's fast iterators have no status. The iterator of this check sees the same pairs, if both
+    are created under the table's lock, and has one. All ranges of a scan share the check.
 
     Args:
         source: the family.
@@ -83,16 +83,16 @@ class EndCheck:
         self._source, self._iterator, self._lock = source, source.open_iterator(), Lock()
 
     def verify_end(self, last: bytes | None, start: bytes, stop: bytes, *, reverse: bool) -> None:
-        """Raise unless there is nothing more in a range.
+        """Raise CorruptionError if a range has pairs after the last one that was read.
 
         Args:
-            last: the last key that was read, or None.
-            start: the first key of the range, inclusive.
-            stop: the key after its last, exclusive; empty for no end.
-            reverse: whether it was read from its end.
+            last: the last key that was read; None if no key was.
+            start: the start of the range, inclusive.
+            stop: the end of the range, exclusive; empty for no end.
+            reverse: whether it was read in descending order.
 
         Raises:
-            CorruptionError: there is more, or it cannot be read.
+            CorruptionError: the range has more pairs, or they cannot be read.
 
         Cost: about 3 µs.
         """
@@ -113,6 +113,7 @@ class EndCheck:
             raise CorruptionError(self._source.family.path(), what, remedy=remedy)
 
     def _move_before(self, key: bytes) -> None:
+        """Move the iterator to the last pair before a key; an empty key means the end."""
         if not key:
             self._iterator.seek_to_last()
             return
@@ -122,9 +123,9 @@ class EndCheck:
 
 
 class FrozenPairs:
-    """The pairs of one family at one moment: an iterator that ignores later changes.
+    """The stored pairs of one family at one moment, unaffected by later changes.
 
-    Snapshots of rocksdict 0.3.29 do not do: iterators made of them see what is written later.
+    It keeps an iterator open: snapshots of rocksdict 0.3.29 show later changes to iterators.
 
     Args:
         source: the family.
@@ -136,13 +137,13 @@ class FrozenPairs:
         self._lock = Lock()
 
     def read_pairs(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[Pair]:
-        """Yield pairs from one key, inclusive, to another, exclusive; an empty one is no end.
+        """Yield the pairs of a key range; an empty stop means the end of the family.
 
         Raises:
             CorruptionError: a block is damaged, or could not be read.
             Closed: it was closed meanwhile.
 
-        Cost: about 1.6 times that of an iterator of one's own, and 5 µs for every 512 pairs.
+        Cost: about 1.6 times that of a separate iterator, and 5 µs for every 512 pairs.
         """
         count, place = FIRST_READ_PAIRS, stop if reverse else start
         while True:
@@ -158,8 +159,8 @@ class FrozenPairs:
             count = LATER_READ_PAIRS
 
     def _read_batch(self, place: bytes, count: int, *, reverse: bool) -> list[Pair]:
-        """Return so many pairs from a place on; in reverse those before it, or the last ones."""
-        found: list[Pair] = []
+        """Return up to `count` pairs from a key on; in reverse those before it, last first."""
+        batch: list[Pair] = []
         with self._lock:
             pairs = self._iterator
             if pairs is None:
@@ -174,23 +175,23 @@ class FrozenPairs:
             else:
                 pairs.seek_to_last()
             move = pairs.prev if reverse else pairs.next
-            while pairs.valid() and len(found) < count:
-                found.append((pairs.key(), pairs.value()))
+            while pairs.valid() and len(batch) < count:
+                batch.append((pairs.key(), pairs.value()))
                 move()
-            if len(found) < count:
+            if len(batch) < count:
                 self._source.raise_status(pairs)
-        return found
+        return batch
 
     def close(self) -> None:
-        """Release the database once a thread that is reading has finished."""
+        """Close the iterator once a thread that is reading has finished."""
         with self._lock:
             self._iterator = None
 
     def leak(self) -> None:
-        """Stop reading, in a forked child, and free nothing of the parent's."""
+        """Stop reading in a forked child, without freeing the parent's iterator."""
         library.leak(self._iterator)
         self._iterator, self._lock = None, Lock()
 
 
 AnyPairSource: TypeAlias = "PairSource | FrozenPairs"
-"""A family, as it is or as it was."""
+"""A family, current or frozen."""

@@ -38,30 +38,30 @@ if TYPE_CHECKING:
     from rowkey.engines.pairs.pair_source import AnyPairSource
 
 MIN_COLUMNAR_CELLS = 192
-"""Cells below which one by one is faster: 0.2 ms, most of it Arrow's fixed cost. Measured."""
+"""Cells below which decoding one by one is faster: Arrow has a fixed cost of 0.2 ms. Measured."""
 
 _new_cell = partial(tuple.__new__, Cell)
 _new_row_cells = partial(tuple.__new__, RowCells)
 
 
 class LazyRows(NamedTuple):
-    """Some rows with cells that are decoded when they are read.
+    """Rows of one family, whose cells are decoded when the rows are read.
 
     Args:
         keys: their keys.
-        cells: the cells of each, to be taken in step with the names.
+        cells: the cells of each row, in the order of the keys.
     """
 
     keys: list[bytes]
     cells: Iterator[list[Cell]]
 
     def build_rows(self, keys: Iterator[bytes]) -> Iterator[RowCells]:
-        """Yield the rows, each built when the iterator over their keys advances."""
+        """Yield each row with its cells as the iterator over the keys advances."""
         return map(_new_row_cells, zip(keys, self.cells, strict=False))
 
 
 def read_row_cells(source: AnyPairSource, family: str, row: bytes, view: FamilyView) -> list[Cell]:
-    """Return the visible cells of one row and family.
+    """Return the visible cells of one row in one family.
 
     Cost: about 3 µs for RocksDB to find the row, and 0.7 µs a cell.
     """
@@ -72,9 +72,9 @@ def read_row_cells(source: AnyPairSource, family: str, row: bytes, view: FamilyV
 
 
 def parse_cells(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int) -> list[Cell]:
-    """Parse the pairs of one row and family, whose keys start with `start` bytes of the row."""
+    """Decode the stored pairs of one row and family; the row ends at `row_end` in each key."""
     cells: list[Cell] = []
-    # Names at hand and no call that can be spared: this is a third of the time of a small read.
+    # Local names and no avoidable calls: they would take a third of the time of a small read.
     add, new, cell, kinds, latest = cells.append, tuple.__new__, Cell, CELL_TYPES, LATEST
     tail, end, marked = -TAIL_BYTES, -TAIL_BYTES - 1, MARK_PREFIX
     for key, stored in pairs:
@@ -88,12 +88,12 @@ def parse_cells(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int)
 
 
 def read_first_rows(reader: PairReader, family: str, view: FamilyView) -> Iterator[RowCells]:
-    """Yield the first rows of a range one by one, so that the first one comes early.
+    """Yield the first rows of a range one by one, so that the first row comes early.
 
     Args:
         reader: the range in one family.
         family: the family.
-        view: what is seen of it; rows without a visible cell are left out.
+        view: selects the visible cells; rows without one are left out.
     """
     for pairs in read_single_rows(reader, SINGLE_READ_ROWS):
         row = pairs[0][0].partition(PIECE_END)[0]
@@ -105,16 +105,13 @@ def read_first_rows(reader: PairReader, family: str, view: FamilyView) -> Iterat
 def read_rows(
     chunks: Iterable[KeysAndValues], family: str, view: FamilyView, *, reverse: bool
 ) -> Iterator[LazyRows]:
-    """Yield the rows of a range with their visible cells of one family, some rows at a time.
+    """Yield the rows of a range with their visible cells of one family, many rows at a time.
 
     Args:
-        chunks: what is stored of it, each ascending.
+        chunks: stored keys and values, each chunk ascending.
         family: the family.
-        view: what is seen of it.
+        view: selects the visible cells; rows without one are left out.
         reverse: whether the last row of each chunk comes first.
-
-    Returns:
-        Rows in the order asked, those without a visible cell left out.
     """
     for keys, values in chunks:
         visible_columns = None
@@ -134,7 +131,7 @@ def read_rows(
 def parse_rows(
     family: str, keys: list[bytes], values: list[bytes], view: FamilyView
 ) -> list[RowCells]:
-    """Return the rows of a chunk that have visible cells, with these cells."""
+    """Decode a chunk of stored pairs to the rows that have visible cells."""
     rows = []
     for row, begin, stop in iterate_row_bounds(keys):
         pairs = zip(keys[begin:stop], values[begin:stop], strict=True)
@@ -145,9 +142,9 @@ def parse_rows(
 
 
 def select_visible_columns(columns: CellColumns, view: FamilyView) -> CellColumns | None:
-    """Return the visible cells; None if they must be decided row by row.
+    """Return the visible cells as columns; None if rows must be decoded one by one.
 
-    At once go puts without times to live of their own, of whole families or a stretch of columns.
+    Columns work for puts without their own time to live, of whole families or a qualifier range.
     """
     if view.raw or view.min_versions or view.qualifiers is not None or not columns.has_only_puts:
         return None
@@ -164,9 +161,9 @@ def select_visible_columns(columns: CellColumns, view: FamilyView) -> CellColumn
 
 
 def to_lazy_rows(family: str, columns: CellColumns) -> LazyRows:
-    """Convert columns of puts to rows.
+    """Convert columns of puts to rows whose cells are decoded later.
 
-    Cost: about 0.1 µs a cell, and 0.2 µs when it is asked for.
+    Cost: about 0.1 µs a cell, and 0.2 µs when the cell is read.
     """
     if not len(columns.type_bytes):
         return LazyRows([], iter(()))

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from rowkey.engines.requests import CellSelection, ScanRange
 
 MAX_SKIPPED_CELLS = 32
-"""Unwanted cells that are read before the next wanted one is looked for: a search costs as much."""
+"""Cells outside the range that are read before a search for the next one: it costs as much."""
 
 _FAMILY_DELETES = (255 - CellType.DELETE_FAMILY, 255 - CellType.DELETE_FAMILY_VERSION)
 
 
 def is_paged_read(selection: CellSelection) -> bool:
-    """Return whether rows are read piece by piece.
+    """Return whether a read splits wide rows into parts, so that no whole row is in memory.
 
-    Not where whole rows are counted, turned round, or shown with what deletes hide.
+    Only reads with `batch` do; not those with a limit of rows, in reverse, or raw.
     """
     return (
         selection.batch is not None
@@ -40,12 +40,12 @@ def is_paged_read(selection: CellSelection) -> bool:
 def read_qualifier_range(
     source: AnyPairSource, scan_range: ScanRange, view: FamilyView
 ) -> Iterator[Pair]:
-    """Read the pairs of a range, and skip most of those outside a qualifier range.
+    """Yield the stored pairs of a row range, skipping most columns outside a qualifier range.
 
     Args:
-        source: a family, as it is or as it was.
-        scan_range: the range.
-        view: what is wanted of each row; what deletes the family comes as well.
+        source: a family, current or frozen.
+        scan_range: the range of rows.
+        view: has the qualifier range; family deletes are yielded as well.
     """
     frozen_pairs = source if isinstance(source, FrozenPairs) else FrozenPairs(source)
     first, last = escape(view.start_qualifier), escape(view.stop_qualifier)
@@ -78,10 +78,10 @@ def _skip_unwanted_pairs(
 
 
 def read_pages(pairs: Iterator[Pair]) -> Iterator[KeysAndValues]:
-    """Yield all pairs of a range, ascending, in chunks that end after a whole column.
+    """Yield all pairs of a range in chunks that end after a whole column, ascending.
 
-    What deletes the family in a row stands at its beginning, and again at that of each chunk that
-    goes on with the row.
+    Family deletes are at the start of a row, and again at the start of each chunk that continues
+    the row.
     """
     keys: list[bytes] = []
     values: list[bytes] = []
@@ -112,7 +112,7 @@ def _find_last_column(keys: list[bytes]) -> int:
 
 
 def _find_family_deletes(keys: list[bytes], stop: int) -> list[int]:
-    """Return the indexes before `cut` of family deletes in the row that continues after it."""
+    """Return the indexes, before `stop`, of family deletes in the row that continues there."""
     row = keys[stop][: keys[stop].index(PIECE_END) + 1]
     if not keys[stop - 1].startswith(row):
         return []

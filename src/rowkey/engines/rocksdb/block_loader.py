@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from rowkey.engines.rocksdb.open_table import OpenTable
 
 BATCH_ROWS = 8_192
-"""Rows of a batch: each is written whole or not at all, and the last few are all a crash loses."""
+"""Rows of a batch: each batch is written whole or not at all."""
 
 
 def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
-    """Write blocks of puts, all for the same rows; see `Store.load_blocks`.
+    """Write blocks of puts for the same rows to a table, in batches of whole rows.
 
-    A crash leaves whole rows, the first ones of those given.
+    After a crash the table has the first rows of the blocks, each whole. See `Store.load_blocks`.
 
     Raises:
-        InvalidArgument: before anything is written.
+        InvalidArgument: a block is invalid; nothing was written.
 
-    Cost: about 0.2 µs a cell beside what RocksDB takes.
+    Cost: about 0.2 µs a cell, without the time of RocksDB.
     """
     if not blocks:
         return
@@ -64,7 +64,7 @@ def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
 
 
 def _has_shared_columns(columns: Sequence[_LoadColumn]) -> bool:
-    """Return whether two blocks may hold one column: then they are written row by row."""
+    """Return whether two blocks may write the same column, so that rows go one by one."""
     named = [(column.family, column.qualifiers) for column in columns]
     return any(
         family == other
@@ -75,7 +75,7 @@ def _has_shared_columns(columns: Sequence[_LoadColumn]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _LoadColumn:
-    """A block that was checked, with its timestamps resolved."""
+    """A checked block of puts, with its timestamps resolved."""
 
     family: str
     qualifiers: Any
@@ -83,7 +83,7 @@ class _LoadColumn:
     timestamps: Any
 
     def slice_batch(self, start: int) -> _LoadColumn:
-        """Return the rows of one batch."""
+        """Return the puts of the batch that starts at row `start`."""
         qualifiers, timestamps = self.qualifiers, self.timestamps
         if not isinstance(qualifiers, bytes):
             qualifiers = qualifiers.slice(start, BATCH_ROWS)
@@ -101,7 +101,7 @@ class _LoadColumn:
         return CellBlock(rows, self.family, self.qualifiers, self.values, stamps)
 
     def estimate_size_bytes(self, rows: Any) -> int:
-        """Return the estimated bytes of the cells, from the mean length of the keys."""
+        """Return the estimated bytes of the cells, from the mean length of the row keys."""
         count: int = len(self.values) - self.values.null_count
         fixed: int = compute_cell_bytes(0, len(self.family), 0, 0) + _sum_lengths(rows) // len(rows)
         if isinstance(self.qualifiers, bytes):
@@ -110,25 +110,25 @@ class _LoadColumn:
 
 
 def _sum_lengths(array: Any) -> int:
-    """Return the bytes of all elements of a binary array."""
+    """Return the total bytes of the elements of an Arrow binary array."""
     import pyarrow.compute as pc
 
     return int(pc.sum(pc.binary_length(array)).as_py() or 0)
 
 
 def _write_batch(table: OpenTable, rows: Any, columns: Sequence[_LoadColumn]) -> None:
-    """Write one batch, under the lock."""
+    """Write the puts of some rows in one batch; the caller holds the table's lock."""
     table.check_open()
     batch = table.database.start_batch()
     escaped = escape_array(rows)
-    keys = [build_keys(escaped, one.qualifiers, one.timestamps) for one in columns]
-    stored = [wrap_values(one.values) for one in columns]
-    handles = [table.database.family_handles[one.family] for one in columns]
+    keys = [build_keys(escaped, column.qualifiers, column.timestamps) for column in columns]
+    stored = [wrap_values(column.values) for column in columns]
+    handles = [table.database.family_handles[column.family] for column in columns]
     # Row by row: RocksDB inserts a key faster next to the key before it.
     puts: Iterable[Any] = zip(
         _interleave_columns(keys), _interleave_columns(stored), cycle(handles)
     )
-    if any(one.values.null_count for one in columns):
+    if any(column.values.null_count for column in columns):
         puts = (put for put in puts if put[1] is not None)
     deque(starmap(batch.put, puts), maxlen=0)
     size = sum(column.estimate_size_bytes(rows) for column in columns)
@@ -136,14 +136,15 @@ def _write_batch(table: OpenTable, rows: Any, columns: Sequence[_LoadColumn]) ->
 
 
 def _interleave_columns(columns: list[list[Any]]) -> Iterable[Any]:
+    """Yield the elements of several lists row by row."""
     return columns[0] if len(columns) == 1 else chain.from_iterable(zip(*columns, strict=True))
 
 
 def _to_binary_array(path: str, value: Any) -> Any:
-    """Convert an Arrow array to plain binary.
+    """Convert an Arrow array to one array of the type binary.
 
     Raises:
-        InvalidArgument: it is no array of bytes.
+        InvalidArgument: its elements cannot be converted to bytes.
     """
     import pyarrow as pa
 
@@ -157,7 +158,7 @@ def _to_binary_array(path: str, value: Any) -> Any:
 
 
 def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
-    """Raise if the row keys of the blocks are invalid."""
+    """Raise InvalidArgument if the row keys of the blocks are invalid or differ."""
     import pyarrow.compute as pc
 
     check_block_rows(rows, blocks)
@@ -168,10 +169,10 @@ def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
 
 
 def _build_column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _LoadColumn:
-    """Check a block and resolve its timestamps.
+    """Check a block of puts, and resolve its timestamps.
 
     Raises:
-        InvalidArgument: it could not be written whole.
+        InvalidArgument: the family is unknown, or a column has a wrong type, length or value.
     """
     check_families([block.family], table.families)
     values = _to_binary_array("values", block.values)
@@ -190,10 +191,11 @@ def _build_column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _L
 
 
 def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
-    """Raise for the first cell that is too large, if the largest parts together may be."""
+    """Raise InvalidArgument for the first cell that is too large."""
     import pyarrow.compute as pc
 
     def find_max_bytes(array: Any) -> int:
+        """Return the bytes of the longest element of an Arrow array."""
         return pc.max(pc.binary_length(array)).as_py() or 0
 
     widest = len(qualifiers) if isinstance(qualifiers, bytes) else find_max_bytes(qualifiers)
@@ -209,7 +211,7 @@ def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
 
 
 def _resolve_timestamps(timestamps: Any, rows: Any, now: int) -> Any:
-    """Return one timestamp for all rows, or an int64 array; `LATEST` becomes now."""
+    """Return one timestamp for all rows or an int64 array, with `LATEST` replaced by now."""
     import numpy as np
 
     if isinstance(timestamps, int):

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def purge_table(table: OpenTable) -> None:
-    """Delete the cells of a table that a major compaction drops.
+    """Delete the cells of a table that a major compaction removes, chunk by chunk.
 
-    Writers wait for one chunk at a time. What belongs together, a delete and what it hides, goes in
-    one batch, so a read never sees one without the other, nor does what a crash leaves.
+    Writers wait for one chunk at a time. A delete and the cells it hides are removed in the same
+    batch, so that no read and no crash sees the cells without the delete.
 
-    Cost: about 0.4 µs a cell where nothing is dropped, 2 µs otherwise.
+    Cost: about 0.4 µs a cell where nothing is removed, 2 µs otherwise.
     """
     now = table.clock()
     for family in list(table.families.values()):
@@ -37,7 +37,7 @@ def purge_table(table: OpenTable) -> None:
 
 
 def _purge_chunk(table: OpenTable, family: Family, start: bytes, now: int) -> bytes | None:
-    """Delete dropped cells of some rows; return the first row after them, None at the end."""
+    """Delete removable cells of some rows; return the next row to go on with, or None."""
     source = table.database.sources[family.name]
     chunks = read_chunks(open_pairs(source, ScanRange(start), EndCheck(source)))
     keys, values = next(chunks, ([], []))
@@ -58,7 +58,7 @@ def _purge_chunk(table: OpenTable, family: Family, start: bytes, now: int) -> by
 def _find_dropped_keys(
     family: Family, keys: list[bytes], values: list[bytes], now: int
 ) -> Iterator[bytes]:
-    """Yield the keys of the cells that are not kept."""
+    """Yield the stored keys of the cells that a major compaction removes."""
     for row, begin, stop in iterate_row_bounds(keys):
         pairs = zip(keys[begin:stop], values[begin:stop], strict=True)
         cells = parse_cells(family.name, pairs, len(row) + 1)

@@ -34,15 +34,15 @@ _UNLIMITED = 2**63
 
 
 class ScanCursors:
-    """The cursors of one scan, registered with the table and counted as one.
+    """The cursors of one scan, registered with the table and counted together.
 
-    A scan may have hundreds, most of which give a row or none: told one by one, they would take
-    longer to be known and counted than to be read.
+    A scan may have hundreds of cursors, most with one row or none: registering and counting each of
+    them would take longer than reading.
 
     Args:
-        region_tracker: told of each row that is given.
-        views: what is seen of each family.
-        selection: what was asked.
+        region_tracker: counts the rows that are returned.
+        views: selects the visible cells of each family.
+        selection: the selection of the scan.
     """
 
     def __init__(
@@ -55,24 +55,24 @@ class ScanCursors:
         # A row of several families is whole only when all of them were read.
         self.is_paged = len(views) == 1 and is_paged_read(selection)
         self.single_rows: list[bytes] = []
-        """The rows that were given one by one; it only grows, so that threads lose none."""
+        """The rows that were returned one by one; it only grows, so that threads lose none."""
         self._counted_rows = 0
         self._lock = Lock()
         self._cursors: list[ref[RocksCursor]] = []
 
     def open_cursors(self, ranges: Iterable[Mapping[str, PairReader]]) -> list[RocksCursor]:
-        """Open a cursor for each range; the scan refers to them weakly."""
+        """Open a cursor for each range of the scan, and refer to the cursors weakly."""
         cursors = [RocksCursor(opened, self) for opened in ranges]
         self._cursors = list(map(ref, cursors))
         return cursors
 
     def count_given_rows(self) -> None:
-        """Count the rows that all cursors have returned since the last call."""
+        """Count as read the rows that the cursors have returned since the last call."""
         for cursor in self._iterate_live_cursors():
             cursor.count_given_rows()
 
     def count_single_rows(self) -> None:
-        """Count the rows that were returned one by one."""
+        """Count as read the rows that were returned one by one since the last call."""
         if self._counted_rows < len(self.single_rows):
             with self._lock:
                 names = self.single_rows[self._counted_rows :]
@@ -80,28 +80,29 @@ class ScanCursors:
             self.region_tracker.count_reads(names)
 
     def close(self) -> None:
-        """Close all cursors once threads that are reading have finished."""
+        """Close all cursors of the scan, each once its reading thread has finished."""
         for cursor in self._iterate_live_cursors():
             cursor.close()
 
     def leak(self, error: RowkeyError) -> None:
-        """Raise an error on every use, in a forked child, and free nothing of the parent's."""
+        """Make every cursor raise an error in a forked child, and free no object of the parent."""
         for cursor in self._iterate_live_cursors():
             cursor.leak(error)
 
     def _iterate_live_cursors(self) -> Iterator[RocksCursor]:
+        """Yield the cursors that still exist."""
         return filter(None, (cursor() for cursor in self._cursors))
 
 
 class RocksCursor(Cursor):
-    """The rows of one range; each row is read once.
+    """A cursor over the rows of one range; each row is returned once.
 
     Args:
-        readers: the range in each family asked for.
-        scan: what it has in common with the other cursors of its scan.
+        readers: the stored pairs of the range, by family.
+        scan: the scan of the cursor, with its other cursors.
     """
 
-    # What most of hundreds of cursors never change is not set in each.
+    # Defaults on the class: most of the hundreds of cursors of a scan never change them.
     _row_keys: Sequence[bytes] = ()
     _pending_keys: Iterator[bytes] = iter([])
     _counted_rows = 0
@@ -122,7 +123,7 @@ class RocksCursor(Cursor):
         return _resplit_rows(rows, batch) if self._scan.is_paged else _split_rows(rows, batch)
 
     def peek_first_row(self) -> bytes | None:
-        """Return the row of the next stored pair of the range, visible or not."""
+        """Return the next stored row key of the range, visible or not; None if unknown."""
         if self._row_generator is not None or self._block_generator is not None:
             return None
         keys = [key for reader in self._readers.values() if (key := reader.peek_key())]
@@ -132,7 +133,7 @@ class RocksCursor(Cursor):
         return unescape(key.partition(PIECE_END)[0])
 
     def _raise_if_closed(self, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items; what was read before a close is not all there is.
+        """Yield the items of an iterator, and raise Closed if the cursor was closed meanwhile.
 
         Raises:
             Closed: the table or the cursor was closed before all was read.
@@ -142,11 +143,13 @@ class RocksCursor(Cursor):
             raise build_closed_cursor_error()
 
     def _start_rows(self) -> Generator[RowCells, None, None]:
+        """Return the generator of the rows, created by the first call."""
         if self._row_generator is None:
             self._row_generator = self._iterate_rows()
         return self._row_generator
 
     def _iterate_rows(self) -> Generator[RowCells, None, None]:
+        """Yield the rows up to the limit, and count them as read."""
         scan = self._scan
         left = scan.selection.limit or _UNLIMITED
         last: list[bytes] = []
@@ -176,7 +179,7 @@ class RocksCursor(Cursor):
             self.count_given_rows()
 
     def _read_row_lists(self) -> Iterator[LazyRows]:
-        """Return an iterator over rows, some at a time."""
+        """Return an iterator over lists of rows, with the cells of all families."""
         reverse = self._scan.selection.reverse
         lists = [
             read_rows(chunks, family, self._scan.views[family], reverse=reverse)
@@ -185,7 +188,7 @@ class RocksCursor(Cursor):
         return lists[0] if len(lists) == 1 else _merge_families(lists, reverse=reverse)
 
     def _open_chunks(self) -> Iterator[tuple[str, Iterator[KeysAndValues]]]:
-        """Yield the stored pairs of the range, family by family."""
+        """Yield each family with its chunks of stored pairs."""
         for family, opened in self._readers.items():
             if self._scan.is_paged:
                 yield family, read_pages(opened.drain_pairs())
@@ -193,7 +196,7 @@ class RocksCursor(Cursor):
                 yield family, read_chunks(opened, FIRST_CHUNK_CELLS)
 
     def count_given_rows(self) -> None:
-        """Count the rows returned since the last call."""
+        """Count as read the rows that this cursor has returned since the last call."""
         self._scan.count_single_rows()
         # A list's iterator knows how much of it is left: that spares a count for every row.
         returned_count = len(self._row_keys) - self._pending_keys.__length_hint__()  # type: ignore[attr-defined]
@@ -203,6 +206,7 @@ class RocksCursor(Cursor):
             self._scan.region_tracker.count_reads(names)
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return the rows as Arrow record batches of `rows` rows, the first ones smaller."""
         check_block_read(rows, raw=self._scan.selection.raw)
         if self._block_generator is None:
             if self._row_generator is None and len(self._readers) == 1:
@@ -214,7 +218,7 @@ class RocksCursor(Cursor):
         return self._raise_if_closed(self._block_generator)
 
     def _build_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
-        """Yield record batches of one family, without building rows."""
+        """Yield record batches of one family, built from columns without building rows."""
         ((family, opened),) = self._readers.items()
         if self._scan.is_paged:
             yield from self._build_page_blocks(family, opened)
@@ -234,7 +238,7 @@ class RocksCursor(Cursor):
             yield block
 
     def _build_page_blocks(self, family: str, reader: PairReader) -> Iterator[pa.RecordBatch]:
-        """Yield record batches of one family that may end within a row, and count each row once."""
+        """Yield record batches of one family that may end within a row; count each row once."""
         chunks, view = read_pages(reader.drain_pairs()), self._scan.views[family]
         last = None
         for block, starts in build_chunk_blocks(chunks, family, view, reverse=False):
@@ -246,11 +250,12 @@ class RocksCursor(Cursor):
             yield block
 
     def leak(self, error: RowkeyError) -> None:
-        """Raise an error on every use, in a forked child, and free nothing of the parent's."""
+        """Make every use raise an error in a forked child, and free no object of the parent."""
         for reader in self._readers.values():
             reader.leak(error)
 
     def close(self) -> None:
+        """Close the cursor; a thread that reads from it gets Closed when it reads on."""
         # What reads just now, in another thread, finds out when it reads on.
         self._closed = True
         for reader in self._readers.values():
@@ -258,19 +263,19 @@ class RocksCursor(Cursor):
 
 
 def _to_generator(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
-    """Yield the record batches of an iterator."""
+    """Yield the record batches of an iterator, as a generator that can be closed."""
     yield from blocks
 
 
 def _split_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
-    """Split rows into pieces of `batch` cells, the last piece of a row smaller."""
+    """Yield rows in parts of `batch` cells, the last part of a row smaller."""
     for row, cells in rows:
         for start in range(0, len(cells), batch):
             yield RowCells(row, cells[start : start + batch])
 
 
 def _resplit_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
-    """Split rows into pieces of `batch` cells, from pieces of any size."""
+    """Yield rows in parts of `batch` cells, joined from parts of any size."""
     for row, pieces in groupby(rows, key=itemgetter(0)):
         cells = chain.from_iterable(piece.cells for piece in pieces)
         while some := list(islice(cells, batch)):
@@ -278,9 +283,9 @@ def _resplit_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
 
 
 def _merge_families(families: list[Iterator[LazyRows]], *, reverse: bool) -> Iterator[LazyRows]:
-    """Yield the rows of several families, each with the cells of all.
+    """Yield the rows of several families, each with its cells of all families.
 
-    What is known of all families is what lies before the row up to which the slowest was read.
+    A row is complete once every family was read up to it, in the order of the scan.
     """
     pending: list[list[tuple[bytes, list[Cell]]]] = [[] for _ in families]
     live = dict(enumerate(families))

@@ -48,11 +48,11 @@ LOG = logging.getLogger("rowkey.engines.rocks")
 
 _FAMILY_PREFIX = "f_"
 _LOCK_WAIT_S = 2.0
-"""Seconds that a database is waited for that this process is just closing."""
+"""Seconds to wait for a database that this process is just closing."""
 
 
 def to_column_family(family: str) -> str:
-    """Return the name under which RocksDB keeps a family; never `META_FAMILY`, always plain ASCII.
+    """Return the name of the RocksDB column family that stores a family of a table.
 
     >>> to_column_family("d")
     'f_d'
@@ -61,7 +61,7 @@ def to_column_family(family: str) -> str:
 
 
 def parse_family_name(column_family: str) -> str | None:
-    """Return the family that a column family of RocksDB stores; None if it stores none.
+    """Return the family of a table that a RocksDB column family stores, or None.
 
     >>> parse_family_name(to_column_family("d")), parse_family_name("default")
     ('d', None)
@@ -72,16 +72,16 @@ def parse_family_name(column_family: str) -> str | None:
 
 
 class Database:
-    """An open RocksDB database.
+    """The open RocksDB database of one table.
 
     Args:
-        directory: where it lies.
-        db: the open database.
-        families: names of its families.
-        high_water_mark: the high-water mark; None if it is open for reading only.
+        directory: the directory of the table.
+        db: the database as rocksdict opened it.
+        families: names of the table's families.
+        high_water_mark: the mark to raise with each write; None for a read-only database.
 
-    A write that fails, for want of space say, is the last one: RocksDB takes no other until it is
-    opened again. `has_failed` says so.
+    After a write that fails, as on a full disk, RocksDB accepts no other until the database is
+    opened again, and `has_failed` is true.
     """
 
     def __init__(
@@ -104,26 +104,26 @@ class Database:
 
     @property
     def is_read_only(self) -> bool:
-        """Return whether the database can only be read."""
+        """Return whether the database was opened read-only."""
         return self._high_water_mark is None
 
     def _open_family(self, family: str) -> None:
-        """Open a family for reading and writing."""
+        """Get the handles of a family for reading and writing."""
         name = to_column_family(family)
         self.sources[family] = PairSource(self.meta.get_column_family(name), self.explain_error)
         self.family_handles[family] = self.meta.get_column_family_handle(name)
 
     def explain_error(self, problem: Exception) -> OneMistakeError:
-        """Return the `RowkeyError` for an error of RocksDB."""
+        """Return the error of rowkey for an error of RocksDB."""
         return explain_error(self.directory, problem)
 
     def translate_errors(self) -> AbstractContextManager[None]:
-        """Return a context manager that raises RocksDB's errors as `RowkeyError`."""
+        """Return a context manager that raises RocksDB's errors as errors of rowkey."""
         return _translate_errors(self.directory)
 
     @classmethod
     def create(cls, directory: Path, families: Sequence[Family]) -> Database:
-        """Create a RocksDB in a directory without one."""
+        """Create a RocksDB database in an empty directory, and open it."""
         options = build_database_options(create=True)
         column_families = {
             to_column_family(family.name): build_family_options(family) for family in families
@@ -138,16 +138,16 @@ class Database:
 
     @classmethod
     def open(cls, directory: Path, families: Sequence[Family], *, repair: bool = False) -> Database:
-        """Check and open the RocksDB in a directory; only for reading if the disk is full.
+        """Check the RocksDB database in a directory, and open it; read-only if the disk is full.
 
         Args:
-            directory: where it lies.
-            families: the families that it has.
-            repair: whether to go on where the logs end early or are damaged, and to drop the rest.
+            directory: the directory of the table.
+            families: the families of the table.
+            repair: whether to open damaged logs too, without the changes after the damage.
 
         Raises:
-            CorruptionError: it is damaged, or files are missing; nothing was changed.
-            Unavailable: another process has it.
+            CorruptionError: files are damaged or missing; nothing was changed.
+            Unavailable: another process has the database open.
         """
         with _translate_errors(directory):
             check_safe_to_open(directory)
@@ -175,7 +175,7 @@ class Database:
             mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence)
             return cls(directory, db, [family.name for family in families], mark)
         except Exception as problem:
-            with suppress(Exception):  # what went wrong first is told
+            with suppress(Exception):  # the first error is raised
                 db.close()
             raise explain_error(directory, problem) from problem
 
@@ -183,7 +183,7 @@ class Database:
     def _open_read_only(
         cls, directory: Path, families: Sequence[Family], reason: Exception
     ) -> Database:
-        """Open a database for reading only, because it could not be opened for writing."""
+        """Open a database read-only, because it could not be opened for writing."""
         LOG.warning("%s: the table is opened read-only: %s", directory, reason)
         # RocksDB may have changed the directory before it failed.
         inspection = check_database(directory, families)
@@ -193,7 +193,7 @@ class Database:
         return opened
 
     def alter_family(self, family: Family) -> None:
-        """Change the options of a family, or add the family."""
+        """Change the RocksDB options of a family, or add the family."""
         self.check_writable()
         with self.translate_errors():
             if family.name in self.sources:
@@ -205,15 +205,15 @@ class Database:
             self._open_family(family.name)
 
     def start_batch(self) -> WriteBatch:
-        """Return an empty batch of changes."""
+        """Return an empty batch of changes, to be passed to `write_batch`."""
         batch: WriteBatch = library.WriteBatch(raw_mode=True)
         return batch
 
     def check_writable(self) -> None:
-        """Raise unless it can be written.
+        """Raise Unavailable if the database was opened read-only.
 
         Raises:
-            Unavailable: it is open for reading only.
+            Unavailable: the database was opened read-only.
         """
         if self._high_water_mark is None:
             what = "the table is open read-only: its disk was full or not writable when it opened"
@@ -221,10 +221,10 @@ class Database:
             raise Unavailable(str(self.directory), what, remedy=remedy)
 
     def write_batch(self, batch: WriteBatch, *, sync: bool) -> None:
-        """Apply all changes of a batch, or none.
+        """Apply all changes of a batch, or none, and raise the high-water mark.
 
         Raises:
-            Unavailable: it could not be written; nothing of it can be read.
+            Unavailable: the write failed; no change of the batch is visible.
         """
         mark = self._high_water_mark
         if mark is None:
@@ -238,7 +238,7 @@ class Database:
             raise self.explain_error(problem) from problem
 
     def flush(self) -> None:
-        """Write the memtables to files."""
+        """Write the memtables of all families to files."""
         self.check_writable()
         with self.translate_errors():
             sequence = self.meta.latest_sequence_number()
@@ -267,27 +267,27 @@ class Database:
             raise CorruptionError(str(self.directory), what, remedy=remedy)
 
     def _count_background_errors(self) -> int:
-        """Return how many background errors RocksDB has had."""
+        """Return the number of errors of RocksDB's background threads so far."""
         return self.meta.property_int_value("rocksdb.background-errors") or 0
 
     def measure_size_bytes(self) -> int:
-        """Return the bytes of its files."""
+        """Return the bytes of all files of the database."""
         with self.translate_errors():
             return sum(map(_get_file_size, self.directory.iterdir()))
 
     def close(self) -> None:
-        """Close the database; the directory stays locked until its last iterator is gone.
+        """Close the database; its directory stays locked until its last iterator is freed.
 
         Raises:
-            Unavailable: what was in memory could not be written; it is in the log, and read from
-                there when the table is opened. Not if that was said before.
+            Unavailable: cells in memory could not be written to files; the next opening reads them
+                from the log. Not raised if a write has failed before.
         """
         self.family_handles.clear()
         problems = []
         for database in (*(source.family for source in self.sources.values()), self.meta):
             try:
                 database.close()
-            except Exception as problem:  # noqa: BLE001  # all must be closed, then it is told
+            except Exception as problem:  # noqa: BLE001  # close all, then raise the first error
                 problems.append(self.explain_error(problem))
         self.sources.clear()
         if self._high_water_mark is not None:
@@ -298,7 +298,7 @@ class Database:
             raise problems[0]
 
     def leak(self) -> None:
-        """Keep the parent's database from being closed, in a forked child."""
+        """Keep the parent's database from being closed by a forked child."""
         library.leak(self)
 
 
@@ -316,15 +316,15 @@ def _translate_errors(directory: Path) -> Iterator[None]:
 def check_database(
     directory: Path, families: Sequence[Family], *, repair: bool = False
 ) -> Inspection:
-    """Inspect a directory, and raise if a file in it is damaged or missing.
+    """Inspect the files of a database, and raise if one is damaged or missing.
 
     Args:
-        directory: where it lies.
-        families: the families that it must have.
-        repair: whether damage to logs is passed over.
+        directory: the directory of the table.
+        families: the families that the database must have.
+        repair: whether to ignore damage of logs.
 
     Raises:
-        CorruptionError: the first damage; how many more there are is said as well.
+        CorruptionError: the first damage.
         Unavailable: a file cannot be read.
     """
     try:
@@ -340,7 +340,7 @@ def check_database(
 
 
 def _check_recovered(directory: Path, sequence: int, inspection: Inspection) -> None:
-    """Raise unless all changes were recovered that the logs hold.
+    """Raise CorruptionError unless RocksDB recovered all changes of the logs.
 
     Raises:
         CorruptionError: some are missing.
@@ -356,7 +356,7 @@ def _check_recovered(directory: Path, sequence: int, inspection: Inspection) -> 
 def open_linked_database(
     directory: Path, inspection: Inspection, families: Sequence[Family]
 ) -> LinkedDatabase:
-    """Open a database for reading through links to its files, so that no file is changed.
+    """Open a database for reading through links, so that no file of it is changed.
 
     Raises:
         CorruptionError: it is damaged.
@@ -382,7 +382,7 @@ def open_linked_database(
 
 
 def _build_all_family_options(inspection: Inspection, families: Sequence[Family]) -> dict[str, Any]:
-    """Return the options of all column families that a database has."""
+    """Return the options of all column families of a database, by name."""
     options_by_name = {
         to_column_family(family.name): build_family_options(family) for family in families
     }
@@ -394,7 +394,7 @@ def _build_all_family_options(inspection: Inspection, families: Sequence[Family]
 
 
 def _open_when_unlocked(directory: Path, options: Any, families: dict[str, Any]) -> Rdict:
-    """Open a database; one that this process is just closing is waited for."""
+    """Open a database; wait if this process is just closing it."""
     end = time.monotonic() + _LOCK_WAIT_S
     while True:
         try:
@@ -408,16 +408,15 @@ def _open_when_unlocked(directory: Path, options: Any, families: dict[str, Any])
 
 
 def _build_path(directory: Path) -> str:
-    """Return the path under which RocksDB opens a directory.
+    """Return the path by which RocksDB opens a directory, different after each fork.
 
-    A forked child inherits RocksDB's list of the paths that are locked in its process; there it
-    must go by another one.
+    A forked child inherits RocksDB's list of locked paths, so it needs another path.
     """
     return str(directory) + "/." * library.fork_count
 
 
 def _get_file_size(path: Path) -> int:
-    """Return the bytes of a file, 0 for one that RocksDB has just removed."""
+    """Return the bytes of a file; 0 if RocksDB has just removed it."""
     try:
         return path.stat().st_size if path.is_file() else 0
     except FileNotFoundError:

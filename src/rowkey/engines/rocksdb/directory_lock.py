@@ -10,7 +10,7 @@ from rowkey.engines.rocksdb.storage_errors import build_in_use_error
 
 try:
     import fcntl
-except ImportError:  # where there is none, the lock of each RocksDB still holds
+except ImportError:  # on Windows each RocksDB has a lock of its own
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -20,16 +20,16 @@ LOCK_FILE = ".lock"
 
 
 class DirectoryLock:
-    """Locks a directory until it is released or the process ends.
+    """Locks a directory for one process, until it is released or the process ends.
 
-    On a disk that may only be read nobody can write, so a missing lock is none there.
+    On a read-only disk no lock file is needed, as no process can write.
 
     Args:
         path: the directory.
 
     Raises:
-        Unavailable: it is held already.
-        OSError: it cannot be opened.
+        Unavailable: another process or engine has the directory locked.
+        OSError: the lock file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,7 +44,7 @@ class DirectoryLock:
         fork_safety.register_resource(self)
 
     def release(self) -> None:
-        """Release the lock, even if a child process that is starting holds the file too."""
+        """Release the lock, even if a starting child process has the lock file open too."""
         if self._file is not None:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -52,7 +52,7 @@ class DirectoryLock:
             self._file = None
 
     def reset_in_child(self) -> None:
-        """Leave the lock to the parent in a forked child."""
+        """Close the lock file in a forked child: the lock stays with the parent."""
         self.is_inherited = True
         if self._file is not None:
             self._file.close()
@@ -60,7 +60,7 @@ class DirectoryLock:
 
 
 def _open_lock(path: Path) -> BinaryIO | None:
-    """Return the open lock file, or None if it is missing and cannot be created."""
+    """Return the open lock file; None if it is missing and the disk is not writable."""
     try:
         return path.open("ab")
     except OSError as problem:

@@ -50,20 +50,20 @@ if TYPE_CHECKING:
         """A scan or snapshot that keeps a RocksDB open."""
 
         def close(self) -> None:
-            """Close it."""
+            """Close the scan or snapshot."""
 
         def leak(self, error: RowkeyError) -> None:
-            """In a forked child, raise an error on every use, and free nothing of the parent's."""
+            """Make every use raise an error in a forked child, and free no object of the parent."""
 
 
 class OpenTable(EmbeddedTable):
-    """An open table, shared by all stores that have it open.
+    """An open table in RocksDB, shared by all stores that have it open.
 
     Args:
-        database: its RocksDB.
-        spec: its name, families and attributes.
+        database: the RocksDB database of the table.
+        spec: the table's name, families and attributes.
         region_tracker: its regions.
-        clock: gives the time of day in ms.
+        clock: milliseconds since 1970.
         sync: whether every write is on disk before it returns.
     """
 
@@ -84,7 +84,7 @@ class OpenTable(EmbeddedTable):
 
     @classmethod
     def create(cls, directory: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> OpenTable:
-        """Create a table in an empty directory; it exists once its descriptor on disk says so."""
+        """Create a table in an empty directory, and open it."""
         write_descriptor(directory, Descriptor(spec.families, STATE_CREATING))
         database = Database.create(directory, spec.families)
         table = cls(database, spec, StoredRegionTracker(spec.splits), clock, sync=sync)
@@ -94,12 +94,12 @@ class OpenTable(EmbeddedTable):
 
     @classmethod
     def open(cls, directory: Path, name: str, clock: Clock, *, sync: bool) -> OpenTable:
-        """Open the table in a directory.
+        """Open the table that is stored in a directory.
 
         Raises:
-            CorruptionError: it is damaged; nothing was changed.
-            NotSupported: another version of rowkey wrote it.
-            Unavailable: another process has it open.
+            CorruptionError: the table is damaged; nothing was changed.
+            NotSupported: another version of rowkey wrote the table.
+            Unavailable: another process has the table open.
         """
         descriptor = read_descriptor(directory)
         database = Database.open(directory, descriptor.families)
@@ -132,7 +132,7 @@ class OpenTable(EmbeddedTable):
         self.database.write_batch(batch, sync=True)
 
     def alter_families(self, families: Iterable[Family]) -> None:
-        """Change the attributes of families, or add families; under the lock."""
+        """Change or add column families, and store them; the caller holds the lock."""
         changed = list(families)
         for family in changed:
             self.database.alter_family(family)
@@ -143,9 +143,11 @@ class OpenTable(EmbeddedTable):
             write_descriptor(self.database.directory, descriptor)
 
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
+        """Return the visible cells of a row in one family."""
         return read_row_cells(self.database.sources[family], family, row, view)
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Write mutations in one batch with the counters of their regions."""
         self.check_open()
         batch = self.database.start_batch()
         handles, splits = self.database.family_handles, self.region_tracker.splits
@@ -174,14 +176,15 @@ class OpenTable(EmbeddedTable):
         *,
         sync: bool | None = None,
     ) -> None:
-        """Write a batch with its counts, and split regions that are too large.
+        """Write a batch of changes with the counters of its regions, and split large regions.
 
         Call it under the lock, after `check_open`.
 
         Args:
             batch: changes of rows.
             regions: index, writes and bytes of each region that is written to.
-            sync: whether it is on disk when the call returns; None is as opened.
+            sync: whether the batch is on disk when the call returns; None is as the table was
+                opened.
         """
         tracker = self.region_tracker
         tracker.add_counters(batch, regions, self.row_clock.highest_timestamp)
@@ -193,7 +196,7 @@ class OpenTable(EmbeddedTable):
     def _find_readable_middle(self, start: bytes, stop: bytes) -> bytes | None:
         """Return the row to split a region at; None if the region cannot be read.
 
-        The write that made the region too large is done: damage elsewhere is reported to readers.
+        The write that made the region too large has succeeded: readers will get the error.
         """
         try:
             return self._find_middle(start, stop)
@@ -220,13 +223,13 @@ class OpenTable(EmbeddedTable):
         return None if middle is None else unescape(middle)
 
     def freeze_families(self) -> Mapping[str, FrozenPairs]:
-        """Return the stored pairs of each family as they are now, for a snapshot."""
+        """Return the current stored pairs of each family, frozen for a snapshot."""
         with self.lock:
             self.check_open()
             return {name: FrozenPairs(source) for name, source in self.database.sources.items()}
 
     def flush(self) -> None:
-        """Write the counters and the memtables to files."""
+        """Write the counters of the regions and the memtables to files."""
         self.check_open()
         with self.lock:
             self.check_open()
@@ -237,7 +240,7 @@ class OpenTable(EmbeddedTable):
             self.database.flush()
 
     def close(self, state: str = STATE_CLOSED) -> None:
-        """Close the table, its cursors and its snapshots.
+        """Close the table with its cursors and snapshots; `state` says how it ended.
 
         Raises:
             Closed: it was opened before this process was forked.
@@ -263,6 +266,7 @@ class OpenTable(EmbeddedTable):
                 self.database.close()
 
     def reset_in_child(self) -> None:
+        """Make every use raise Closed in a forked child, and free no object of the parent."""
         if self.state == STATE_OPEN:
             self.state = fork_safety.STATE_INHERITED
             self.database.leak()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Family
 
 BLOOM_BITS_PER_KEY = 10
-"""Bits a key, which is 1 % of false answers. Source: RocksDB, Bloom filter; HBase's default too."""
+"""Bits for each key: 1 % false positives. Source: RocksDB, Bloom filter; HBase's default too."""
 
 KEPT_INFO_LOGS = 4
 """Files of RocksDB's own log that are kept, one for each of the last times it was opened."""
@@ -32,10 +32,10 @@ _CODECS: Mapping[str, tuple[str, str]] = {
 
 
 def check_codecs(family: Family) -> None:
-    """Raise unless RocksDB has the codecs of a family.
+    """Raise NotSupported unless RocksDB has the compression codecs of a family.
 
     Raises:
-        NotSupported: RocksDB lacks a codec; the text lists those it has.
+        NotSupported: RocksDB lacks a codec; the message lists those it has.
     """
     for key in ("compression", "compression_compact"):
         codec = getattr(family, key)
@@ -46,14 +46,14 @@ def check_codecs(family: Family) -> None:
 
 
 def build_database_options(*, create: bool = False, repair: bool = False) -> Options:
-    """Return the options of a RocksDB database.
+    """Return the options with which rowkey opens a RocksDB database.
 
-    A torn end of the log is what a kill leaves behind and is forgiven; a damaged record before it
-    is not, for what follows it was acknowledged. All families are flushed together, so that none
-    is ahead of a log that was cut. What is missing is never made: it was lost.
+    An incomplete record at the end of a log, as a kill leaves it, is ignored; a damaged record
+    before it is an error, as acknowledged changes follow it. All families are flushed together, so
+    that none is ahead of a truncated log. A missing database is an error, as it was lost.
 
     Args:
-        create: whether the database is made.
+        create: whether to create the database.
         repair: whether to stop reading the log at the first damage instead of refusing.
 
     Source: WALRecoveryMode; 15 of 15 flipped bits were opened silently by the default,
@@ -72,9 +72,9 @@ def build_database_options(*, create: bool = False, repair: bool = False) -> Opt
 
 
 def build_family_options(family: Family) -> Options:
-    """Return the options of the column family of RocksDB that holds a family of a table.
+    """Return the options of the RocksDB column family that stores a family of a table.
 
-    RocksDB's filters hold whole keys, so ROW, ROWCOL and prefixes of rows are one to it.
+    RocksDB's Bloom filters contain whole keys, so HBase's types of filters make no difference.
     """
     options: Options = library.Options(raw_mode=True)
     codecs = library.DBCompressionType
@@ -93,7 +93,10 @@ def build_family_options(family: Family) -> Options:
 
 
 def build_changed_options(family: Family) -> dict[str, str]:
-    """Return the options that RocksDB can change in an open database; not `block_cache`."""
+    """Return the options of a family that RocksDB can change while it is open.
+
+    `block_cache` is not among them.
+    """
     bloom = "nullptr" if family.bloom == "NONE" else f"bloomfilter:{BLOOM_BITS_PER_KEY}:false"
     compact = family.compression_compact
     return {

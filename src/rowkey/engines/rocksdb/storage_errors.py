@@ -34,11 +34,11 @@ _READ_FAILURE = re.compile(r"While (pread|read|open a file for (random|sequentia
 
 
 def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
-    """Return the `RowkeyError` for an error of RocksDB.
+    """Return the error of rowkey that explains an error of RocksDB.
 
     Args:
-        directory: the table's.
-        problem: the error.
+        directory: the directory of the table.
+        problem: the error that rocksdict raised.
     """
     if isinstance(problem, OneMistakeError):
         return problem
@@ -67,26 +67,26 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
 
 
 def is_lock_of_this_process(problem: Exception) -> bool:
-    """Return whether this process still has a database open that it has closed.
+    """Return whether RocksDB failed because this process is still closing the database.
 
-    A read of another thread may keep it for some microseconds longer.
+    A read of another thread may keep it open for some microseconds longer.
     """
     return _OWN_LOCK_PHRASE in str(problem)
 
 
 def is_not_writable(directory: Path, problem: Exception) -> bool:
-    """Return whether a disk is full or may only be read."""
+    """Return whether an error says that the disk is full or not writable."""
     text = _strip_path(directory, problem)
     return any(phrase in text for phrase in (*_DISK_FULL_PHRASES, *_READ_ONLY_PHRASES))
 
 
 def _strip_path(directory: Path, problem: Exception) -> str:
-    """Return the text of an error without the path, which may contain any text."""
+    """Return the text of an error without the table's path, which may contain any words."""
     return str(problem).replace(str(directory), "")
 
 
 def build_in_use_error(directory: Path) -> Unavailable:
-    """Return the error of a directory that is open already."""
+    """Return the error for a directory that is open in this or another process."""
     return Unavailable(
         str(directory),
         "the directory is open already, in this or another process",
@@ -96,7 +96,7 @@ def build_in_use_error(directory: Path) -> Unavailable:
 
 
 def _explain_damage(directory: Path, text: str) -> OneMistakeError:
-    """Return an error that names the damaged file: RocksDB names its log files not always."""
+    """Return the error for damage that RocksDB reports, with the damaged file."""
     match = _FILE_NAME.search(text)
     if match is None or match[1].endswith(".log"):
         damaged_log = _find_damaged_log(directory)
@@ -114,13 +114,13 @@ def _explain_damage(directory: Path, text: str) -> OneMistakeError:
 
 
 def _find_damaged_log(directory: Path) -> CorruptionError | None:
-    """Return an error that names the first damaged log file, if one can be read that is."""
+    """Return the error for the first damaged log of a table; None if no log is damaged."""
     try:
         logs = list_logs(directory)
     except OSError:
         return None
     for log in logs:
-        with suppress(OSError):  # what RocksDB said of it is told
+        with suppress(OSError):  # the error of RocksDB is reported instead
             damage = read_log(log.read_bytes(), verify_checksums=True).damage
             if damage is not None:
                 what = f"the log is damaged at byte {damage.offset:,}: {damage.problem}"
@@ -129,7 +129,7 @@ def _find_damaged_log(directory: Path) -> CorruptionError | None:
 
 
 def _describe_loss(directory: Path, name: str) -> str:
-    """Return which rows lie in a file, as the end of a sentence; empty if that is not known."""
+    """Return the rows in a damaged file as the end of a sentence; empty if not known."""
     try:
         current = read_current(directory, [])
         manifest = None if current is None else read_manifest(directory / current, [])

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class RocksReader(EmbeddedReader):
-    """Reads of a table on disk, current or as of a snapshot.
+    """Reads a table on disk, as it is now or as of a snapshot.
 
     Args:
         table: the table.
-        frozen_sources: its families as they were, for a snapshot.
+        frozen_sources: the frozen families of a snapshot; None to read the current ones.
     """
 
     _table: OpenTable
@@ -51,10 +51,14 @@ class RocksReader(EmbeddedReader):
                 table.readers.add(self)
 
     def _get_families(self) -> Mapping[str, Family]:
+        """Return the column families, as of the snapshot if this reads one."""
         return self._table.families if self._frozen_families is None else self._frozen_families
 
     def _get_default_views(self) -> dict[str, FamilyView]:
-        """Return the views of `NEWEST_CELLS`, cached for a millisecond: a tenth of a get's time."""
+        """Return the views that show the newest cells, cached for a millisecond.
+
+        Building them would take a tenth of the time of a get.
+        """
         self._check_open()
         now, families = self._table.clock(), self._get_families()
         cached = self._cached_views
@@ -63,6 +67,7 @@ class RocksReader(EmbeddedReader):
         return cached[2]
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
+        """Return the selected cells of rows, in the order of `rows`."""
         views = (
             self._get_default_views() if selection is NEWEST_CELLS else self._build_views(selection)
         )
@@ -78,13 +83,14 @@ class RocksReader(EmbeddedReader):
         return [_read_row(row, sources, views) for row in rows]
 
     def _read_row_locked(self, row: bytes, views: Mapping[str, FamilyView]) -> RowCells:
-        """Read a row of several families with no write between them."""
+        """Return a row of several families, read under the lock so that no write comes between."""
         with self._table.lock:
             return _read_row(row, self._table.database.sources, views)
 
     def scan(
         self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
     ) -> list[Cursor]:
+        """Open one cursor for each range, all as of the same moment."""
         views = self._build_views(selection)
         with self._table.lock:
             self._check_open()
@@ -109,12 +115,13 @@ class RocksReader(EmbeddedReader):
         return list(cursors)
 
     def close(self) -> None:
+        """Close this reader, and the iterators of a snapshot."""
         super().close()
         for source in (self._frozen_sources or {}).values():
             source.close()
 
     def leak(self, error: RowkeyError) -> None:
-        """In a forked child, free nothing of the parent's; the table raises the error."""
+        """Free no object of the parent in a forked child; the table raises the error."""
         del error
         for source in (self._frozen_sources or {}).values():
             source.leak()
@@ -123,7 +130,7 @@ class RocksReader(EmbeddedReader):
 def _read_row(
     row: bytes, sources: Mapping[str, AnyPairSource], views: Mapping[str, FamilyView]
 ) -> RowCells:
-    """Return the selected cells of one row."""
+    """Return the visible cells of one row in all selected families."""
     cells: list[Cell] = []
     for family, view in views.items():
         cells += read_row_cells(sources[family], family, row, view)
@@ -137,20 +144,22 @@ def _open_range(
     selection: CellSelection,
     end_check: EndCheck | None,
 ) -> PairReader:
-    """Return a reader of the selected pairs of a range in one family."""
+    """Return a reader of the stored pairs of a range in one family that a read needs."""
     if selection.qualifier_range == (b"", b"") or selection.reverse:
         return open_pairs(source, scan_range, end_check, reverse=selection.reverse)
     return PairReader(read_qualifier_range(source, scan_range, view))
 
 
 class RocksStore(RocksReader, EmbeddedStore):
-    """A table on disk."""
+    """An open table on disk, for reads and writes."""
 
     def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
+        """Write many puts, given as Arrow columns, in batches of whole rows."""
         self._check_open()
         load_blocks(self._table, blocks)
 
     def list_regions(self) -> list[RegionRequestCounts]:
+        """Return the regions in key order, after counting the rows that open scans returned."""
         self._check_open()
         with self._table.lock:
             readers = list(self._table.readers)
@@ -160,6 +169,7 @@ class RocksStore(RocksReader, EmbeddedStore):
         return super().list_regions()
 
     def alter_families(self, families: Sequence[Family]) -> None:
+        """Check and store changed or added column families."""
         self._check_open()
         check_family_attributes(families, {})
         for family in families:
@@ -168,20 +178,24 @@ class RocksStore(RocksReader, EmbeddedStore):
             self._table.alter_families(families)
 
     def flush(self) -> None:
+        """Write the cells in memory to files."""
         self._check_open()
         self._table.flush()
 
     def compact(self, *, major: bool = True) -> None:
+        """Merge the table's files; a major compaction deletes removable cells first."""
         self._check_open()
         if major:
             purge_table(self._table)
         self._table.database.compact()
 
     def measure_size_bytes(self) -> int:
+        """Return the bytes of the table's files."""
         self._check_open()
         return self._table.database.measure_size_bytes()
 
     def snapshot(self) -> Reader:
+        """Return a reader of the table as it is now."""
         self._check_open()
         with self._table.lock:
             return RocksReader(self._table, self._table.freeze_families())

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from rowkey.engines.pairs.pair_source import PairSource
 
 PROGRESS_KEY = b"sequence"
-"""Key of the number of batches that changed rows, which tells how far a recovered table had come,
-and of the highest timestamp that was given to a change, so that timestamps never go back."""
+"""Key of two numbers: the batches that changed rows, which show how far a table was recovered, and
+the highest timestamp of a change, so that timestamps never go back."""
 
 _TABLE_KEY = b"table"
 _REGION_KEY_PREFIX = b"region\0"
@@ -40,7 +40,7 @@ _PROGRESS_STRUCT = struct.Struct(">Qq")
 
 
 class StoredRegionTracker(RegionTracker):
-    """The regions of a table, with counters that are stored in each batch.
+    """The regions of a table with counters that each batch of changes stores.
 
     Args:
         splits: the split keys.
@@ -53,10 +53,10 @@ class StoredRegionTracker(RegionTracker):
 
     @classmethod
     def from_meta(cls, meta: PairSource) -> StoredRegionTracker:
-        """Return the regions that are stored with a table.
+        """Return the regions that are stored in a table's metadata.
 
         Raises:
-            CorruptionError: they cannot be read, or there are none.
+            CorruptionError: the regions are missing or damaged.
         """
         stored = list(_read_regions(meta))
         if not stored:
@@ -76,7 +76,7 @@ class StoredRegionTracker(RegionTracker):
         return tracker
 
     def measure_array_writes(self, rows: Any, size: int) -> list[tuple[int, int, int]]:
-        """Return index, writes and bytes of each region that holds some rows of an Arrow array.
+        """Return how many rows and bytes of an Arrow array each region gets, by index.
 
         Args:
             rows: row keys, each of which counts as one write.
@@ -90,7 +90,7 @@ class StoredRegionTracker(RegionTracker):
     def add_counters(
         self, batch: WriteBatch, regions: Sequence[tuple[int, int, int]], highest_timestamp: int
     ) -> None:
-        """Add the counters to a batch of changes, as they are once it is written.
+        """Add the new counters of the changed regions to a batch of changes.
 
         Args:
             batch: changes of rows.
@@ -107,7 +107,7 @@ class StoredRegionTracker(RegionTracker):
         batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count + 1, highest_timestamp))
 
     def record_writes(self, regions: Sequence[tuple[int, int, int]]) -> None:
-        """Count a batch that was written; `regions` as for `add_counters`."""
+        """Update the counters in memory after a batch was written."""
         self.batch_count += 1
         for region, writes, size in regions:
             self._writes[region] += writes
@@ -123,7 +123,7 @@ class StoredRegionTracker(RegionTracker):
 
 
 def _read_regions(meta: PairSource) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the start and the stored counters of each region."""
+    """Yield the start key and the stored counters of each region."""
     pairs = meta.open_iterator()
     pairs.seek(_REGION_KEY_PREFIX)
     while pairs.valid() and pairs.key().startswith(_REGION_KEY_PREFIX):
@@ -133,7 +133,7 @@ def _read_regions(meta: PairSource) -> Iterator[tuple[bytes, bytes]]:
 
 
 def store_spec(batch: WriteBatch, spec: TableSpec) -> None:
-    """Add a table's description without its regions to a batch."""
+    """Add a table's families and attributes to a batch of changes."""
     description: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "families": [asdict(family) for family in spec.families],
@@ -143,15 +143,15 @@ def store_spec(batch: WriteBatch, spec: TableSpec) -> None:
 
 
 def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
-    """Return a table's description as it is stored, without its regions.
+    """Return a table's stored families and attributes, without its regions.
 
     Args:
-        meta: where it is stored.
-        directory: the table's, for messages.
+        meta: the stored metadata of the table.
+        directory: the directory of the table, for messages.
         name: the table's name.
 
     Raises:
-        CorruptionError: it cannot be read, or is not there.
+        CorruptionError: the description is missing or damaged.
         NotSupported: another version of rowkey wrote it.
     """
     stored = meta.family.get(_TABLE_KEY)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 DESCRIPTOR_FILE = "descriptor.json"
 FORMAT_VERSION = 2
-"""The version of all that this engine writes; a directory of another one is refused."""
+"""The version of all files of this engine; a table of another version is not opened."""
 
 STATE_CREATING, STATE_READY = "creating", "ready"
-"""The states of a table: nothing of one that is being created was acknowledged."""
+"""The states of a table: while it is being created, no change was acknowledged."""
 
 REPAIR_DESCRIPTOR_HINT = "Restore it from a backup, or run `rowkey repair` to write it again."
 
@@ -46,7 +46,7 @@ class Descriptor:
 
 
 def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
-    """Replace the descriptor of a table atomically, and wait until it is on disk.
+    """Replace the descriptor file of a table atomically, and wait until it is on disk.
 
     Raises:
         OSError: it cannot be written.
@@ -57,14 +57,14 @@ def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
         "families": [asdict(family) for family in descriptor.families],
     }
     document["checksum"] = compute_checksum(document)
-    # Next to the directory: what a kill leaves of it must not lie among the files of a table.
+    # Outside of the directory, so that a kill leaves no foreign file among those of the table.
     new = directory.with_name(f".{DESCRIPTOR_FILE}.new")
     text = json.dumps(document, ensure_ascii=False, indent=1)
     replace_file(directory / DESCRIPTOR_FILE, text.encode() + b"\n", new)
 
 
 def read_descriptor(directory: Path) -> Descriptor:
-    """Return the descriptor of a table.
+    """Read and check the descriptor file of a table.
 
     Raises:
         CorruptionError: it is missing or damaged.
@@ -106,14 +106,14 @@ def read_descriptor(directory: Path) -> Descriptor:
 
 
 def read_families(documents: Any) -> tuple[Family, ...]:
-    """Parse the families that are stored with a table, whatever the file contains.
+    """Parse column families from the JSON document that is stored with a table.
 
     Args:
-        documents: a list of what `asdict` gives of each.
+        documents: a list with a dictionary of attributes for each family; it may be anything.
 
     Raises:
-        TypeError: it is none, or a family has other attributes.
-        ValueError: an attribute has a value that it cannot have, or there is no family.
+        TypeError: it is not such a list, or a family has unknown attributes.
+        ValueError: an attribute has an invalid value, or there is no family.
     """
     families = tuple(Family(**document) for document in documents)
     try:
@@ -126,16 +126,16 @@ def read_families(documents: Any) -> tuple[Family, ...]:
 
 
 def to_directory_name(table: str) -> str:
-    """Return the name of a table's directory, in which `@` replaces the colon."""
+    """Return the name of a table's directory: the table's name with `@` for the colon."""
     return table.replace(":", "@")
 
 
 def parse_table_name(directory: Path) -> str:
-    """Return the name of the table that a directory holds."""
+    """Return the name of the table that is stored in a directory."""
     return directory.name.replace("@", ":")
 
 
 def _build_damage_error(path: Path) -> CorruptionError:
-    """Return the error that a descriptor is damaged."""
+    """Return the error for a damaged descriptor."""
     what = "the descriptor of the table is damaged"
     return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT)

@@ -25,7 +25,7 @@ _MARK_STRUCT = Struct("<16sQQ")
 """The boot of the machine it was written in, the last change, the last change on disk."""
 _CHECKSUM_STRUCT = Struct("<I")
 _MARK_OFFSET = 64
-"""Where the mark begins; what is before it is for people who look into the file."""
+"""The byte at which the mark begins; the text before it is for people."""
 _FILE_BYTES = 128
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
@@ -35,9 +35,9 @@ class StoredMark:
     """The progress of a table when its mark was last written.
 
     Args:
-        acknowledged_sequence: sequence number of the last change that was acknowledged.
-        durable_sequence: that of the last change that was on disk by then.
-        is_of_this_boot: whether the machine was not restarted since.
+        acknowledged_sequence: sequence number of the last acknowledged change.
+        durable_sequence: sequence number of the last change that was on disk.
+        is_of_this_boot: whether the machine has not restarted since.
     """
 
     acknowledged_sequence: int
@@ -46,19 +46,19 @@ class StoredMark:
 
     @property
     def required_sequence(self) -> int:
-        """Return the sequence number that the table must reach."""
+        """Return the sequence number of the last change that the table must contain."""
         return self.acknowledged_sequence if self.is_of_this_boot else self.durable_sequence
 
 
 class HighWaterMark:
-    """The mark of an open table, raised with each write.
+    """The high-water mark of an open table, written with each change.
 
     Args:
-        path: the file; it is made whole before it is used.
-        sequence: the last change in the table, all of which is on disk.
+        path: the file of the mark, created if it is missing or damaged.
+        sequence: the sequence number of the last change, which is on disk.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
 
     def __init__(self, path: Path, sequence: int) -> None:
@@ -70,7 +70,7 @@ class HighWaterMark:
         self.raise_mark(sequence, durable=True)
 
     def raise_mark(self, sequence: int, *, durable: bool) -> None:
-        """Store that a change is acknowledged.
+        """Store the sequence number of the last acknowledged change.
 
         Args:
             sequence: its sequence number.
@@ -88,14 +88,14 @@ class HighWaterMark:
         os.pwrite(self._file.fileno(), mark + _CHECKSUM_STRUCT.pack(crc32(mark)), _MARK_OFFSET)
 
     def close(self) -> None:
-        """Close the file; closing twice is harmless."""
+        """Close the file of the mark; closing twice is harmless."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def read_mark(path: Path) -> StoredMark | None:
-    """Return the mark in a file; None if it is missing, damaged or cannot be read."""
+    """Return the high-water mark in a file; None if it is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -109,7 +109,7 @@ def read_mark(path: Path) -> StoredMark | None:
 
 
 def _create_file(path: Path) -> None:
-    """Create the file of the mark, without a mark."""
+    """Create the file of a high-water mark, still without a mark."""
     with path.open("wb") as file:
         file.write(_MAGIC.ljust(_FILE_BYTES, b"\0"))
         file.flush()
@@ -117,9 +117,9 @@ def _create_file(path: Path) -> None:
 
 
 def _read_boot_id() -> bytes:
-    """Return an id of this boot of the machine; a random one if the system has none.
+    """Return an id of this boot of the machine; a random id if the system has none.
 
-    Then every opening counts as one after a restart, and only synced changes must be there.
+    With a random id every opening seems to follow a restart, so only synced changes are required.
     """
     try:
         return sha256(_BOOT_ID_FILE.read_bytes()).digest()[:16]

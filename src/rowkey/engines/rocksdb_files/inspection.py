@@ -37,20 +37,20 @@ UNREFERENCED_KEEP_DAYS = 7
 """Days that files which nothing refers to are kept."""
 
 META_FAMILY = "default"
-"""The column family of RocksDB that holds what is known of the table; each RocksDB has one."""
+"""The column family of RocksDB that stores the table's metadata; each database has it."""
 
 _CURRENT_CONTENT = re.compile(rb"MANIFEST-\d{6,19}\n")
 _DATABASE_FILE = re.compile(
     r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d{6,19}(\.dbtmp)?"
     rf"|\d{{6,19}}\.(log|sst|blob|dbtmp)(\.trash)?|\d{{6,19}}\.log(\.\d+)?(@\d+)?|{re.escape(SETTINGS_FILE)}"
 )
-"""What RocksDB and rocksdict name their files, and what was cut from a log. Source: filename.cc."""
+"""File names of RocksDB and rocksdict, and of truncated ends of logs. Source: filename.cc."""
 _MOVED_FILE = re.compile(r"\d{6,19}\.(log|sst)|MANIFEST-\d{6,19}")
 """Names of files that `move_unreferenced_files` moves."""
 _OWN_FILES = {DESCRIPTOR_FILE, HIGH_WATER_FILE}
 _NUMBERED_FILE = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
 _MAX_NUMBER_LEAD = 1_000
-"""How far numbers of files may be above that which the MANIFEST knows: the next ones are taken in
+"""How far file numbers may be above the highest one in the MANIFEST: RocksDB assigns numbers in
 memory first."""
 
 REPAIR_LOG_HINT = (
@@ -63,17 +63,17 @@ SALVAGE_HINT = (
 
 @dataclass(slots=True)
 class Inspection:
-    """The result of inspecting the directory of a table.
+    """The files of a table and their problems, as found before RocksDB opens them.
 
     Args:
-        manifest: what its MANIFEST says; None if that cannot be read.
-        manifest_name: the name of the MANIFEST that counts; empty if that is not known.
-        is_truncated: whether the MANIFEST lacks what it must have, so that its end was lost.
-        logs: the logs that are read when it is opened, oldest first, and what they hold.
-        last_sequence: sequence number of the last change that opening it recovers.
-        problems: what is damaged or missing elsewhere than in the logs.
-        log_problems: what is damaged or missing in the logs: `repair` goes on without it.
-        warnings: what is wrong, but takes nothing away.
+        manifest: the content of the MANIFEST; None if it cannot be read.
+        manifest_name: the file name of the current MANIFEST; empty if it is not known.
+        is_truncated: whether the MANIFEST lacks a family, so that its end was lost.
+        logs: the logs that RocksDB reads on opening, oldest first, with their content.
+        last_sequence: sequence number of the last change that opening recovers.
+        problems: damaged and missing files other than logs.
+        log_problems: damaged and missing logs, which `repair` cuts off.
+        warnings: irregularities that do not prevent opening the table.
     """
 
     manifest: Manifest | None = None
@@ -89,12 +89,12 @@ class Inspection:
 def inspect_database(
     directory: Path, families: Iterable[str], *, verify_checksums: bool = False
 ) -> Inspection:
-    """Find damage that RocksDB would ignore, and missing files; change nothing.
+    """Find missing files, and damage that RocksDB would ignore; change nothing.
 
     Args:
-        directory: the table's.
-        families: the names of the column families that it must have.
-        verify_checksums: whether to compute the checksums of logs, which RocksDB does as well.
+        directory: the directory of the table.
+        families: the names of the column families that the database must have.
+        verify_checksums: whether to verify the checksums of logs, which RocksDB does on opening.
 
     Raises:
         OSError: a file cannot be read.
@@ -122,7 +122,7 @@ def inspect_database(
 
 
 def read_current(directory: Path, problems: list[CorruptionError]) -> str | None:
-    """Return the name of the MANIFEST that counts."""
+    """Return the name of the current MANIFEST from the file CURRENT; None if it is damaged."""
     path = directory / "CURRENT"
     try:
         content = path.read_bytes()
@@ -137,7 +137,7 @@ def read_current(directory: Path, problems: list[CorruptionError]) -> str | None
 
 
 def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | None:
-    """Return what a MANIFEST says; None if it is damaged or gone, which is noted."""
+    """Parse a MANIFEST file; note a problem and return None if it is damaged or missing."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | Non
 
 
 def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[CorruptionError]:
-    """Yield what is wrong with the files of sorted pairs, as their names and sizes tell."""
+    """Yield an error for each table file that is missing or has a wrong size."""
     for file in manifest.files.values():
         path = directory / file.name
         try:
@@ -175,7 +175,7 @@ def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[Corrupt
 
 
 def describe_rows(manifest: Manifest, file: TableFile) -> str:
-    """Return which rows a file of sorted pairs holds, as a piece of a sentence."""
+    """Return the rows that a table file holds, as a part of a sentence."""
     family = manifest.families.get(file.family_id, "")
     if family == META_FAMILY:
         return "the counters of the regions"
@@ -184,14 +184,14 @@ def describe_rows(manifest: Manifest, file: TableFile) -> str:
 
 
 def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksums: bool) -> None:
-    """Note damage in the logs that are read, and gaps between them and the files."""
+    """Note damage of the write-ahead logs, and logs that are missing."""
     assert inspection.manifest is not None
     manifest, last = inspection.manifest, inspection.manifest.last_sequence
     logs = [path for path in list_logs(directory) if int(path.stem) >= manifest.first_log]
     for path in logs:
         content = read_log(log := path.read_bytes(), verify_checksums=verify_checksums)
         if content.damage is not None and not verify_checksums:
-            content = read_log(log, verify_checksums=True)  # there may be damage before it
+            content = read_log(log, verify_checksums=True)  # finds earlier damage too
         inspection.logs.append((path, content))
         if content.first_sequence > last + 1:
             what = (
@@ -215,7 +215,7 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
 
 
 def note_missing_changes(directory: Path, inspection: Inspection) -> None:
-    """Note that the table ends before its last acknowledged change."""
+    """Note that acknowledged changes are missing at the end of the logs."""
     path = directory / HIGH_WATER_FILE
     mark = read_mark(path)
     if mark is None:
@@ -239,13 +239,13 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
 
 
 def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
-    """Move files aside that nothing refers to, before RocksDB deletes them.
+    """Move files that the MANIFEST does not name aside, before RocksDB deletes them.
 
-    A kill leaves such files, whose content is elsewhere; a MANIFEST that lost its end does as well.
-    They are kept for `UNREFERENCED_KEEP_DAYS`.
+    A kill leaves such files, whose cells are in other files too; so does a MANIFEST that lost its
+    end, and then they are needed. They are kept for `UNREFERENCED_KEEP_DAYS`.
 
     Returns:
-        The files as they are now.
+        The new paths of the files.
     """
     aside = directory / UNREFERENCED_FOLDER
     _remove_expired_files(aside)
@@ -268,7 +268,7 @@ def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
 
 
 def _remove_expired_files(folder: Path) -> None:
-    """Remove what `move_unreferenced_files` has moved long ago; whatever else lies there stays."""
+    """Remove the files that were moved aside more than `UNREFERENCED_KEEP_DAYS` ago."""
     oldest = time.time() - UNREFERENCED_KEEP_DAYS * 86_400
     with suppress(OSError):
         for path in folder.iterdir():
@@ -279,7 +279,7 @@ def _remove_expired_files(folder: Path) -> None:
 
 
 def has_database(directory: Path) -> bool:
-    """Return whether a directory holds a RocksDB, whole or damaged."""
+    """Return whether a directory contains a RocksDB database, sound or damaged."""
     if directory.name.startswith(".") or not directory.is_dir():
         return False
     current = directory / "CURRENT"
@@ -291,15 +291,15 @@ def has_database(directory: Path) -> bool:
 
 
 def list_manifests(directory: Path) -> list[Path]:
-    """Return the MANIFEST files of a RocksDB, newest first."""
+    """Return the MANIFEST files of a database, newest first."""
     paths = (path for path in directory.iterdir() if path.name.startswith("MANIFEST-"))
     return sorted(paths, key=lambda path: (len(path.name), path.name), reverse=True)
 
 
 def list_foreign_files(directory: Path) -> list[Path]:
-    """Return the paths in the directory of a table that do not belong to it.
+    """Return the paths in a table's directory that neither rowkey nor RocksDB wrote.
 
-    A file is of it by its name, and by its number where names have one: RocksDB counts them up.
+    Files of RocksDB are known by their names, and by their numbers, which RocksDB counts up.
     """
     paths = [
         path
@@ -311,17 +311,17 @@ def list_foreign_files(directory: Path) -> list[Path]:
             is_folder = folder.is_dir() and not folder.is_symlink()
             paths += folder.iterdir() if is_folder else [folder]
     numbers = [int(match[1]) for path in paths if (match := _NUMBERED_FILE.match(path.name))]
-    most = _find_highest_number(directory, numbers) + _MAX_NUMBER_LEAD
-    return sorted(path for path in paths if not _is_own_file(path, most))
+    max_number = _find_highest_number(directory, numbers) + _MAX_NUMBER_LEAD
+    return sorted(path for path in paths if not _is_own_file(path, max_number))
 
 
 def check_safe_to_open(directory: Path) -> None:
-    """Raise if opening a table could change a file that does not belong to it.
+    """Raise Unavailable if opening a table could change a file that is not part of it.
 
-    RocksDB takes files for its own by their names alone, and writes through links.
+    RocksDB treats files as its own by their names alone, and writes through links.
 
     Raises:
-        Unavailable: there is such a file.
+        Unavailable: the directory contains such a file.
     """
     for path in list_foreign_files(directory):
         name = path.name
@@ -336,7 +336,7 @@ def check_safe_to_open(directory: Path) -> None:
 
 
 def _is_own_file(path: Path, max_number: int) -> bool:
-    """Return whether RocksDB or rowkey has written a file, by its name and number."""
+    """Return whether RocksDB or rowkey wrote a file, judged by its name and number."""
     if path.is_symlink() or not path.is_file():
         return False
     if path.name in _OWN_FILES:
@@ -348,11 +348,11 @@ def _is_own_file(path: Path, max_number: int) -> bool:
 
 
 def _find_highest_number(directory: Path, numbers: list[int]) -> int:
-    """Return the number that the newest file of a database may have."""
+    """Return the highest number that a file of the database may have."""
     name = read_current(directory, [])
     if name is not None:
         manifest = read_manifest(directory / name, [])
         if manifest is not None:
             return manifest.next_file
-    # The half of them that is nearest: a date among numbers of RocksDB's own stands out.
+    # The median: a date in a foreign file's name is far above the numbers of RocksDB.
     return sorted(numbers)[len(numbers) // 2] if numbers else 0

@@ -20,29 +20,29 @@ _MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - folders in it are made by mkdtemp
 
 
 class LinkedFolder:
-    """A folder of links, removed when it is closed or garbage collected.
+    """A temporary folder of links to a database's files, removed when it is closed.
 
     Args:
-        directory: where the files lie.
-        files: those that are linked.
+        directory: the directory of the table, for messages.
+        files: the files to link.
 
     Raises:
-        Unavailable: no folder can be made.
+        Unavailable: no temporary folder can be created.
     """
 
     def __init__(self, directory: Path, files: Iterable[Path] = ()) -> None:
-        self.path = Path(_make_folder(directory))
+        self.path = Path(_create_folder(directory))
         self._owner = os.getpid()
         write_settings(self.path)
         for file in files:
             self.link_file(file)
 
     def link_file(self, file: Path) -> None:
-        """Link a file into the folder under its own name."""
+        """Create a link to a file in the folder, under the file's own name."""
         (self.path / file.name).symlink_to(file.resolve())
 
     def close(self) -> None:
-        """Remove the folder; closing twice is harmless."""
+        """Remove the folder with its links; closing twice is harmless."""
         if os.getpid() == self._owner:
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -51,10 +51,10 @@ class LinkedFolder:
             self.close()
 
 
-def _make_folder(directory: Path) -> str:
-    """Return a new temporary folder, in memory if possible."""
+def _create_folder(directory: Path) -> str:
+    """Create a temporary folder, in memory if possible, and return its path."""
     for place in (_MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None, None):
         with suppress(OSError):
             return tempfile.mkdtemp(prefix="rowkey-", dir=place)
-    what = "to read the table without changing it, a temporary folder is needed; none can be made"
+    what = "no temporary folder can be created, as is needed to read the table without changing it"
     raise Unavailable(str(directory), what, remedy="Set TMPDIR to a folder that can be written.")

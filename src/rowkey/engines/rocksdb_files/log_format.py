@@ -1,9 +1,9 @@
 """Reads RocksDB's log format, shared by write-ahead logs and MANIFEST, without RocksDB.
 
-RocksDB takes a record that is longer than the rest of the file for one that was cut off by a kill,
-and drops it with everything after it: one flipped bit in a length is enough. A flipped bit in a
-type can make it wait forever, and a header of zeros makes it skip the rest of a block silently.
-This module tells all of these from a log that was cut off, before RocksDB opens it.
+If a record is longer than the rest of the file, RocksDB assumes that a kill cut it off, and drops
+it with everything after it: one flipped bit in a length is enough. A flipped bit in a type can make
+it wait forever, and a header of zeros makes it skip the rest of a block silently. This module
+distinguishes all of these from a log that a kill cut off, before RocksDB opens it.
 
 Source: log_format.h and log_reader.cc of RocksDB 10.4.
 """
@@ -37,11 +37,11 @@ _MASK_DELTA = 0xA282EAD8
 
 @dataclass(frozen=True, slots=True)
 class LogDamage:
-    """The damage of a log file.
+    """The position and kind of the damage in a log file.
 
     Args:
         offset: the byte at which the damaged record begins.
-        problem: what is wrong with it.
+        problem: what is wrong with the record, as a sentence without a full stop.
     """
 
     offset: int
@@ -49,7 +49,7 @@ class LogDamage:
 
 
 def find_damage(log: bytes, *, verify_checksums: bool = False) -> LogDamage | None:
-    """Return the first damage in a log that no kill can have caused, or None.
+    """Return the first damage of a log that a kill cannot have caused; None if it is sound.
 
     Args:
         log: the content of the file.
@@ -67,7 +67,7 @@ def find_damage(log: bytes, *, verify_checksums: bool = False) -> LogDamage | No
 
 
 def read_records(log: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the offset and content of each complete record, up to the first incomplete one.
+    """Yield the offset and content of each record of a log, up to the first incomplete one.
 
     Args:
         log: the content of a file in which `find_damage` found none.
@@ -90,7 +90,7 @@ def read_records(log: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def encode_log(records: Iterable[bytes]) -> bytes:
-    """Return a log that holds some records."""
+    """Return the bytes of a log file with the given records."""
     log = bytearray()
     for record in records:
         is_first, rest = True, record
@@ -108,10 +108,10 @@ def encode_log(records: Iterable[bytes]) -> bytes:
 
 
 def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield offset, length and type of each fragment up to the zeros that end a log.
+    """Yield offset, length and type of each fragment, up to the zeros that end a log.
 
-    A header of zeros with anything after it is given as a fragment: space that was allocated and
-    not written is at the end only. The next fragment is then looked for in the next block.
+    A header of zeros before other bytes is yielded as a fragment, as allocated but unwritten space
+    is at the end only; the next fragment is then read from the next block.
     """
     offset, size, written = 0, len(log), len(log.rstrip(b"\0"))
     while offset + HEADER_BYTES <= size:
@@ -127,7 +127,7 @@ def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _check_header(log: bytes, offset: int, length: int, fragment_type: int) -> LogDamage | None:
-    """Return the damage of a fragment's header, or None."""
+    """Return the damage of a fragment's header; None if it is sound."""
     if fragment_type not in _FRAGMENT_TYPES:
         return LogDamage(offset, f"a record has the unknown type {fragment_type}")
     if offset % BLOCK_BYTES + HEADER_BYTES + length > BLOCK_BYTES:
@@ -138,7 +138,7 @@ def _check_header(log: bytes, offset: int, length: int, fragment_type: int) -> L
 
 
 def _check_content(log: bytes, offset: int, length: int) -> LogDamage | None:
-    """Return the damage of a fragment's content, or None."""
+    """Return the damage of a fragment's content; None if its checksum is right."""
     checked = log[offset + HEADER_BYTES - 1 : offset + HEADER_BYTES + length]
     if len(checked) <= length:
         return None
@@ -148,7 +148,7 @@ def _check_content(log: bytes, offset: int, length: int) -> LogDamage | None:
 
 
 def _has_shorter_content(log: bytes, offset: int) -> bool:
-    """Return whether the checksum of a record fits fewer bytes: then only its length is wrong."""
+    """Return whether a record's checksum fits a shorter length, so that the length is wrong."""
     (stored, _, _) = _HEADER_STRUCT.unpack_from(log, offset)
     state = 0xFFFFFFFF
     for byte in log[offset + HEADER_BYTES - 1 : offset + HEADER_BYTES + BLOCK_BYTES]:
@@ -159,7 +159,7 @@ def _has_shorter_content(log: bytes, offset: int) -> bool:
 
 
 def compute_crc32c(data: bytes) -> int:
-    """Return the CRC-32C of some bytes.
+    """Return the CRC-32C checksum of bytes.
 
     Cost: about 0.1 µs a byte.
 
@@ -173,12 +173,12 @@ def compute_crc32c(data: bytes) -> int:
 
 
 def mask_crc(crc: int) -> int:
-    """Return a checksum as RocksDB stores it next to the data it covers."""
+    """Return a CRC-32C checksum in the masked form that RocksDB stores."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def _build_crc_table() -> list[int]:
-    """Return the checksum of each byte. Source: CRC-32C, reflected polynomial."""
+    """Return the checksum of each single byte. Source: CRC-32C, reflected polynomial."""
     table = []
     for byte in range(256):
         crc = byte

@@ -33,15 +33,15 @@ class InvalidEdit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file of sorted pairs.
+    """A table file of RocksDB: sorted key-value pairs of one column family.
 
     Args:
         number: its number, which is its name.
-        family_id: RocksDB's number of the column family it belongs to.
-        level: the level it lies on.
+        family_id: RocksDB's number of its column family.
+        level: its level in the LSM tree.
         size_bytes: its size.
-        smallest: the first key it holds.
-        largest: the last key it holds.
+        smallest: its first key.
+        largest: its last key.
     """
 
     number: int
@@ -53,13 +53,13 @@ class TableFile:
 
     @property
     def name(self) -> str:
-        """Return the name of the file."""
+        """Return the file name, such as `000012.sst`."""
         return f"{self.number:06}.sst"
 
 
 @dataclass(slots=True)
 class Manifest:
-    """The content of a MANIFEST.
+    """The files of a database and its first log, as its MANIFEST lists them.
 
     Args:
         families: the names of the column families by their numbers.
@@ -77,16 +77,16 @@ class Manifest:
 
     @property
     def first_log(self) -> int:
-        """Return the number of the first log that is read when the database is opened."""
+        """Return the number of the first log that RocksDB reads on opening."""
         return min(self.log_numbers.values(), default=0)
 
     @property
     def newest_log(self) -> int:
-        """The number of a log that must exist: it was begun before it was named here."""
+        """Return the number of a log that must exist, as it was created before its entry here."""
         return max(self.log_numbers.values(), default=0)
 
     def apply_edit(self, edit: VersionEdit) -> None:
-        """Apply a version edit."""
+        """Add and remove the families and files that a version edit names."""
         number = edit.numbers.get(_FAMILY, 0)
         if edit.family_name is not None:
             self.families[number] = edit.family_name
@@ -107,7 +107,7 @@ class Manifest:
 
 @dataclass(slots=True)
 class VersionEdit:
-    """One change of a MANIFEST.
+    """One record of a MANIFEST: files and families that are added or removed.
 
     Args:
         numbers: numbers by their tags.
@@ -127,13 +127,13 @@ class VersionEdit:
 
 
 def parse_manifest(content: bytes) -> Manifest:
-    """Return what a MANIFEST says.
+    """Parse the content of a MANIFEST file.
 
     Args:
         content: the content of the file, in which `log_format.find_damage` found nothing.
 
     Raises:
-        InvalidEdit: a record is no version edit.
+        InvalidEdit: a record is not a version edit.
     """
     manifest = Manifest(families={0: "default"})
     group: list[VersionEdit] = []
@@ -141,18 +141,18 @@ def parse_manifest(content: bytes) -> Manifest:
         edit = _parse_edit(record)
         group.append(edit)
         if edit.remaining_in_group == 0:  # edits of one group count together or not at all
-            for one in group:
-                manifest.apply_edit(one)
+            for grouped_edit in group:
+                manifest.apply_edit(grouped_edit)
             group = []
     return manifest
 
 
 def remove_files(content: bytes, files: Iterable[TableFile]) -> bytes:
-    """Return a MANIFEST that ends by taking files out of its database.
+    """Return the content of a MANIFEST with a record added that removes some files.
 
     Args:
         content: the content of a MANIFEST in which `log_format.find_damage` found nothing.
-        files: those to be taken out.
+        files: the files to remove from the database.
     """
     edits = [record for _, record in read_records(content)]
     for file in files:
@@ -164,7 +164,7 @@ def remove_files(content: bytes, files: Iterable[TableFile]) -> bytes:
 
 
 def _parse_edit(record: bytes) -> VersionEdit:
-    """Return the version edit of a record."""
+    """Parse a record of a MANIFEST."""
     reader, edit = _EditReader(record), VersionEdit()
     while not reader.is_at_end:
         _parse_field(reader, edit)
@@ -175,7 +175,7 @@ def _parse_edit(record: bytes) -> VersionEdit:
 
 
 def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
-    """Read one field of a version edit into it."""
+    """Read the next field of a record, and store it in a version edit."""
     tag = reader.read_varint()
     if tag in _NUMBERS:
         edit.numbers[tag] = reader.read_varint()
@@ -200,7 +200,7 @@ def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
 
 
 def _parse_file(reader: _EditReader) -> TableFile:
-    """Return the file that a version edit adds."""
+    """Read the fields of a table file that a version edit adds."""
     level, number, size = reader.read_varint(), reader.read_varint(), reader.read_varint()
     smallest, largest = reader.read_bytes(), reader.read_bytes()
     reader.read_varint()
@@ -215,7 +215,7 @@ def _parse_file(reader: _EditReader) -> TableFile:
 
 
 def _encode_varint(value: int) -> bytes:
-    """Return a number as a varint."""
+    """Encode a number as a varint, 7 bits in each byte."""
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -235,10 +235,11 @@ class _EditReader:
 
     @property
     def is_at_end(self) -> bool:
-        """Return whether all bytes are read."""
+        """Return whether all bytes of the record were read."""
         return self._offset == len(self._data)
 
     def read_varint(self) -> int:
+        """Read a number of 7 bits in each byte."""
         value = shift = 0
         while shift < 64:
             if self._offset == len(self._data):
@@ -252,6 +253,7 @@ class _EditReader:
         raise InvalidEdit("a number has more than 64 bits")
 
     def read_bytes(self) -> bytes:
+        """Read a byte string with its length before it."""
         length = self.read_varint()
         if length > len(self._data) - self._offset:
             raise InvalidEdit(f"a record ends within a field of {length} bytes")

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 SETTINGS_FILE = "rocksdict-config.json"
 RAW_SETTINGS = '{"raw_mode":true,"prefix_extractors":{}}'
-"""What rocksdict keeps of a database whose values are bytes."""
+"""The content of the settings file for a database whose values are bytes."""
 
 
 def write_settings(directory: Path) -> None:
-    """Write the setting that values are bytes: rocksdict's other mode would run code in them.
+    """Write rocksdict's settings file, so that values are read as bytes, never unpickled.
 
-    rocksdict empties the file before it writes it again, at each open, and does not force it to the
-    disk: a kill just then leaves nothing, a power cut zeros. So it is never believed.
+    rocksdict empties and rewrites the file at each opening, without a sync: a kill at that moment
+    leaves it empty, a power cut leaves zeros. So it is checked before each opening.
 
-    Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
+    Source: README of rocksdict: values other than bytes are pickled, unless in raw mode.
     """
     path = directory / SETTINGS_FILE
     if not _is_raw_mode(path):
@@ -27,7 +27,7 @@ def write_settings(directory: Path) -> None:
 
 
 def _is_raw_mode(path: Path) -> bool:
-    """Return whether rocksdict's settings say that values are bytes."""
+    """Return whether the settings file says that values are bytes."""
     try:
         return json.loads(path.read_bytes())["raw_mode"] is True
     except (OSError, ValueError, KeyError, TypeError):

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAX_NAMED_FILES = 3
-"""Files that an error names of many."""
+"""Maximum number of files that an error names."""
 
 
 def list_tables(directory: Path) -> list[str]:
-    """Return the names of the tables in a directory, ascending, damaged ones among them."""
+    """Return the names of the tables in a directory, damaged ones too, ascending."""
     return sorted(parse_table_name(path) for path in directory.iterdir() if _is_table(path))
 
 
 def _is_table(directory: Path) -> bool:
-    """Return whether a directory holds a table, which may be damaged.
+    """Return whether a directory contains a table, sound or damaged, that is fully created.
 
-    One that is still being created is none.
+    A table is fully created once its descriptor says so.
     """
     if directory.name.startswith(".") or not directory.is_dir():
         return False
@@ -44,10 +44,10 @@ def _is_table(directory: Path) -> bool:
 
 
 def prepare_directory(directory: Path) -> None:
-    """Create an empty directory; remove what an interrupted creation has left there.
+    """Create an empty directory for a table, removing leftovers of an interrupted creation.
 
     Raises:
-        Unavailable: there is something else.
+        Unavailable: the path contains other files.
     """
     if os.path.lexists(directory):
         if directory.is_symlink() or not directory.is_dir():
@@ -61,9 +61,9 @@ def prepare_directory(directory: Path) -> None:
 
 
 def _is_half_created(directory: Path) -> bool:
-    """Return whether a directory holds what a kill has left of a table being created, and no more.
+    """Return whether a directory contains only leftovers of an interrupted creation.
 
-    Its descriptor says so: of such a table nothing was acknowledged.
+    The descriptor of such a table says so; no change of it was acknowledged.
     """
     try:
         is_half_created = read_descriptor(directory).state == STATE_CREATING
@@ -73,11 +73,11 @@ def _is_half_created(directory: Path) -> bool:
 
 
 def check_only_own_files(directory: Path) -> None:
-    """Raise unless a directory holds a table and nothing else.
+    """Raise unless a directory contains a table and no files of others.
 
     Raises:
-        CorruptionError: its descriptor is damaged.
-        Unavailable: it holds something else.
+        CorruptionError: the descriptor is damaged.
+        Unavailable: the directory contains other files.
     """
     read_descriptor(directory)
     foreign = list_foreign_files(directory)
@@ -90,7 +90,7 @@ def check_only_own_files(directory: Path) -> None:
 
 
 def remove_dropped_table(directory: Path) -> None:
-    """Remove what is left of a table that was dropped; what is anything else stays."""
+    """Remove the files of a dropped table; a directory with other files stays."""
     try:
         check_only_own_files(directory)
     except (CorruptionError, NotSupported, Unavailable):
@@ -113,14 +113,14 @@ def _remove_files(directory: Path) -> None:
 
 
 def _build_occupied_error(directory: Path, content: list[Path]) -> Unavailable:
-    """Return the error that a directory holds files that are not rowkey's."""
+    """Return the error for a new table whose directory contains other files."""
     what = f"the directory of the new table is taken: {_format_names(content)}"
     remedy = "Move these files away, or choose another table name."
     return Unavailable(str(directory), what, "an empty directory or none", remedy)
 
 
 def _format_names(paths: list[Path]) -> str:
-    """Return the first few names."""
+    """Return the first few file names as text, and how many more there are."""
     names = ", ".join(path.name for path in paths[:_MAX_NAMED_FILES])
     return (
         f"{names} and {len(paths) - _MAX_NAMED_FILES:,} more"
@@ -130,6 +130,6 @@ def _format_names(paths: list[Path]) -> str:
 
 
 def find_free_name(path: Path) -> Path:
-    """Return a path that is not there: this one, or with a number after it."""
+    """Return a path that does not exist: the given one, or one with a number added."""
     names = (path.with_name(f"{path.name}@{number}") for number in count())
     return path if not os.path.lexists(path) else next(n for n in names if not os.path.lexists(n))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BATCH_HEADER = Struct("<QI")
-"""How a batch begins: the sequence number of its first change, and how many it has.
+"""The start of a batch: the sequence number of its first change, and the number of changes.
 
 Source: write_batch.cc, the header of WriteBatch.
 """
@@ -20,12 +20,12 @@ Source: write_batch.cc, the header of WriteBatch.
 
 @dataclass(frozen=True, slots=True)
 class LogContent:
-    """The content of a log.
+    """The first and last change of a write-ahead log, and its first damage.
 
     Args:
-        first_sequence: the sequence number of its first change; 0 if it holds none.
-        last_sequence: that of its last change; 0 if it holds none.
-        damage: the first damage in it that no kill can have caused, or None.
+        first_sequence: sequence number of its first change; 0 if the log is empty.
+        last_sequence: sequence number of its last change; 0 if the log is empty.
+        damage: the first damage that a kill cannot have caused, or None.
     """
 
     first_sequence: int
@@ -34,24 +34,23 @@ class LogContent:
 
 
 def list_files(directory: Path, suffix: str) -> list[Path]:
-    """Return the files of a directory with a suffix.
+    """Return the files of a directory that have a suffix, such as `.log`.
 
-    `glob` would find none, without a word, where too many files are open or one cannot be read.
+    `glob` would silently return nothing if too many files are open, or one cannot be read.
     """
     return [path for path in directory.iterdir() if path.suffix == suffix]
 
 
 def list_logs(directory: Path) -> list[Path]:
-    """Return the logs of a RocksDB, oldest first."""
+    """Return the write-ahead logs of a database, oldest first."""
     logs = (path for path in list_files(directory, ".log") if path.stem.isdigit())
     return sorted(logs, key=lambda path: int(path.stem))
 
 
 def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
-    """Return what a log holds, and its first damage.
+    """Return the first and last sequence number in a log, and its first damage.
 
-    A batch that does not follow on the one before it is damage: RocksDB would not miss what is
-    between them.
+    Changes that are missing between two batches are damage too, which RocksDB does not notice.
 
     Args:
         log: the content of the file.

@@ -31,14 +31,14 @@ BATCH_CELLS = 8_192
 
 
 class Copier:
-    """Copies the readable rows of a table into a new database.
+    """Copies the readable rows of a damaged table into a new database.
 
     Args:
-        directory: the table's.
-        view: what can be read of it.
-        database: the new one, empty.
-        examination: what was found in the table.
-        keep_incomplete: whether rows are copied that lack cells, or may be older than they were.
+        directory: the directory of the damaged table.
+        view: the readable part of the table.
+        database: the new database, empty.
+        examination: the damage found in the table.
+        keep_incomplete: whether to copy rows that lack cells or may hold older values.
     """
 
     def __init__(
@@ -53,18 +53,18 @@ class Copier:
         self._directory, self._view, self._database = directory, view, database
         self._examination, self._is_keeping_incomplete = examination, keep_incomplete
         self.report_progress: Callable[[int], None] = lambda _: None
-        """Told how many cells were read so far."""
+        """Called with the number of cells read so far."""
         self.copied_count = self.skipped_count = 0
         self.highest_timestamp = -1
-        """The highest timestamp of a copied cell, but for those that were given in the future."""
+        """The highest timestamp of a copied cell that is not in the future."""
         self.new_gaps: list[Gap] = []
-        """What could be read when the table was examined, and not any more."""
+        """Key ranges that became unreadable since the table was examined."""
 
     def copy_families(self, spec: TableSpec) -> list[RowInterval]:
-        """Copy all families; return the rows that lack cells.
+        """Copy all families of the table, and return the rows that lack cells.
 
-        Of a disk that is dying more may be lost than when the table was examined. Rows that lack
-        cells only since then are removed again from what was copied.
+        On a failing disk, more cells may be unreadable than when the table was examined. Rows that
+        lack cells only since then are removed from the new table.
         """
         left_out: Sequence[RowInterval] = (
             () if self._is_keeping_incomplete else self._examination.lost_rows
@@ -82,7 +82,7 @@ class Copier:
         return join_intervals([*self._examination.lost_rows, *new])
 
     def _copy_family(self, family: str, omitted_rows: Sequence[RowInterval]) -> None:
-        """Copy a family but for some rows, and note what became unreadable."""
+        """Copy the rows of one family, except some, and note new unreadable ranges."""
         database, name = self._database, to_column_family(family)
         if name not in self._examination.gaps:  # nothing of it is there
             return
@@ -113,7 +113,7 @@ class Copier:
         ]
 
     def _remove_rows(self, family: str, rows: RowInterval) -> int:
-        """Remove rows from what was copied of a family; return how many cells they had."""
+        """Delete copied rows of a family again, and return how many cells they had."""
         database, (first, last) = self._database, rows
         handle, batch, removed = database.family_handles[family], database.start_batch(), 0
         source = database.sources[family]

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from rowkey.engines.rocksdb_files.manifest import TableFile
 
 MAX_PROBES = 1_024
-"""Keys that are tried evenly over a file whose index is not known."""
+"""Number of keys that are tried in a file whose index cannot be read, evenly spread."""
 _PROBE_BYTES = 8
 _PROGRESS_CELLS = 8_192
 """Cells after which progress is reported."""
 
 
 class DamageScan:
-    """Reads all readable pairs of a family, and notes the gaps.
+    """Reads all readable pairs of a family with damaged blocks, and notes the gaps.
 
     Args:
-        open_iterator: returns a new iterator over the family. One that met damage gives its error
-            again for sound blocks, so each is used up to its first error.
-        find_probes: returns the keys, ascending, at which reading is tried after damage.
+        open_iterator: returns a new iterator over the family. An iterator that met damage repeats
+            its error for sound blocks, so each is used up to its first error.
+        find_probes: returns the keys, ascending, at which reading is tried again after damage.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class DamageScan:
     ) -> None:
         self._open_iterator, self._find_probes = open_iterator, find_probes
         self.gaps: list[Gap] = []
-        """What could not be read so far, ascending."""
+        """The unreadable key ranges so far, ascending."""
 
     def read_pairs(self) -> Iterator[Pair]:
-        """Yield each pair that can be read, in their order.
+        """Yield each pair that can be read, in key order.
 
         Cost: about 0.3 µs a pair; for each damaged block one search.
         """
@@ -69,7 +69,7 @@ class DamageScan:
             iterator = readable_pairs
 
     def _find_next_readable(self, last_key: bytes | None) -> RdictIter | None:
-        """Return an iterator at the first readable pair after damage; None at the end.
+        """Return an iterator at the first readable pair after damage; None if there is none.
 
         Args:
             last_key: the last key before the damage, or None.
@@ -78,7 +78,7 @@ class DamageScan:
         for number in range(0 if last_key is None else bisect_right(probes, last_key), len(probes)):
             iterator = self._open_iterator()
             iterator.seek(probes[number])
-            if not iterator.valid() and _describe_problem(iterator) is None:  # nothing is above it
+            if not iterator.valid() and _describe_problem(iterator) is None:  # no key is above it
                 iterator = self._open_iterator()
                 iterator.seek_to_last()
             if iterator.valid() and (last_key is None or iterator.key() > last_key):
@@ -86,10 +86,10 @@ class DamageScan:
         return None
 
     def _rewind_to_first(self, readable_pairs: RdictIter, last_key: bytes | None) -> RdictIter:
-        """Return an iterator at the first pair of a readable stretch.
+        """Return an iterator at the first pair of a readable range, given one within it.
 
         Args:
-            readable_pairs: an iterator in the stretch.
+            readable_pairs: an iterator within the range.
             last_key: the last key before the damage, or None.
         """
         first = readable_pairs.key()
@@ -106,11 +106,11 @@ class DamageScan:
 
 
 def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None) -> list[Gap]:
-    """Read a whole column family, and return the stretches that cannot be read, in their order.
+    """Read a whole column family, and return the key ranges that cannot be read, ascending.
 
     Args:
-        scan: of the family.
-        progress: told how many more cells were read.
+        scan: the scan of the family.
+        progress: called with the number of cells read since its last call.
 
     Cost: a read of every block, about 0.3 µs a cell; for each damaged block one search.
     """
@@ -125,13 +125,14 @@ def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None
 
 
 def find_block_starts(folder: Path, files: Iterable[TableFile]) -> list[bytes]:
-    """Return keys, ascending, at or before the first key of each block, and after the block before.
+    """Return keys at which the blocks of some files may start, ascending.
 
-    Where a file has no readable index, keys are spread over what it holds.
+    Each is at or before the first key of a block, and after the block before. If the index of a
+    file cannot be read, keys are spread over the file.
 
     Args:
-        folder: where the files are.
-        files: those of a column family.
+        folder: the folder of the files.
+        files: the table files of a column family.
 
     Cost: about 2 µs a block.
     """
@@ -148,7 +149,7 @@ def find_block_starts(folder: Path, files: Iterable[TableFile]) -> list[bytes]:
 
 
 def _spread_keys(low: bytes, high: bytes) -> Iterator[bytes]:
-    """Yield keys between two others: near the first one, and evenly up to the second."""
+    """Yield keys between two keys: some just after the first, others evenly spread."""
     shared = 0
     while shared < min(len(low), len(high)) and low[shared] == high[shared]:
         shared += 1
@@ -165,7 +166,7 @@ def _spread_keys(low: bytes, high: bytes) -> Iterator[bytes]:
 
 
 def _describe_problem(iterator: RdictIter) -> str | None:
-    """Return what stopped an iterator, if something did."""
+    """Return the error that stopped an iterator; None if it reached its end."""
     try:
         iterator.status()
     except Exception as problem:  # noqa: BLE001 - RocksDB has no other

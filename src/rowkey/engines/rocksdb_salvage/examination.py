@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Ignore the progress."""
+    """Do nothing: the default of arguments that report progress."""
 
 
 def examine_table(
     directory: Path, progress: Callable[[int, int], None] = ignore_progress
 ) -> Examination:
-    """Read every block of every file of a table that is closed; change nothing.
+    """Read every block of every file of a closed table, and report the damage.
 
     Args:
-        directory: the table's.
-        progress: told how many cells were read, and of about how many.
+        directory: the directory of the table.
+        progress: called with the number of cells read, and with about how many there are.
 
     Raises:
         Unavailable: the disk cannot be read, or another version of rowkey wrote the table.
@@ -63,7 +63,7 @@ def examine_table(
 
 
 def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
-    """Return what the files around the cells tell: descriptor, MANIFEST and logs."""
+    """Inspect the descriptor, MANIFEST and logs of a table, without reading its cells."""
     examination = Examination(parse_table_name(directory))
     families: Sequence[str] = ()
     try:
@@ -89,7 +89,7 @@ def examine_view(
     view: SalvageView,
     progress: Callable[[int, int], None],
 ) -> None:
-    """Read every cell of a table, and note what cannot be read."""
+    """Read every cell of a table, and add what cannot be read to an examination."""
     manifest, lost = view.manifest, list(view.lost_rows)
     examination.problems += view.problems
     examination.notes += view.notes
@@ -99,6 +99,7 @@ def examine_view(
     total = sum(file["num_entries"] for file in view.db.live_files())
 
     def count(cells: int) -> None:
+        """Add to the number of cells read, and report the progress."""
         examination.cell_count += cells
         progress(examination.cell_count, max(total, examination.cell_count))
 
@@ -122,12 +123,12 @@ def examine_view(
 
 
 def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[CorruptionError]:
-    """Yield an error for each family that cannot be read at all.
+    """Yield an error for each family of the descriptor whose files are all missing.
 
-    Where RocksDB puts a table together without its MANIFEST, it knows families by their files, and
-    passes over changes of others in the logs.
+    Without a MANIFEST, RocksDB knows families only by their files, and ignores changes of others in
+    the logs.
     """
-    with suppress(CorruptionError):  # a damaged descriptor is told elsewhere
+    with suppress(CorruptionError):  # a damaged descriptor is reported elsewhere
         for family in read_descriptor(directory).families:
             if to_column_family(family.name) not in view.manifest.families.values():
                 what = (
@@ -137,10 +138,10 @@ def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[Corru
 
 
 def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, StoredRegionTracker]:
-    """Return the spec and the regions of a table, as stored in its metadata.
+    """Return the spec and the regions of a table from its stored metadata.
 
     Raises:
-        CorruptionError: that cannot be read.
+        CorruptionError: the metadata is missing or damaged.
     """
     meta = view.build_source(META_FAMILY, directory)
     try:
@@ -154,7 +155,7 @@ def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, Store
 
 
 def guess_view_spec(directory: Path, view: SalvageView) -> TableSpec:
-    """Return what a table is as far as its descriptor and its MANIFEST tell, with one region."""
+    """Return the spec of a table from its descriptor or MANIFEST, with one region."""
     try:
         families = read_descriptor(directory).families
     except CorruptionError:
@@ -164,7 +165,7 @@ def guess_view_spec(directory: Path, view: SalvageView) -> TableSpec:
 
 
 def join_intervals(intervals: Sequence[RowInterval]) -> list[RowInterval]:
-    """Return stretches of rows in their order, those that meet as one.
+    """Return row intervals in ascending order, with overlapping ones joined.
 
     >>> join_intervals([(b"d", None), (b"a", b"c"), (b"b", b"c"), (b"e", b"f")])
     [(b'a', b'c'), (b'd', None)]
@@ -181,7 +182,7 @@ def join_intervals(intervals: Sequence[RowInterval]) -> list[RowInterval]:
 
 
 def is_lost(row: bytes, intervals: Sequence[RowInterval]) -> bool:
-    """Return whether a row lies in one of some stretches."""
+    """Return whether a row is in one of some row intervals."""
     return any(
         (first is None or row >= first) and (last is None or row <= last)
         for first, last in intervals

@@ -25,11 +25,11 @@ class LogSelection:
     """The logs of a table, split at the first damage.
 
     Args:
-        sound_logs: the logs before it.
-        damaged_log: the log in which it is, or None.
-        offset: the byte of that log from which on it cannot be read; 0 if a log before it is gone.
-        later_logs: the logs after it.
-        notes: what is passed over, a sentence for each log.
+        sound_logs: the logs before the damage.
+        damaged_log: the damaged log; None if all are sound.
+        offset: the byte at which its damage begins; 0 if the log before it is missing.
+        later_logs: the logs after the damaged one.
+        notes: what is lost, a sentence for each log.
     """
 
     sound_logs: Sequence[Path]
@@ -40,11 +40,11 @@ class LogSelection:
 
 
 def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
-    """Return the logs to read, as the MANIFEST says.
+    """Return the readable logs of a table that its MANIFEST requires.
 
     Args:
-        directory: the table's.
-        inspection: the MANIFEST, and what the logs hold that count.
+        directory: the directory of the table.
+        inspection: the MANIFEST, and the content of its logs.
     """
     assert inspection.manifest is not None
     first, last = inspection.manifest.first_log, inspection.manifest.last_sequence
@@ -53,11 +53,11 @@ def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
 
 
 def inspect_logs(directory: Path, found: Inspection) -> Inspection:
-    """Return what those logs hold that count by a MANIFEST that was not inspected before.
+    """Inspect the logs of a table by a MANIFEST that CURRENT does not name.
 
     Args:
-        directory: the table's.
-        found: that MANIFEST and its name.
+        directory: the directory of the table.
+        found: the MANIFEST and its name.
     """
     inspection = Inspection(found.manifest, found.manifest_name)
     note_log_problems(directory, inspection, verify_checksums=True)
@@ -67,7 +67,7 @@ def inspect_logs(directory: Path, found: Inspection) -> Inspection:
 
 
 def select_logs_without_manifest(directory: Path) -> LogSelection:
-    """Return the logs to read without a MANIFEST.
+    """Return the readable logs of a table whose MANIFEST cannot be read.
 
     Cost: 1 µs a batch, and 0.1 µs a byte of the logs.
     """
@@ -84,13 +84,13 @@ def select_logs_without_manifest(directory: Path) -> LogSelection:
 def _split_logs(
     paths: Sequence[Path], contents: Sequence[tuple[Path, LogContent]], last_sequence: int | None
 ) -> LogSelection:
-    """Return logs split at the first one that is damaged, or does not follow on the one before.
+    """Split logs at the first one that is damaged or follows a gap.
 
     Args:
         paths: the logs, oldest first.
-        contents: what each holds, up to and with the first one that is damaged.
-        last_sequence: sequence number of the last change before them; None if that is not known,
-            and changes between two logs may be in files.
+        contents: the content of each log, up to the first damaged one.
+        last_sequence: sequence number of the last change before them; None if it is not known, so
+            that missing changes between two logs may be in table files.
     """
     for index, (path, content) in enumerate(contents):
         is_gap = last_sequence is not None and content.first_sequence > last_sequence + 1
@@ -102,9 +102,9 @@ def _split_logs(
         offset = 0 if is_gap or content.damage is None else content.damage.offset
         later = paths[index + 1 :]
         size = path.stat().st_size - offset
-        what = f"the changes in the last {pluralize(size, 'byte')} of the log are lost"
+        what = f"the changes in the last {pluralize(size, 'byte')} of the log cannot be read"
         notes = [f"{path}: {what}"]
-        what = "the changes in this log are lost, because it comes after a damaged one"
+        what = "the changes in this log cannot be used, because it comes after a damaged one"
         notes += [f"{log}: {what}" for log in later]
         return LogSelection(paths[:index], path, offset, later, notes)
     return LogSelection(paths)

@@ -50,13 +50,13 @@ _GUESSED_NOTE = (
 def repair_table(directory: Path) -> RepairResult:
     """Repair a closed table in place: rewrite its descriptor, and truncate damaged logs.
 
-    What is kept is every batch up to the first damage and nothing after it, so no hole is left.
+    Every batch of changes before the first damage is kept, and none after it.
 
     Args:
-        directory: the table's.
+        directory: the directory of the table.
 
     Raises:
-        CorruptionError: it is damaged elsewhere; nothing was changed.
+        CorruptionError: other files are damaged; nothing was changed.
 
     Cost: 0.1 µs a byte of the logs.
     """
@@ -85,9 +85,9 @@ def repair_table(directory: Path) -> RepairResult:
 
 
 def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
-    """Set aside what follows the first damage; return the log, the byte, and how many bytes.
+    """Truncate the logs at the first damage; return the log, the offset and the bytes moved.
 
-    The copies are on disk before anything is cut, so that a crash in between loses nothing.
+    The removed bytes are copied to the folder `cut` first, so that a crash loses nothing.
     """
     families = [META_FAMILY, *(to_column_family(family.name) for family in spec.families)]
     inspection = inspect_database(directory, families, verify_checksums=True)
@@ -124,16 +124,16 @@ def save_table(
     keep_incomplete: bool = False,
     progress: Callable[[int, int], None] = ignore_progress,
 ) -> SalvageResult:
-    """Save what can be read of a table into a new directory; the old one stays as it is.
+    """Copy the readable rows of a table into a new directory; the old one is not changed.
 
     Args:
-        directory: the damaged table's.
+        directory: the directory of the damaged table.
         target: an empty directory.
-        keep_incomplete: whether rows are saved that lack cells, or may be older than they were.
-        progress: told how many cells were read or saved, and of about how many.
+        keep_incomplete: whether to save rows that lack cells or may hold older values.
+        progress: called with the number of cells read or saved, and with about how many.
 
     Raises:
-        CorruptionError: nothing of it can be read.
+        CorruptionError: nothing of the table can be read.
     """
     examination, inspection = inspect_directory(directory)
     with open_salvage_view(directory, inspection) as view:
@@ -167,7 +167,7 @@ def _store_description(
     region_tracker: StoredRegionTracker | None,
     highest_timestamp: int,
 ) -> None:
-    """Store spec and regions of a table; without regions, the highest timestamp."""
+    """Store the spec and regions of a saved table, and flush its database."""
     if region_tracker is None:
         region_tracker = StoredRegionTracker()
         region_tracker.highest_timestamp = highest_timestamp

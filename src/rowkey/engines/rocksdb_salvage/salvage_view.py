@@ -1,7 +1,7 @@
-"""Opens the readable part of a damaged table without a change in its directory.
+"""Opens the readable part of a damaged table without changing its directory.
 
-A folder elsewhere gets a database of its own: links to the files of the table that are there, its
-logs as far as they are sound, and its MANIFEST without the files that are gone.
+A temporary folder gets a database of its own: links to the existing files of the table, its logs up
+to the first damage, and its MANIFEST without the missing files.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ REBUILT_NOTE = (
 )
 _TABLE_FILE = re.compile(r"(\d{6,19})\.sst\b")
 _MIN_FAMILIES = 2
-"""Column families that each table has: that of RocksDB, and one of its own at least."""
+"""Minimum number of column families of a table: the one of its metadata, and one of its own."""
 
 
 @dataclass(slots=True)
 class SalvageView:
-    """The readable part of a table.
+    """The readable part of a damaged table, as a database in a temporary folder.
 
     Args:
         db: the database in the folder.
-        folder: where that lies.
-        manifest: what that says of itself.
-        lost_rows: first and last row, both inclusive, of each file that is gone.
-        problems: what is wrong with files that RocksDB cannot open, so that they were left out.
-        notes: what is uncertain about what is read.
+        folder: the temporary folder.
+        manifest: the MANIFEST in the folder.
+        lost_rows: first and last row, both inclusive, of each missing file.
+        problems: errors of the files that RocksDB cannot open, which were left out.
+        notes: what is uncertain about the readable rows.
     """
 
     db: Rdict
@@ -74,18 +74,19 @@ class SalvageView:
     notes: list[str] = field(default_factory=list)
 
     def build_source(self, column_family: str, directory: Path) -> PairSource:
-        """Return the pairs of a column family; errors name the table's directory."""
+        """Return the pairs of a column family; its errors name the table's own files."""
         family = (
             self.db if column_family == META_FAMILY else self.db.get_column_family(column_family)
         )
 
         def explain(problem: Exception) -> OneMistakeError:
+            """Return the error of rowkey for an error of RocksDB."""
             return _explain_error(directory, self.folder, problem)
 
         return PairSource(family, explain)
 
     def build_scan(self, source: PairSource, column_family: str) -> DamageScan:
-        """Return a scan of all pairs of a column family that can be read, from disk."""
+        """Return a scan of the readable pairs of a column family."""
         files = [
             file
             for file in self.manifest.files.values()
@@ -93,6 +94,7 @@ class SalvageView:
         ]
 
         def iterate() -> RdictIter:
+            """Return a new iterator that does not fill RocksDB's block cache."""
             options = library.ReadOptions()
             options.fill_cache(False)
             return source.open_iterator(options)
@@ -102,15 +104,15 @@ class SalvageView:
 
 @contextmanager
 def open_salvage_view(directory: Path, inspection: Inspection) -> Iterator[SalvageView]:
-    """Open a table that may be damaged, to be read.
+    """Open the readable part of a table that may be damaged, and close it afterwards.
 
     Args:
-        directory: the table's.
-        inspection: what is wrong with it.
+        directory: the directory of the table.
+        inspection: the files of the table and their problems.
 
     Raises:
-        CorruptionError: nothing of it can be read.
-        Unavailable: no folder can be made for it.
+        CorruptionError: nothing of the table can be read.
+        Unavailable: no temporary folder can be created.
     """
     folder = LinkedFolder(directory)
     try:
@@ -127,7 +129,7 @@ def open_salvage_view(directory: Path, inspection: Inspection) -> Iterator[Salva
 
 
 def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) -> SalvageView:
-    """Fill the folder, and open the database in it without its unreadable files."""
+    """Link the table's files into the folder, and open a database of the readable ones."""
     for path in list_files(directory, ".sst"):
         folder.link_file(path)
     chosen, notes = _choose_manifest(directory, inspection)
@@ -137,9 +139,9 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
         _link_logs(folder, selection)
         name, manifest, left_out = _rebuild_manifest(folder.path)
         notes.append(REBUILT_NOTE)
-        for file in left_out:
+        for file_name in left_out:
             what = "the file cannot be read whole, and it is not known which rows it holds"
-            notes.append(f"{directory / file}: {what}")
+            notes.append(f"{directory / file_name}: {what}")
             lost = [(None, None)]
     else:
         selection = select_logs(directory, chosen)
@@ -150,21 +152,21 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
         (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
     notes += selection.notes
     missing_files = [
-        one for one in manifest.files.values() if not _is_complete(directory, folder, one)
+        file for file in manifest.files.values() if not _is_complete(directory, folder, file)
     ]
     _remove_from_manifest(folder.path / name, manifest, missing_files)
     db, broken, problems = _open_database(directory, folder.path / name, manifest)
-    lost += [_get_rows(one) for one in (*missing_files, *broken) if _has_rows(manifest, one)]
+    lost += [_get_rows(file) for file in (*missing_files, *broken) if _has_rows(manifest, file)]
     return SalvageView(db, folder.path, manifest, lost, problems, notes)
 
 
 def _choose_manifest(
     directory: Path, inspection: Inspection
 ) -> tuple[Inspection | None, list[str]]:
-    """Return the MANIFEST that counts, or one that knows all files; and what was wrong by it.
+    """Return the MANIFEST to read, or None if it must be rebuilt; and notes about it.
 
-    Where CURRENT is damaged, that is the newest one, if it names every file: of one that ends
-    early or was replaced rows would be missing without a word.
+    If CURRENT is damaged, the newest MANIFEST is used if it names every file: with one that lost
+    its end or was replaced, rows would be missing silently.
     """
     if inspection.manifest is not None:
         return (None if inspection.is_truncated else inspection), []
@@ -186,15 +188,15 @@ def _choose_manifest(
 
 
 def _is_complete(directory: Path, folder: LinkedFolder, file: TableFile) -> bool:
-    """Return whether a file exists with the size that the MANIFEST names."""
-    for place in (directory, folder.path):  # what a repair makes of a log is only in the folder
+    """Return whether a table file exists with the size that the MANIFEST names."""
+    for parent in (directory, folder.path):  # RocksDB writes files of repaired logs in the folder
         with suppress(FileNotFoundError):
-            return (place / file.name).stat().st_size == file.size_bytes
+            return (parent / file.name).stat().st_size == file.size_bytes
     return False
 
 
 def _link_logs(folder: LinkedFolder, selection: LogSelection) -> None:
-    """Link the intact logs, and copy a damaged one up to its damage."""
+    """Link the sound logs into the folder, and copy a damaged one up to its damage."""
     for path in selection.sound_logs:
         folder.link_file(path)
     if selection.damaged_log is not None and selection.offset:
@@ -203,10 +205,10 @@ def _link_logs(folder: LinkedFolder, selection: LogSelection) -> None:
 
 
 def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
-    """Let RocksDB write a MANIFEST from the files in the folder.
+    """Let RocksDB write a new MANIFEST from the files in the folder.
 
     Returns:
-        Its name, what it says, and the names of the files that RocksDB could not read whole.
+        Its name, its content, and the names of the files that RocksDB could not read.
     """
     before = {path.name for path in list_files(folder, ".sst")}
     library.Rdict.repair(str(folder), library.Options(raw_mode=True))
@@ -217,7 +219,7 @@ def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
 
 
 def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableFile]) -> None:
-    """Take files out of a MANIFEST and its folder."""
+    """Remove table files from a MANIFEST and from its folder."""
     if not files:
         return
     path.write_bytes(remove_files(path.read_bytes(), files))
@@ -229,15 +231,15 @@ def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableF
 def _open_database(
     directory: Path, path: Path, manifest: Manifest
 ) -> tuple[Rdict, list[TableFile], list[OneMistakeError]]:
-    """Open a database without the files that RocksDB cannot open, as their footer is damaged.
+    """Open a database without the table files that RocksDB cannot open.
 
     Args:
-        directory: the table's.
+        directory: the directory of the table.
         path: the MANIFEST in the folder.
-        manifest: what it says.
+        manifest: its content.
 
     Returns:
-        The database, the files that were left out, and what is wrong with them.
+        The database, the files that were left out, and their errors.
     """
     broken: list[TableFile] = []
     problems: list[OneMistakeError] = []
@@ -263,7 +265,7 @@ def _open_database(
 
 
 def _explain_error(directory: Path, folder: Path, problem: Exception) -> OneMistakeError:
-    """Return what an error means for a table; it names the folder's files as the table's."""
+    """Return the error of rowkey for an error of the database in the folder."""
     if isinstance(problem, OneMistakeError):
         return problem
     if isinstance(problem, OSError):
@@ -273,10 +275,10 @@ def _explain_error(directory: Path, folder: Path, problem: Exception) -> OneMist
 
 
 def _has_rows(manifest: Manifest, file: TableFile) -> bool:
-    """Return whether a file holds rows, not the table's metadata."""
+    """Return whether a table file holds rows, and not the table's metadata."""
     return manifest.families.get(file.family_id) != META_FAMILY
 
 
 def _get_rows(file: TableFile) -> RowInterval:
-    """Return the first and last row of a file."""
+    """Return the first and last row of a table file."""
     return parse_row(file.smallest), parse_row(file.largest)

@@ -1,4 +1,4 @@
-"""Reads the index of a table file without RocksDB: the keys between which its blocks end.
+"""Reads the index of a table file without RocksDB: the keys that separate its blocks.
 
 RocksDB says that a block is damaged, but not where the next one begins. The index does: for each
 block it has a separator, a key not below the last one of the block and below the first one of the
@@ -40,11 +40,11 @@ _MAX_VARINT_BITS = 64
 
 
 class InvalidIndex(ValueError):
-    """The index of a file cannot be parsed."""
+    """The index of a table file cannot be parsed."""
 
 
 def read_separators(path: Path) -> list[bytes]:
-    """Return the separators of the blocks of a file of sorted pairs, ascending.
+    """Return the keys that separate the blocks of a table file, ascending.
 
     Checksums are not verified: a caller must not rely on a separator being right.
 
@@ -68,7 +68,7 @@ def read_separators(path: Path) -> list[bytes]:
 
 
 def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
-    """Return where the index block begins, and its size without the trailer."""
+    """Return the offset of a file's index block, and its size without the trailer."""
     footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
     version, magic = _FOOTER_END.unpack_from(footer, len(footer) - _FOOTER_END.size)
     if magic != _MAGIC:
@@ -87,7 +87,7 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
 
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
-    """Return a number of bytes at an offset."""
+    """Read `length` bytes of a file at an offset."""
     if offset < 0 or length < 0:
         raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
     file.seek(offset)
@@ -98,7 +98,7 @@ def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def _read_block(file: BinaryIO, offset: int, length: int) -> bytes:
-    """Return the content of a block, decompressed."""
+    """Read a block of a file, and decompress it."""
     stored = _read_at(file, offset, length + 1)
     content, compression = stored[:-1], stored[-1]
     if compression == _NO_COMPRESSION:
@@ -112,17 +112,17 @@ def _read_block(file: BinaryIO, offset: int, length: int) -> bytes:
         raise InvalidIndex(f"the index is {size} bytes long, which is too long")
     try:
         return _decompress(content, compression, size)
-    except (OSError, NotImplementedError) as problem:  # so pyarrow and bz2 say it
+    except (OSError, NotImplementedError) as problem:  # raised by pyarrow and bz2
         raise InvalidIndex(str(problem)) from problem
 
 
 def _decompress(content: bytes, compression: int, size: int) -> bytes:
-    """Return what was compressed.
+    """Decompress the content of a block.
 
     Args:
-        content: what it became.
-        compression: how, as RocksDB numbers it.
-        size: how many bytes it had.
+        content: the compressed bytes.
+        compression: RocksDB's number of the compression.
+        size: number of bytes before compression.
     """
     if compression == _ZLIB:
         return zlib.decompress(content, wbits=-zlib.MAX_WBITS)
@@ -167,14 +167,14 @@ def _read_entries(block: bytes, *, has_lengths: bool) -> Iterator[tuple[bytes, b
 
 
 def _read_handle(data: bytes, at: int) -> tuple[int, int]:
-    """Return the offset and the size of a block."""
+    """Parse a block handle: the offset and the size of a block."""
     offset, at = _read_varint(data, at)
     size, _ = _read_varint(data, at)
     return offset, size
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number, and the byte after it."""
+    """Parse a varint; return the number and the offset after it."""
     value = shift = 0
     while shift < _MAX_VARINT_BITS:
         byte = data[at]
