@@ -65,9 +65,9 @@ class SortedRows:
             family, qualifier, timestamp, value, cell_type, _ = cell
             if family not in copied:
                 copied.add(family)
-                before = families.get(family)
+                previous = families.get(family)
                 families[family] = (
-                    SortedCells(before.keys, before.cells) if before else SortedCells()
+                    SortedCells(previous.keys, previous.cells) if previous else SortedCells()
                 )
             stored = families[family]
             sort_key = (qualifier, -timestamp, -cell_type)
@@ -82,7 +82,7 @@ class SortedRows:
     def replace_row(self, row: bytes, cells_by_family: Mapping[str, Iterable[Cell]]) -> None:
         """Replace all cells of a row; a row without cells is removed."""
         self._remove_row(row)
-        cells = [cell for some in cells_by_family.values() for cell in some]
+        cells = [cell for family_cells in cells_by_family.values() for cell in family_cells]
         if cells:
             self.put_cells(row, cells)
 

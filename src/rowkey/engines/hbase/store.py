@@ -171,8 +171,8 @@ class HBaseStore(HBaseReader, Store):
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Send puts and deletes to the cluster, after checking their families."""
         self._check_open()
-        named = {cell.family for mutation in mutations for cell in mutation.cells}
-        check_families(sorted(named), self._find_families(named))
+        family_names = {cell.family for mutation in mutations for cell in mutation.cells}
+        check_families(sorted(family_names), self._find_families(family_names))
         if mutations:
             with _translate_refusals():
                 self._table.mutate_rows(mutations, sync=self._sync if sync is None else sync)

@@ -125,10 +125,10 @@ class RowClock(ABC):
         with self._lock:
             self._read_clock()
             stamp = max(self._latest_ms, self._min_timestamp, self._row_timestamps.get(row, -1) + 1)
-            before, last_salt = self._copy_timestamps.get(row, (-1, salt))
+            last_stamp, last_salt = self._copy_timestamps.get(row, (-1, salt))
             if last_salt != salt:
-                stamp = max(stamp, before + 1)
-            stamp = max(stamp, before)
+                stamp = max(stamp, last_stamp + 1)
+            stamp = max(stamp, last_stamp)
             self._copy_timestamps[row] = stamp, salt
             self.highest_timestamp = max(self.highest_timestamp, stamp)
             self._forget_excess_rows(self._copy_timestamps)

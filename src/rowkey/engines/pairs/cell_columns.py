@@ -83,23 +83,23 @@ class CellColumns:
         """Return a mask of the `versions` newest cells of each column."""
         import numpy as np
 
-        begins: npt.NDArray[Any] = _mark_changes(self.rows) | _mark_changes(self.qualifiers)
-        if versions == 1 or begins.all():
-            return begins
-        places = np.arange(len(begins))
-        first = np.maximum.accumulate(np.where(begins, places, 0))
-        mask: npt.NDArray[Any] = places - first < versions
+        is_first: npt.NDArray[Any] = _mark_changes(self.rows) | _mark_changes(self.qualifiers)
+        if versions == 1 or is_first.all():
+            return is_first
+        indexes = np.arange(len(is_first))
+        first = np.maximum.accumulate(np.where(is_first, indexes, 0))
+        mask: npt.NDArray[Any] = indexes - first < versions
         return mask
 
     def mask_qualifiers(self, start: bytes, stop: bytes) -> npt.NDArray[Any]:
         """Return a mask of the cells in a range of qualifiers; an empty stop means no end."""
         import pyarrow.compute as pc
 
-        within = pc.greater_equal(self.qualifiers, start)
+        in_range = pc.greater_equal(self.qualifiers, start)
         if stop:
-            within = pc.and_(within, pc.less(self.qualifiers, stop))
-        lies: npt.NDArray[Any] = within.to_numpy(zero_copy_only=False)
-        return lies
+            in_range = pc.and_(in_range, pc.less(self.qualifiers, stop))
+        mask: npt.NDArray[Any] = in_range.to_numpy(zero_copy_only=False)
+        return mask
 
     def filter_cells(self, mask: npt.NDArray[Any]) -> CellColumns:
         """Return the cells for which a mask is true; these columns themselves if it always is."""
@@ -193,8 +193,8 @@ def _parse_timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.ND
     import numpy as np
 
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
-    left = windows[stops - TAIL_BYTES].view(">i8").ravel()
-    stamps: npt.NDArray[Any] = LATEST - left.astype(np.int64)
+    inverted = windows[stops - TAIL_BYTES].view(">i8").ravel()
+    stamps: npt.NDArray[Any] = LATEST - inverted.astype(np.int64)
     return stamps
 
 
@@ -300,10 +300,10 @@ def _build_key_tails(timestamps: Any) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    left = LATEST - np.asarray(timestamps, np.int64)
-    ends = np.empty((len(left), TAIL_BYTES), np.uint8)
-    ends[:, :8] = left.astype(">i8")[:, None].view(np.uint8)
+    inverted = LATEST - np.asarray(timestamps, np.int64)
+    ends = np.empty((len(inverted), TAIL_BYTES), np.uint8)
+    ends[:, :8] = inverted.astype(">i8")[:, None].view(np.uint8)
     ends[:, 8] = PUT_BYTE
-    places = np.arange(0, ends.size + 1, TAIL_BYTES, dtype=np.int32)
-    buffers = [None, pa.py_buffer(places), pa.py_buffer(ends)]
-    return pa.Array.from_buffers(pa.binary(), len(left), buffers)
+    offsets = np.arange(0, ends.size + 1, TAIL_BYTES, dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(ends)]
+    return pa.Array.from_buffers(pa.binary(), len(inverted), buffers)

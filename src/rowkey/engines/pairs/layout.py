@@ -94,8 +94,13 @@ def parse_key(key: bytes) -> tuple[bytes, bytes, int, CellType]:
     (b'r', b'q', 7, <CellType.DELETE: 8>)
     """
     row, _, rest = key.partition(PIECE_END)
-    left, type_byte = _TAIL_STRUCT.unpack_from(rest, len(rest) - TAIL_BYTES)
-    return unescape(row), unescape(rest[: -TAIL_BYTES - 1]), LATEST - left, CELL_TYPES[type_byte]
+    inverted, type_byte = _TAIL_STRUCT.unpack_from(rest, len(rest) - TAIL_BYTES)
+    return (
+        unescape(row),
+        unescape(rest[: -TAIL_BYTES - 1]),
+        LATEST - inverted,
+        CELL_TYPES[type_byte],
+    )
 
 
 def parse_row(key: bytes) -> bytes:

@@ -145,17 +145,17 @@ class FrozenPairs:
 
         Cost: about 1.6 times that of a separate iterator, and 5 µs for every 512 pairs.
         """
-        count, place = FIRST_READ_PAIRS, stop if reverse else start
+        count, next_key = FIRST_READ_PAIRS, stop if reverse else start
         while True:
-            pairs = self._read_batch(place, count, reverse=reverse)
+            pairs = self._read_batch(next_key, count, reverse=reverse)
             if reverse:
-                within = [pair for pair in pairs if pair[0] >= start]
+                pairs_in_range = [pair for pair in pairs if pair[0] >= start]
             else:
-                within = [pair for pair in pairs if not stop or pair[0] < stop]
-            yield from within
-            if len(within) < count:
+                pairs_in_range = [pair for pair in pairs if not stop or pair[0] < stop]
+            yield from pairs_in_range
+            if len(pairs_in_range) < count:
                 return
-            place = within[-1][0] if reverse else within[-1][0] + PIECE_END
+            next_key = pairs_in_range[-1][0] if reverse else pairs_in_range[-1][0] + PIECE_END
             count = LATER_READ_PAIRS
 
     def _read_batch(self, place: bytes, count: int, *, reverse: bool) -> list[Pair]:

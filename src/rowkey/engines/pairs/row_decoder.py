@@ -75,15 +75,15 @@ def parse_cells(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int)
     """Decode the stored pairs of one row and family; the row ends at `row_end` in each key."""
     cells: list[Cell] = []
     # Local names and no avoidable calls: they would take a third of the time of a small read.
-    add, new, cell, kinds, latest = cells.append, tuple.__new__, Cell, CELL_TYPES, LATEST
+    add, new, cell, cell_types, latest = cells.append, tuple.__new__, Cell, CELL_TYPES, LATEST
     tail, end, marked = -TAIL_BYTES, -TAIL_BYTES - 1, MARK_PREFIX
     for key, stored in pairs:
         qualifier = key[row_end:end]
         if 1 in qualifier:
             qualifier = unescape(qualifier)
-        left, type_byte = unpack_tail(key, tail)
+        inverted, type_byte = unpack_tail(key, tail)
         value, ttl_ms = (stored, None) if stored[:1] != marked else unwrap_value(stored)
-        add(new(cell, (family, qualifier, latest - left, value, kinds[type_byte], ttl_ms)))
+        add(new(cell, (family, qualifier, latest - inverted, value, cell_types[type_byte], ttl_ms)))
     return cells
 
 
@@ -149,14 +149,14 @@ def select_visible_columns(columns: CellColumns, view: FamilyView) -> CellColumn
     if view.raw or view.min_versions or view.qualifiers is not None or not columns.has_only_puts:
         return None
     times = columns.timestamps
-    living = (times >= view.oldest_visible_ms) & (times < view.stop_ms)
+    mask = (times >= view.oldest_visible_ms) & (times < view.stop_ms)
     if not view.has_all_columns:
-        living &= columns.mask_qualifiers(view.start_qualifier, view.stop_qualifier)
-    within = columns if living.all() else columns.filter_cells(living)
+        mask &= columns.mask_qualifiers(view.start_qualifier, view.stop_qualifier)
+    visible = columns if mask.all() else columns.filter_cells(mask)
     return (
-        within.filter_cells(within.mask_versions(view.versions))
-        if len(within.type_bytes)
-        else within
+        visible.filter_cells(visible.mask_versions(view.versions))
+        if len(visible.type_bytes)
+        else visible
     )
 
 
@@ -173,8 +173,8 @@ def to_lazy_rows(family: str, columns: CellColumns) -> LazyRows:
     values = columns.values.to_pylist() if columns.value_list is None else columns.value_list
     fields = zip(repeat(family), qualifiers, timestamps, values, repeat(CellType.PUT), repeat(None))
     cells: Iterator[Cell] = map(_new_cell, fields)
-    each, rest = divmod(len(values), len(names))
-    if not rest and (starts[1:] - starts[:-1] == each).all():
-        return LazyRows(names, map(list, zip(*[cells] * each, strict=True)))
+    cells_per_row, remainder = divmod(len(values), len(names))
+    if not remainder and (starts[1:] - starts[:-1] == cells_per_row).all():
+        return LazyRows(names, map(list, zip(*[cells] * cells_per_row, strict=True)))
     counts = [*(starts[1:] - starts[:-1]).tolist(), len(values) - int(starts[-1])]
     return LazyRows(names, map(list, map(islice, repeat(cells), counts)))

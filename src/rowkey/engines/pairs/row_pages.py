@@ -58,20 +58,22 @@ def _skip_unwanted_pairs(
     source: FrozenPairs, key_range: tuple[bytes, bytes], qualifier_range: tuple[bytes, bytes]
 ) -> Iterator[Pair]:
     """Yield the pairs of a qualifier range; seek past long runs of other columns."""
-    (place, stop), (first, last) = key_range, qualifier_range
+    (start, stop), (first, last) = key_range, qualifier_range
     while True:
-        passed = 0
-        for pair in source.read_pairs(place, stop):
+        skipped_count = 0
+        for pair in source.read_pairs(start, stop):
             key = pair[0]
-            at = key.index(PIECE_END) + 1
-            rest = key[at:]
+            row_end = key.index(PIECE_END) + 1
+            rest = key[row_end:]
             if rest.startswith(PIECE_END) or (first <= rest and (not last or rest < last)):
-                passed = 0
+                skipped_count = 0
                 yield pair
                 continue
-            passed += 1
-            if passed == MAX_SKIPPED_CELLS:
-                place = key[:at] + first if rest < first else key[: at - 1] + NEXT_PIECE_START
+            skipped_count += 1
+            if skipped_count == MAX_SKIPPED_CELLS:
+                start = (
+                    key[:row_end] + first if rest < first else key[: row_end - 1] + NEXT_PIECE_START
+                )
                 break
         else:
             return
@@ -85,20 +87,20 @@ def read_pages(pairs: Iterator[Pair]) -> Iterator[KeysAndValues]:
     """
     keys: list[bytes] = []
     values: list[bytes] = []
-    begun, page_cells = 0, FIRST_CHUNK_CELLS
+    repeated_count, page_cells = 0, FIRST_CHUNK_CELLS
     while part := list(islice(pairs, page_cells)):
         more_keys, more_values = zip(*part, strict=True)
         keys += more_keys
         values += more_values
         page_cells = min(2 * page_cells, MAX_CHUNK_CELLS)
         page_end = _find_last_column(keys)
-        if page_end > begun:
+        if page_end > repeated_count:
             yield keys[:page_end], values[:page_end]
-            again = _find_family_deletes(keys, page_end)
-            keys = [keys[place] for place in again] + keys[page_end:]
-            values = [values[place] for place in again] + values[page_end:]
-            begun = len(again)
-    if len(keys) > begun:
+            repeated = _find_family_deletes(keys, page_end)
+            keys = [keys[place] for place in repeated] + keys[page_end:]
+            values = [values[place] for place in repeated] + values[page_end:]
+            repeated_count = len(repeated)
+    if len(keys) > repeated_count:
         yield keys, values
 
 

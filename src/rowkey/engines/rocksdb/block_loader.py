@@ -65,11 +65,11 @@ def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
 
 def _has_shared_columns(columns: Sequence[_LoadColumn]) -> bool:
     """Return whether two blocks may write the same column, so that rows go one by one."""
-    named = [(column.family, column.qualifiers) for column in columns]
+    names = [(column.family, column.qualifiers) for column in columns]
     return any(
         family == other
         and not (isinstance(first, bytes) and isinstance(second, bytes) and first != second)
-        for (family, first), (other, second) in combinations(named, 2)
+        for (family, first), (other, second) in combinations(names, 2)
     )
 
 
@@ -163,8 +163,8 @@ def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
 
     check_block_rows(rows, blocks)
     lengths = pc.binary_length(rows)
-    wrong = pc.or_(pc.less(lengths, 1), pc.greater(lengths, MAX_ROW_BYTES))
-    for row in rows.filter(wrong).slice(0, 1).to_pylist():
+    is_invalid = pc.or_(pc.less(lengths, 1), pc.greater(lengths, MAX_ROW_BYTES))
+    for row in rows.filter(is_invalid).slice(0, 1).to_pylist():
         check_row(row)
 
 

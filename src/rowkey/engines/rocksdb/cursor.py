@@ -62,7 +62,7 @@ class ScanCursors:
 
     def open_cursors(self, ranges: Iterable[Mapping[str, PairReader]]) -> list[RocksCursor]:
         """Open a cursor for each range of the scan, and refer to the cursors weakly."""
-        cursors = [RocksCursor(opened, self) for opened in ranges]
+        cursors = [RocksCursor(readers, self) for readers in ranges]
         self._cursors = list(map(ref, cursors))
         return cursors
 
@@ -151,29 +151,29 @@ class RocksCursor(Cursor):
     def _iterate_rows(self) -> Generator[RowCells, None, None]:
         """Yield the rows up to the limit, and count them as read."""
         scan = self._scan
-        left = scan.selection.limit or _UNLIMITED
+        remaining_rows = scan.selection.limit or _UNLIMITED
         last: list[bytes] = []
         try:
             if len(self._readers) == 1 and not scan.is_paged:
-                ((family, opened),) = self._readers.items()
-                for row in read_first_rows(opened, family, scan.views[family]):
+                ((family, reader),) = self._readers.items()
+                for row in read_first_rows(reader, family, scan.views[family]):
                     scan.single_rows.append(row[0])
                     yield row
-                    left -= 1
-                    if not left:
+                    remaining_rows -= 1
+                    if not remaining_rows:
                         return
-                if opened.peek_key() is None:
+                if reader.peek_key() is None:
                     return
             for rows in self._read_row_lists():
                 # A row that goes on from the page before was counted with it.
-                goes_on = rows.keys[:1] == last
+                continues_row = rows.keys[:1] == last
                 last = rows.keys[-1:] or last
-                self._row_keys, self._counted_rows = rows.keys[:left], int(goes_on)
-                left -= len(self._row_keys)
+                self._row_keys, self._counted_rows = rows.keys[:remaining_rows], int(continues_row)
+                remaining_rows -= len(self._row_keys)
                 self._pending_keys = iter(self._row_keys)
                 yield from rows.build_rows(self._pending_keys)
                 self.count_given_rows()
-                if not left:
+                if not remaining_rows:
                     return
         finally:
             self.count_given_rows()
@@ -189,11 +189,11 @@ class RocksCursor(Cursor):
 
     def _open_chunks(self) -> Iterator[tuple[str, Iterator[KeysAndValues]]]:
         """Yield each family with its chunks of stored pairs."""
-        for family, opened in self._readers.items():
+        for family, reader in self._readers.items():
             if self._scan.is_paged:
-                yield family, read_pages(opened.drain_pairs())
+                yield family, read_pages(reader.drain_pairs())
             else:
-                yield family, read_chunks(opened, FIRST_CHUNK_CELLS)
+                yield family, read_chunks(reader, FIRST_CHUNK_CELLS)
 
     def count_given_rows(self) -> None:
         """Count as read the rows that this cursor has returned since the last call."""
@@ -219,19 +219,19 @@ class RocksCursor(Cursor):
 
     def _build_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
         """Yield record batches of one family, built from columns without building rows."""
-        ((family, opened),) = self._readers.items()
+        ((family, reader),) = self._readers.items()
         if self._scan.is_paged:
-            yield from self._build_page_blocks(family, opened)
+            yield from self._build_page_blocks(family, reader)
             return
         limit = self._scan.selection.limit
         chunks = read_chunks(
-            opened,
+            reader,
             FIRST_CHUNK_CELLS * 8
             if limit is None
             else max(FIRST_CHUNK_CELLS, min(limit, MAX_CHUNK_CELLS)),
         )
         pieces = build_chunk_blocks(
-            chunks, family, self._scan.views[family], reverse=opened.reverse
+            chunks, family, self._scan.views[family], reverse=reader.reverse
         )
         for block, starts in regroup_blocks(pieces, rows, limit):
             self._scan.region_tracker.count_array_reads(block.column(0).take(starts))
@@ -278,8 +278,8 @@ def _resplit_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
     """Yield rows in parts of `batch` cells, joined from parts of any size."""
     for row, pieces in groupby(rows, key=itemgetter(0)):
         cells = chain.from_iterable(piece.cells for piece in pieces)
-        while some := list(islice(cells, batch)):
-            yield RowCells(row, some)
+        while batch_cells := list(islice(cells, batch)):
+            yield RowCells(row, batch_cells)
 
 
 def _merge_families(families: list[Iterator[LazyRows]], *, reverse: bool) -> Iterator[LazyRows]:

@@ -188,9 +188,9 @@ class Database:
         # RocksDB may have changed the directory before it failed.
         inspection = check_database(directory, families)
         db, folder = open_linked_database(directory, inspection, families)
-        opened = cls(directory, db, [family.name for family in families], None)
-        opened._linked_folder = folder
-        return opened
+        database = cls(directory, db, [family.name for family in families], None)
+        database._linked_folder = folder
+        return database
 
     def alter_family(self, family: Family) -> None:
         """Change the RocksDB options of a family, or add the family."""
@@ -255,12 +255,12 @@ class Database:
             CorruptionError: a block is damaged, or could not be read.
         """
         self.check_writable()
-        before = self._count_background_errors()
+        error_count = self._count_background_errors()
         with self.translate_errors():
             for source in self.sources.values():
                 source.family.flush()
                 source.family.compact_range(None, None)
-        if self._count_background_errors() > before:
+        if self._count_background_errors() > error_count:
             self.has_failed = True
             what = "a compaction failed: a block is damaged, or the disk did not answer"
             remedy = "Run `rowkey verify` to see what is damaged."

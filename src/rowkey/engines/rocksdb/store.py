@@ -102,15 +102,15 @@ class RocksReader(EmbeddedReader):
                 for name, source in sources.items()
                 if name in views and not isinstance(source, FrozenPairs)
             }
-            opened = [
+            readers_by_range = [
                 {
-                    name: _open_range(sources[name], span, view, selection, ends.get(name))
+                    name: _open_range(sources[name], scan_range, view, selection, ends.get(name))
                     for name, view in views.items()
                 }
-                for span in ranges
+                for scan_range in ranges
             ]
             scan = ScanCursors(self._table.region_tracker, views, selection)
-            cursors = scan.open_cursors(opened)
+            cursors = scan.open_cursors(readers_by_range)
             self._table.readers.add(scan)
         return list(cursors)
 

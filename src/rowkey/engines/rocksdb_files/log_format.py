@@ -95,11 +95,14 @@ def encode_log(records: Iterable[bytes]) -> bytes:
     for record in records:
         is_first, rest = True, record
         while is_first or rest:
-            left = BLOCK_BYTES - len(log) % BLOCK_BYTES
-            if left < HEADER_BYTES:
-                log += bytes(left)
+            block_bytes_left = BLOCK_BYTES - len(log) % BLOCK_BYTES
+            if block_bytes_left < HEADER_BYTES:
+                log += bytes(block_bytes_left)
                 continue
-            part, rest = rest[: left - HEADER_BYTES], rest[left - HEADER_BYTES :]
+            part, rest = (
+                rest[: block_bytes_left - HEADER_BYTES],
+                rest[block_bytes_left - HEADER_BYTES :],
+            )
             fragment_type = (FIRST if rest else FULL) if is_first else (MIDDLE if rest else LAST)
             checksum = mask_crc(compute_crc32c(bytes([fragment_type]) + part))
             log += _HEADER_STRUCT.pack(checksum, len(part), fragment_type) + part
@@ -115,15 +118,15 @@ def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
     """
     offset, size, written = 0, len(log), len(log.rstrip(b"\0"))
     while offset + HEADER_BYTES <= size:
-        left = BLOCK_BYTES - offset % BLOCK_BYTES
-        if left < HEADER_BYTES:
-            offset += left
+        block_bytes_left = BLOCK_BYTES - offset % BLOCK_BYTES
+        if block_bytes_left < HEADER_BYTES:
+            offset += block_bytes_left
             continue
         _, length, fragment_type = _HEADER_STRUCT.unpack_from(log, offset)
         if offset >= written:
             return
         yield offset, length, fragment_type
-        offset += HEADER_BYTES + length if length or fragment_type else left
+        offset += HEADER_BYTES + length if length or fragment_type else block_bytes_left
 
 
 def _check_header(log: bytes, offset: int, length: int, fragment_type: int) -> LogDamage | None:

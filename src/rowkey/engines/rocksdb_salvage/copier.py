@@ -66,20 +66,22 @@ class Copier:
         On a failing disk, more cells may be unreadable than when the table was examined. Rows that
         lack cells only since then are removed from the new table.
         """
-        left_out: Sequence[RowInterval] = (
+        omitted_rows: Sequence[RowInterval] = (
             () if self._is_keeping_incomplete else self._examination.lost_rows
         )
         for family in spec.families:
-            self._copy_family(family.name, left_out)
-        new = [(gap.first_row, gap.last_row) for gap in self.new_gaps]
-        if new and not self._is_keeping_incomplete:
+            self._copy_family(family.name, omitted_rows)
+        new_lost_rows = [(gap.first_row, gap.last_row) for gap in self.new_gaps]
+        if new_lost_rows and not self._is_keeping_incomplete:
             for family in spec.families:
-                removed = sum(self._remove_rows(family.name, rows) for rows in join_intervals(new))
+                removed = sum(
+                    self._remove_rows(family.name, rows) for rows in join_intervals(new_lost_rows)
+                )
                 self.copied_count, self.skipped_count = (
                     self.copied_count - removed,
                     self.skipped_count + removed,
                 )
-        return join_intervals([*self._examination.lost_rows, *new])
+        return join_intervals([*self._examination.lost_rows, *new_lost_rows])
 
     def _copy_family(self, family: str, omitted_rows: Sequence[RowInterval]) -> None:
         """Copy the rows of one family, except some, and note new unreadable ranges."""

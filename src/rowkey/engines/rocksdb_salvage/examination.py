@@ -90,7 +90,7 @@ def examine_view(
     progress: Callable[[int, int], None],
 ) -> None:
     """Read every cell of a table, and add what cannot be read to an examination."""
-    manifest, lost = view.manifest, list(view.lost_rows)
+    manifest, lost_rows = view.manifest, list(view.lost_rows)
     examination.problems += view.problems
     examination.notes += view.notes
     examination.file_count = len(manifest.files) + len(list_logs(directory))
@@ -111,15 +111,15 @@ def examine_view(
             examination.problems.append(source.explain_error(RuntimeError(gap.problem)))
         if not is_meta:
             examination.gaps[name] = gaps
-            lost += [(gap.first_row, gap.last_row) for gap in gaps]
+            lost_rows += [(gap.first_row, gap.last_row) for gap in gaps]
     for problem in _find_missing_families(directory, view):
         examination.problems.append(problem)
-        lost.append((None, None))
+        lost_rows.append((None, None))
     try:
         read_view_spec(directory, view)
     except CorruptionError as problem:
         examination.problems.append(problem)
-    examination.lost_rows = join_intervals(lost)
+    examination.lost_rows = join_intervals(lost_rows)
 
 
 def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[CorruptionError]:

@@ -52,14 +52,14 @@ def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
     return _split_logs(paths, inspection.logs, last)
 
 
-def inspect_logs(directory: Path, found: Inspection) -> Inspection:
+def inspect_logs(directory: Path, manifest_inspection: Inspection) -> Inspection:
     """Inspect the logs of a table by a MANIFEST that CURRENT does not name.
 
     Args:
         directory: the directory of the table.
-        found: the MANIFEST and its name.
+        manifest_inspection: the MANIFEST and its name.
     """
-    inspection = Inspection(found.manifest, found.manifest_name)
+    inspection = Inspection(manifest_inspection.manifest, manifest_inspection.manifest_name)
     note_log_problems(directory, inspection, verify_checksums=True)
     if not inspection.log_problems:
         note_missing_changes(directory, inspection)

@@ -73,13 +73,13 @@ def repair_table(directory: Path) -> RepairResult:
     log, offset, bytes_cut = _truncate_logs(directory, spec)
     database = Database.open(directory, spec.families, repair=True)
     try:
-        after = database.meta.latest_sequence_number()
+        last_sequence = database.meta.latest_sequence_number()
         database.flush()
         batches = StoredRegionTracker.from_meta(database.meta_source).batch_count
     finally:
         database.close()
-    lost = None if mark is None else max(0, mark.acknowledged_sequence - after)
-    repair = RepairResult(examination.table, log, offset, bytes_cut, lost, batches)
+    lost_change_count = None if mark is None else max(0, mark.acknowledged_sequence - last_sequence)
+    repair = RepairResult(examination.table, log, offset, bytes_cut, lost_change_count, batches)
     LOG.info("%s: the table was repaired: %s", directory, repair)
     return repair
 
@@ -151,14 +151,16 @@ def save_table(
             copier.report_progress = lambda done: progress(
                 examination.cell_count + done, 2 * examination.cell_count
             )
-            lost = copier.copy_families(spec)
+            lost_rows = copier.copy_families(spec)
             _store_description(database, spec, region_tracker, copier.highest_timestamp)
         finally:
             database.close()
         write_descriptor(target, Descriptor(spec.families, STATE_READY))
     if copier.new_gaps:
         notes.append("more blocks became unreadable while the table was saved: check the disk")
-    return SalvageResult(examination.table, copier.copied_count, copier.skipped_count, lost, notes)
+    return SalvageResult(
+        examination.table, copier.copied_count, copier.skipped_count, lost_rows, notes
+    )
 
 
 def _store_description(

@@ -133,16 +133,16 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
     for path in list_files(directory, ".sst"):
         folder.link_file(path)
     chosen, notes = _choose_manifest(directory, inspection)
-    lost: list[RowInterval] = []
+    lost_rows: list[RowInterval] = []
     if chosen is None:
         selection = select_logs_without_manifest(directory)
         _link_logs(folder, selection)
-        name, manifest, left_out = _rebuild_manifest(folder.path)
+        name, manifest, unreadable_names = _rebuild_manifest(folder.path)
         notes.append(REBUILT_NOTE)
-        for file_name in left_out:
+        for file_name in unreadable_names:
             what = "the file cannot be read whole, and it is not known which rows it holds"
             notes.append(f"{directory / file_name}: {what}")
-            lost = [(None, None)]
+            lost_rows = [(None, None)]
     else:
         selection = select_logs(directory, chosen)
         _link_logs(folder, selection)
@@ -156,8 +156,10 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
     ]
     _remove_from_manifest(folder.path / name, manifest, missing_files)
     db, broken, problems = _open_database(directory, folder.path / name, manifest)
-    lost += [_get_rows(file) for file in (*missing_files, *broken) if _has_rows(manifest, file)]
-    return SalvageView(db, folder.path, manifest, lost, problems, notes)
+    lost_rows += [
+        _get_rows(file) for file in (*missing_files, *broken) if _has_rows(manifest, file)
+    ]
+    return SalvageView(db, folder.path, manifest, lost_rows, problems, notes)
 
 
 def _choose_manifest(
@@ -210,12 +212,12 @@ def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
     Returns:
         Its name, its content, and the names of the files that RocksDB could not read.
     """
-    before = {path.name for path in list_files(folder, ".sst")}
+    names_before = {path.name for path in list_files(folder, ".sst")}
     library.Rdict.repair(str(folder), library.Options(raw_mode=True))
     name = (folder / "CURRENT").read_text("ascii").strip()
     manifest = read_manifest(folder / name, [])
     assert manifest is not None
-    return name, manifest, sorted(before - {file.name for file in manifest.files.values()})
+    return name, manifest, sorted(names_before - {file.name for file in manifest.files.values()})
 
 
 def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableFile]) -> None:

@@ -119,9 +119,9 @@ class Connection:
 
     def clone_closed(self) -> Self:
         """Return a closed copy of the connection, which shares the native client."""
-        other = copy(self)
-        other._native_client = None  # noqa: SLF001 - of this class
-        return other
+        closed_copy = copy(self)
+        closed_copy._native_client = None  # noqa: SLF001 - of this class
+        return closed_copy
 
     def __del__(self) -> None:
         if getattr(self, "_native_client", None) is not None:
