@@ -335,17 +335,17 @@ CALLS: list[tuple[Callable[[Admin, str], object], type[InvalidRequest], str]] = 
         DoNotRetryIO,
         "LzoC",
     ),
-    (lambda admin, _: admin.split_region(NONE, b"k"), TableNotFound, "Check its name"),
-    (lambda admin, _: admin.alter_families(NONE, [Family("d")]), TableNotFound, "Check its name"),
-    (lambda admin, _: admin.set_attributes(NONE, {"a.b": "1"}), TableNotFound, "Check its name"),
-    (lambda admin, _: admin.remove_families(NONE, ["d"]), TableNotFound, "Check its name"),
+    (lambda admin, _: admin.split_region(NONE, b"k"), TableNotFound, "Check the name"),
+    (lambda admin, _: admin.alter_families(NONE, [Family("d")]), TableNotFound, "Check the name"),
+    (lambda admin, _: admin.set_attributes(NONE, {"a.b": "1"}), TableNotFound, "Check the name"),
+    (lambda admin, _: admin.remove_families(NONE, ["d"]), TableNotFound, "Check the name"),
     (lambda admin, name: admin.remove_families(name, ["no"]), InvalidFamilyOperation, "'no'"),
     (
         lambda admin, name: admin.remove_families(
             name, [f.name for f in admin.describe_table(name).families]
         ),
         InvalidFamilyOperation,
-        "without families",
+        "are all families of the table",
     ),
     (lambda admin, name: admin.set_attributes(name, {"SPLIT_POLICY": "a.B"}), DoNotRetryIO, "a.B"),
     (lambda admin, _: admin.create_namespace(UNIQUE), NamespaceExist, "already exists"),

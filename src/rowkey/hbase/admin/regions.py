@@ -192,7 +192,7 @@ class RegionAdmin(ProcedureRunner):
         for one in live:
             if one == server or (not server.start_code and one.address == server.address):
                 return one
-        allowed = f"one of {', '.join(map(str, live[:_MAX_NAMES_SHOWN]))}"
+        allowed = f"one of {', '.join(map(str, live[:_MAX_NAMES_SHOWN]))}" if live else ""
         raise InvalidArgument("server", f"{server} is not a live region server", allowed)
 
     def _list_live_servers(self, deadline: Deadline) -> tuple[ServerName, ...]:
