@@ -253,28 +253,32 @@ def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, s
 
 GOOD = design(KEYS[0])
 WRONG: dict[str, tuple[list[Design], list[str]]] = {
-    "one": ([GOOD], ["designs: 1 given; expected 2..8."]),
-    "too many": ([GOOD] * (MAX_DESIGNS + 1), ["designs: 9 given; expected 2..8."]),
+    "one": ([GOOD], ["designs: 1 design cannot be compared; expected 2 to 8 designs."]),
+    "too many": (
+        [GOOD] * (MAX_DESIGNS + 1),
+        ["designs: 9 designs cannot be compared; expected 2 to 8 designs."],
+    ),
     "servers": (
         [GOOD, design(KEYS[0], cluster={"servers": 4})],
-        ["logs#2: cluster.servers: 4; expected 2, as in logs."],
+        ["logs#2: cluster.servers: 4 here, but 2 in logs; expected the same value in all compared"],
     ),
     "capacity": (
         [design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
-        ["logs#2: cluster.capacity: 20.0; expected 10.0, as in logs."],
+        ["logs#2: cluster.capacity: 20.0 here, but 10.0 in logs; expected the same value"],
     ),
     "order": (
         [GOOD, design(KEYS[0], writes={"sort": True})],
-        ["logs#2: writes.sort: True; expected False, as in logs."],
+        ["logs#2: writes.sort: True here, but False in logs; expected the same value"],
     ),
     "time": (
         [GOOD, design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
-        ["logs#2: writes.time: none; expected ts, as in logs.", "logs#2: read tail: '' in order",
+        ["logs#2: writes.time: none here, but ts in logs; expected the same value",
+         "logs#2: read tail: order is '' here, but 'ts desc' in logs; expected the same read",
          "logs#2: read tail, order", "logs#2: read range, where: there is no field 'ts'"],
     ),
     "reads": (
         [GOOD, design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
-        ["logs#2: read tail: 6 in limit; expected 5, as in logs."],
+        ["logs#2: read tail: limit is 6 here, but 5 in logs; expected the same read"],
     ),
 }  # fmt: skip
 
@@ -308,7 +312,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
     narrow = {**FIELDS, "note": {"type": "text", "max_bytes": 20}}
     with pytest.raises(
-        IncomparableDesigns, match="1 event that others take is none of this design"
+        IncomparableDesigns, match="1 event of the sample is stored by other designs but"
     ):
         compare_designs([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
 
@@ -318,10 +322,10 @@ def test_the_sample_may_be_declared(sample: Path) -> None:
     own = {"sample": {"path": str(sample)}}
     found = compare_designs([design(key, **own) for key in KEYS[:2]])
     assert (sample, EVENTS) == (found.path, found.event_count)
-    with pytest.raises(IncomparableDesigns, match="b: sample: there is none; expected a file"):
+    with pytest.raises(IncomparableDesigns, match="b: sample: the design declares no sample; exp"):
         compare_designs([design(KEYS[0], **own), GOOD], names="ab")
     with pytest.raises(
-        IncomparableDesigns, match=r"b: sample.path: .*other\.csv; expected .*events\.csv"
+        IncomparableDesigns, match=r"b: sample.path: .*other\.csv here, but .*events\.csv in a"
     ):
         compare_designs(
             [design(KEYS[0], **own), design(KEYS[1], sample={"path": "other.csv"})], names="ab"

@@ -117,7 +117,7 @@ def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "front.toml: sample: there is none; expected a file of recorded events."),
+        ([], "front.toml: sample: the design declares no sample; expected a file of recorded"),
         ([FRONT, "--sample", "none.csv"], "none.csv"),
     ],
 )
@@ -131,8 +131,10 @@ def test_what_cannot_be_compared_leaves_with_2(more: list[str], said: str) -> No
 @pytest.mark.usefixtures("folder")
 def test_one_design_is_no_comparison() -> None:
     """It takes two, and at most eight."""
-    assert "1 given; expected 2..8" in run("compare", FRONT, "--sample", "events.csv").err
-    assert "9 given; expected 2..8" in run("compare", *[FRONT] * 9, "--sample", "events.csv").err
+    alone = run("compare", FRONT, "--sample", "events.csv").err
+    assert "1 design cannot be compared; expected 2 to 8 designs" in alone
+    many = run("compare", *[FRONT] * 9, "--sample", "events.csv").err
+    assert "9 designs cannot be compared; expected 2 to 8 designs" in many
 
 
 def test_a_reason_is_told_once_for_all_designs(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path)
     told = run("report", design, other, "-o", page)
     assert (0, "") == (told.code, told.out)
     assert "The designs cannot be compared" in told.err
-    assert "sample: there is none" in told.err
+    assert "sample: the design declares no sample" in told.err
     shown = page.read_text("utf-8")
-    assert "sample: there is none" in shown
+    assert "sample: the design declares no sample" in shown
     assert "<figure>" not in shown
 
 

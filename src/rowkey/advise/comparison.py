@@ -20,7 +20,7 @@ BetterDirection = Literal["less", "more", ""]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of one design.
+    """One figure of one design, or the reason why there is none.
 
     Args:
         value: the figure; None where there is none.
@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of all designs.
+    """One measure of a comparison, with its figure for each design.
 
     Args:
         name: its name: `skew_10s`, `event_bytes`, `fan_out`.
@@ -57,7 +57,7 @@ class Measure:
 
     @property
     def best_designs(self) -> tuple[int, ...]:
-        """Return the numbers of the best designs, from 0; none if all are equal.
+        """Return the indexes of the best designs by this measure; none if all are equal.
 
         A design without a figure, or that reads the whole table for it, is never among them, and
         keeps none of the others from being so.
@@ -82,7 +82,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class ComparedDesign:
-    """One design of a comparison, with its results.
+    """One design of a comparison, with its simulation, findings and stored bytes.
 
     Args:
         label: its letter, from A.
@@ -144,7 +144,7 @@ class Comparison:
         return self.event_count - self.first_event
 
     def find_measure(self, name: str, read_name: str | None = None) -> Measure:
-        """Return a measure by its name, and by its read if it has one.
+        """Return a measure by its name, and by the name of its read if it has one.
 
         Raises:
             KeyError: there is none.

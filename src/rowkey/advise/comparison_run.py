@@ -68,8 +68,10 @@ def compare_designs(
     named = list(zip(_name_designs(designs, names), designs, strict=True))
     mistakes: list[Mistake] = []
     if not MIN_DESIGNS <= len(named) <= MAX_DESIGNS:
-        what = f"{len(named)} given"
-        raise IncomparableDesigns([Mistake("designs", what, f"{MIN_DESIGNS}..{MAX_DESIGNS}")])
+        what = f"{pluralize(len(named), 'design')} cannot be compared"
+        raise IncomparableDesigns(
+            [Mistake("designs", what, f"{MIN_DESIGNS} to {MAX_DESIGNS} designs")]
+        )
     scale = build_setup(named, sample, format_options, mistakes, second_half=second_half)
     trials = [_DesignTrial(name, design, scale, seed) for name, design in named]
     for trial in trials:
@@ -85,15 +87,15 @@ def compare_designs(
 
 
 def _name_designs(designs: Sequence[Design], names: Sequence[str] | None) -> list[str]:
-    """Return the name of each design, as given or the name of its table."""
+    """Return the label of each design: the given name, or the name of its table."""
     if names is not None and len(names) != len(designs):
-        what = f"{len(names)} for {len(designs)} designs"
-        raise IncomparableDesigns([Mistake("names", what, "a name for each design")])
+        what = f"{pluralize(len(names), 'name')} cannot label {pluralize(len(designs), 'design')}"
+        raise IncomparableDesigns([Mistake("names", what, "one name for each design")])
     return _make_unique([design.table for design in designs] if names is None else names)
 
 
 def _make_unique(names: Iterable[str]) -> list[str]:
-    """Return different names: of equal ones all but the first get a number.
+    """Return names with numbers added, so that all of them differ.
 
     >>> _make_unique(["a.toml", "a.toml", "a.toml#2", "a.toml"])
     ['a.toml', 'a.toml#2', 'a.toml#2#2', 'a.toml#3']
@@ -106,7 +108,7 @@ def _make_unique(names: Iterable[str]) -> list[str]:
 
 
 class _DesignTrial:
-    """One design during a comparison.
+    """One design while it is compared: its sample, its replay and its stored bytes.
 
     Args:
         name: what it is called.
@@ -128,7 +130,7 @@ class _DesignTrial:
         self.simulation: Simulation | None = None
 
     def open_sample(self, mistakes: list[Mistake]) -> None:
-        """Give the design the reads of all designs, and open the sample for it."""
+        """Open the sample with the common reads of all designs; collect mistakes."""
         self.used_design, unfit = self.setup.adapt_design(self.declared_design)
         mistakes += [self._label_mistake(mistake) for mistake in unfit]
         if self.setup.recording is None:
@@ -141,7 +143,7 @@ class _DesignTrial:
     def replay_sample(
         self, progress: Callable[[int, int], None] | None, mistakes: list[Mistake]
     ) -> None:
-        """Replay the sample on the design."""
+        """Replay the sample on the design; collect mistakes."""
         assert self.source is not None
         try:
             self.simulation = run_on_source(
@@ -151,12 +153,12 @@ class _DesignTrial:
             mistakes += [self._label_mistake(mistake) for mistake in problem.mistakes]
 
     def _label_mistake(self, mistake: Mistake) -> Mistake:
-        """Return a mistake with the label of the design before its path."""
+        """Return a mistake with the label of this design in front of its path."""
         path = f"{self.name}: {mistake.path}" if mistake.path else self.name
         return Mistake(path, mistake.problem, mistake.expected, mistake.remedy)
 
     def measure_storage(self) -> StorageSize:
-        """Return the bytes of the replayed events."""
+        """Measure the bytes that the replayed events take when stored."""
         assert self.source is not None
         return StorageSize(
             self.used_design, self.source, has_all_fields=self.has_all_fields, seed=self.seed
@@ -165,7 +167,7 @@ class _DesignTrial:
     def build_result(
         self, label: str, storage: StorageSize, encode_us: float | None, *, measured: bool
     ) -> ComparedDesign:
-        """Return the design with all its results."""
+        """Return the compared design with all its results."""
         assert self.simulation is not None
         assert self.setup.recording is not None
         judged = JudgedDesign(
@@ -187,7 +189,7 @@ class _DesignTrial:
 
 
 def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> None:
-    """Note the designs that can store fewer events of the sample than others."""
+    """Collect a mistake for each design that stores fewer events than the others."""
     opened_ones = [trial for trial in trials if trial.source is not None]
     most = max((trial.source.total_count for trial in opened_ones if trial.source), default=0)
     for trial in opened_ones:
@@ -195,9 +197,13 @@ def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> No
         fewer = most - trial.source.total_count
         if fewer:
             is_ = "is" if fewer == 1 else "are"
-            what = f"{pluralize(fewer, 'event')} that others take {is_} none of this design"
+            what = (
+                f"{pluralize(fewer, 'event')} of the sample {is_} stored by other designs "
+                "but not by this one"
+            )
             first = trial.source.skipped_rows.first_problem
-            remedy = f"The first that it leaves out: {first}." if first else ""
+            reason = f"; the first event left out: {first}" if first else ""
+            remedy = f"Change the design so that it can store every event{reason}."
             mistakes.append(
                 Mistake(f"{trial.name}: sample", what, pluralize(most, "event"), remedy)
             )
@@ -206,7 +212,7 @@ def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> No
 def _scale_progress(
     progress: Callable[[int, int], None] | None, number: int, count: int
 ) -> Callable[[int, int], None] | None:
-    """Return a function that reports one design's progress as part of the whole."""
+    """Return a callback that turns one design's progress into progress of all designs."""
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, count * total)
@@ -218,7 +224,7 @@ def _build_comparison(
     seed: int,
     clock: Callable[[], float] | None,
 ) -> Comparison:
-    """Return the comparison of replayed designs."""
+    """Return the comparison of the designs after all replays."""
     assert setup.recording is not None
     weights = [trial.measure_storage() for trial in trials]
     measured = all(weight.is_measured for weight in weights)

@@ -47,7 +47,7 @@ class ComparisonSetup:
     second_half: bool
 
     def adapt_design(self, design: Design) -> tuple[Design, list[Mistake]]:
-        """Return a design with the common reads and capacity, and the mistakes in its reads."""
+        """Return a design with the common reads and capacity, and mistakes in its reads."""
         used, found = copy(design), Mistakes()
         used.cluster = Cluster(design.cluster.servers, self.capacity, design.cluster.heap_bytes)
         used.reads = bind_declared_reads(list(self.reads.values()), design.fields, found)
@@ -65,7 +65,7 @@ def build_setup(
     *,
     second_half: bool = False,
 ) -> ComparisonSetup:
-    """Return the shared settings of designs, and note where they differ.
+    """Return the settings that all compared designs share; collect differences as mistakes.
 
     Args:
         designs: each with its name; one or more.
@@ -100,7 +100,7 @@ def _record_common_sample(
     format_options: Mapping[str, Any] | None,
     mistakes: list[Mistake],
 ) -> RecordedSample | None:
-    """Return the sample that all designs share; None, with a mistake added, if they differ."""
+    """Record the sample that all designs share; None, with a mistake, if they differ."""
     path = Path(sample) if sample is not None else _find_common_sample(designs, mistakes)
     if path is None:
         return None
@@ -113,12 +113,14 @@ def _record_common_sample(
 
 
 def _find_common_sample(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> Path | None:
-    """Return the sample that all designs declare."""
-    remedy = "Give --sample FILE, which then holds for all."
+    """Return the path of the sample that all designs declare; collect mistakes."""
+    remedy = "Give --sample FILE, which is used for all designs."
     for name, design in designs:
         if design.sample_path is None:
             allowed = "a file of recorded events"
-            mistakes.append(Mistake(f"{name}: sample", "there is none", allowed, remedy))
+            mistakes.append(
+                Mistake(f"{name}: sample", "the design declares no sample", allowed, remedy)
+            )
     _note_differences(
         [(name, design) for name, design in designs if design.sample_path is not None],
         mistakes,
@@ -132,7 +134,7 @@ def _find_common_sample(designs: Sequence[NamedDesign], mistakes: list[Mistake])
 def _find_common_format(
     designs: Sequence[NamedDesign], path: Path, mistakes: list[Mistake]
 ) -> Mapping[str, Any] | None:
-    """Return how designs say that the sample is read; None where none says it."""
+    """Return the sample format that the designs declare; None if none declares it."""
     said = {
         name: words
         for name, design in designs
@@ -144,7 +146,7 @@ def _find_common_format(
 
 
 def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> float | None:
-    """Return the capacity of a server; the designs that declare one must agree."""
+    """Return the capacity of a server that the designs declare; collect mistakes."""
     telling = [
         (name, design) for name, design in designs if design.cluster.capacity_per_s is not None
     ]
@@ -157,7 +159,7 @@ def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake
 def _collect_reads(
     designs: Sequence[NamedDesign], mistakes: list[Mistake]
 ) -> dict[str, ReadDeclaration]:
-    """Return the reads that any design declares; the same name must mean the same read."""
+    """Return the reads of all designs by name; collect mistakes where one name differs."""
     found: dict[str, tuple[str, ReadDeclaration]] = {}
     for name, design in designs:
         for words in design.declaration.reads:
@@ -165,24 +167,26 @@ def _collect_reads(
             for word, value in words.model_dump().items():
                 other = getattr(known, word)
                 if value != other:
-                    what = f"{value!r} in {word}"
-                    allowed = f"{other!r}, as in {first}"
-                    remedy = "Call what is another read by another name."
+                    what = f"{word} is {value!r} here, but {other!r} in {first}"
+                    allowed = "the same read under the same name"
+                    remedy = "Rename one of the two reads, or make them equal."
                     path = f"{name}: read {words.name}"
                     mistakes.append(Mistake(path, what, allowed, remedy))
     return {name: words for name, (_, words) in found.items()}
 
 
 def _relabel_read_mistake(mistake: Mistake, names: Sequence[str]) -> Mistake:
-    """Return a mistake of a read with the read's name in place of its number."""
+    """Return a mistake with its read's name in place of the read's index."""
     number = int(mistake.path.partition("[")[2].partition("]")[0])
     word = mistake.path.rpartition(".")[2]
-    remedy = mistake.remedy or "Every design is asked all reads; declare what this one tests."
+    remedy = mistake.remedy or (
+        "All reads run on every compared design, so declare the fields that this read tests."
+    )
     return Mistake(f"read {names[number]}, {word}", mistake.problem, mistake.expected, remedy)
 
 
 def _find_time_column(design: Design) -> str | None:
-    """Return the column of the sample that holds the time of events."""
+    """Return the name of the sample column that holds the event time."""
     time = design.writes.time
     return None if time is None else time.declaration.source or time.name
 
@@ -194,28 +198,28 @@ def _note_differences(
     value: Callable[[Design], object],
     remedy: str = "",
 ) -> None:
-    """Note each design with a value that differs from the first design's."""
+    """Collect a mistake for each design whose value differs from the first design's."""
     mistakes += _find_differences(
-        designs, path, value, remedy or "Compare designs for one and the same use."
+        designs, path, value, remedy or "Set the same value in all designs that are compared."
     )
 
 
 def _find_differences(
     designs: Sequence[NamedDesign], path: str, value: Callable[[Design], object], remedy: str
 ) -> Iterator[Mistake]:
-    """Yield a mistake for each design with a value that differs from the first design's."""
+    """Yield a mistake for each design whose value differs from the first design's."""
     for name, design in designs[1:]:
         first, expected = designs[0][0], value(designs[0][1])
         actual = value(design)
         if actual != expected:
             yield Mistake(
                 f"{name}: {path}",
-                _format_value(actual),
-                f"{_format_value(expected)}, as in {first}",
+                f"{_format_value(actual)} here, but {_format_value(expected)} in {first}",
+                "the same value in all compared designs",
                 remedy,
             )
 
 
 def _format_value(value: object) -> str:
-    """Return a value for a message, `none` for None."""
+    """Return a value as a message shows it, with `none` for None."""
     return "none" if value is None else str(value)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class JudgedDesign:
-    """A design and all results of judging it.
+    """A design with all results of judging it: findings, simulation, reads and sizes.
 
     Each result is computed when it is first read, and kept: reading the findings alone replays
     nothing.
@@ -71,7 +71,7 @@ class JudgedDesign:
 
     @cached_property
     def recording(self) -> RecordedSample | None:
-        """Return the rows of the sample, which are read once; None without a sample.
+        """Return the recorded sample, which is read only once; None without a sample.
 
         Raises:
             SampleError: the format of the sample is unknown.
@@ -90,7 +90,7 @@ class JudgedDesign:
 
     @cached_property
     def sample(self) -> SampleSummary | None:
-        """Return the summary of the sample; None without one.
+        """Return the summary of the sample; None without a sample.
 
         A sample that the design declares and that cannot be read counts as none; the reason is in
         `sample_problem`.
@@ -113,17 +113,17 @@ class JudgedDesign:
 
     @cached_property
     def lint_result(self) -> LintResult:
-        """Return the findings of the rules."""
+        """Return the findings of the lint rules."""
         return check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
 
     @cached_property
     def properties(self) -> DesignProperties:
-        """Return the properties of the key."""
+        """Return the derived properties of the key, such as decodability."""
         return derive_properties(self.design, None if self.sample is None else self.sample.facts)
 
     @cached_property
     def simulation(self) -> Simulation:
-        """Return the result of replaying the sample, or generated events without one."""
+        """Return the simulation: a replay of the sample, or of generated events."""
         from rowkey.simulate import run
 
         return run(
@@ -136,7 +136,7 @@ class JudgedDesign:
 
     @cached_property
     def plans(self) -> Mapping[str, Explanation]:
-        """Return how each declared read runs, by its name."""
+        """Return the explanation of each declared read, by the read's name."""
         return {
             read.name: explain_read(self.design.key, bind_example(read), limit=read.limit)
             for read in self.design.reads
@@ -144,7 +144,7 @@ class JudgedDesign:
 
     @cached_property
     def facts(self) -> Mapping[str, FieldFacts]:
-        """Return facts about the fields, from the sample or else from the replayed events."""
+        """Return the facts of the fields, from the sample or else from replayed events."""
         return self.simulation.facts if self.sample is None else self.sample.facts
 
     @cached_property
@@ -154,7 +154,7 @@ class JudgedDesign:
 
     @cached_property
     def packing(self) -> PackingSavings | None:
-        """Return the storage that packed cells save; None if the design has none.
+        """Return the bytes that packed cells save; None if no cell is packed.
 
         Measured on the sample where it can be read and has all their fields; else estimated from
         the widths of the fields.
@@ -186,7 +186,7 @@ class JudgedDesign:
         return apply_fixes(self.design, self.sample, select=self.select, ignore=self.ignore)
 
     def judge_fixed(self, fixed: FixedDesign) -> JudgedDesign:
-        """Return the judgement of the fixed design by the same sample, which is not read again."""
+        """Judge a fixed design by the same sample, which is not read again."""
         judged = JudgedDesign(
             fixed.design,
             self._given_sample,
@@ -203,7 +203,7 @@ class JudgedDesign:
 
 
 def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
-    """Return the judged designs of a comparison, each with the reads of all of them.
+    """Return each compared design as a judged design, with the reads of all designs.
 
     Nothing is replayed again.
 

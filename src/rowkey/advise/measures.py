@@ -40,7 +40,7 @@ def build_measures(designs: Sequence[ComparedDesign], setup: ComparisonSetup) ->
 
 
 def compute_read_weights(reads: Mapping[str, ReadDeclaration]) -> tuple[dict[str, float], bool]:
-    """Return the share of each read, and whether the shares follow from declared rates."""
+    """Return the share of each read, and whether all shares come from declared rates."""
     rates = {name: parse_rate(words.rate) for name, words in reads.items() if words.rate}
     total = sum(rates.values())
     if len(rates) == len(reads) and total:
@@ -49,17 +49,20 @@ def compute_read_weights(reads: Mapping[str, ReadDeclaration]) -> tuple[dict[str
 
 
 def _measure_skews(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
-    """Yield the skew at each width of time."""
+    """Yield the measures of skew, one for each window width."""
     for number, width in enumerate(WINDOW_WIDTHS_S):
         skews = [design.simulation.skews[number] for design in designs]
         spreads = [skew.even_server_deviation or 0.0 for skew in skews]
         figures = (Figure(skew.server_skew, reason=skew.reason) for skew in skews)
-        what = f"load of the fullest server of windows of {width} s over its fair share"
+        what = f"load of the busiest server, over its fair share, in windows of {width} s"
         yield Measure(
             f"skew_{width}s", what, tuple(figures), tolerance=SKEW_TOLERANCE_SPREADS * max(spreads)
         )
     figures = (Figure(_compute_equal_skew(design)) for design in designs)
-    what = "the same in windows of equal numbers of events, their median"
+    what = (
+        "load of the busiest server, over its fair share, in windows of equal numbers of "
+        "events, median"
+    )
     yield Measure("skew_equal", what, tuple(figures), tolerance=_compute_equal_spread(designs[0]))
 
 
@@ -69,25 +72,25 @@ def _compute_equal_skew(design: ComparedDesign) -> float:
 
 
 def _compute_equal_spread(design: ComparedDesign) -> float:
-    """Return the chance deviation of the skew in windows of equal numbers of events."""
+    """Return how much the skew in windows of equal event counts varies by chance."""
     events = design.simulation.operation_count / max(design.simulation.window_count, 1)
     return float(compute_even_deviation(events, design.simulation.design.cluster.servers))
 
 
 def _measure_throughput(designs: Sequence[ComparedDesign], capacity: float) -> Measure:
-    """Return the writes a second at which the fullest server reaches its capacity."""
+    """Return the measure of writes per second that the busiest server allows."""
     figures = []
     for design in designs:
         servers = design.simulation.design.cluster.servers
         figures.append(Figure(capacity * servers / max(design.simulation.verdict.skew, 1.0)))
     most = max(figure.value or 0.0 for figure in figures)
-    what = "writes a second at which the fullest server is full"
+    what = "writes a second at which the busiest server reaches its capacity"
     share = _compute_verdict_spread(designs[0])
     return Measure("throughput", what, tuple(figures), "more", share * most)
 
 
 def _compute_verdict_spread(design: ComparedDesign) -> float:
-    """Return the share of a verdict's skew that chance explains."""
+    """Return how much the skew of a verdict varies by chance."""
     simulation = design.simulation
     if simulation.verdict.width_s is None:
         return _compute_equal_spread(design)
@@ -96,15 +99,15 @@ def _compute_verdict_spread(design: ComparedDesign) -> float:
 
 
 def _measure_regions(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
-    """Yield the measures of regions."""
+    """Yield the measures of regions: their number, and those without a write."""
     counts = tuple(Figure(float(len(design.simulation.regions))) for design in designs)
-    yield Measure("regions", "regions it is created with", counts, "")
+    yield Measure("regions", "regions that the table is created with", counts, "")
     dead = tuple(Figure(float(design.simulation.empty_region_count)) for design in designs)
-    yield Measure("dead_regions", "regions without a write", dead)
+    yield Measure("dead_regions", "regions that got no write", dead)
 
 
 def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
-    """Yield the measures of bytes and encoding time."""
+    """Yield the measures of stored bytes and of key encoding time."""
     count = max(designs[0].simulation.operation_count, 1)
     keys = tuple(Figure(design.key_bytes / count) for design in designs)
     yield Measure("key_bytes", "mean bytes of a row key", keys)
@@ -112,7 +115,11 @@ def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     what = "mean bytes an event adds to a store before encoding and compression"
     yield Measure("event_bytes", what, each)
     total = tuple(Figure(design.event_bytes, design.is_measured) for design in designs)
-    yield Measure("total_bytes", "the same of all events, those that overwrite others too", total)
+    yield Measure(
+        "total_bytes",
+        "bytes that all events add to a store, including events that overwrite others",
+        total,
+    )
     reason = Message("figure.no_clock", "encoding was not timed")
     times = tuple(
         Figure(design.encode_us, is_exact=False, reason=reason if design.encode_us is None else "")
@@ -121,7 +128,7 @@ def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     least = min(
         (design.encode_us for design in designs if design.encode_us is not None), default=0.0
     )
-    what = "microseconds to make a row key, one at a time, on this machine"
+    what = "microseconds to encode one row key on this machine"
     yield Measure("encode_us", what, times, tolerance=TIMING_TOLERANCE * least)
 
 
@@ -130,12 +137,12 @@ def _measure_overwrites(designs: Sequence[ComparedDesign]) -> Measure:
     figures = tuple(_build_overwrite_figure(design) for design in designs)
     is_exact = all(figure.is_exact for figure in figures)
     within = 0.0 if is_exact else OVERWRITE_TOLERANCE * designs[0].simulation.operation_count
-    what = "events that wrote a row that stood already"
+    what = "events that overwrote an existing row"
     return Measure("overwritten", what, figures, tolerance=within)
 
 
 def _build_overwrite_figure(design: ComparedDesign) -> Figure:
-    """Return how many events overwrote others; events that share a row by design do not count."""
+    """Return how many events overwrote a row; no figure if events share rows by design."""
     layout = design.design.layout
     if layout.has_shared_rows:
         reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
@@ -151,7 +158,7 @@ def _build_overwrite_figure(design: ComparedDesign) -> Figure:
 
 
 def _measure_findings(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
-    """Yield the number of findings of each severity."""
+    """Yield the measures of lint findings, one for each severity."""
     names = {"error": "errors", "warning": "warnings", "info": "remarks"}
     for severity, name in names.items():
         counts = (
@@ -164,7 +171,7 @@ def _measure_findings(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
 def _measure_reads(
     designs: Sequence[ComparedDesign], reads: Mapping[str, ReadDeclaration]
 ) -> Iterator[Measure]:
-    """Yield the measures of each read and of all reads together."""
+    """Yield the measures of each declared read, and of all reads together."""
     for number, name in enumerate(reads):
         results = [design.simulation.reads[number] for design in designs]
         for measure, what, value in _READ_MEASURES:
@@ -173,7 +180,7 @@ def _measure_reads(
         figures = tuple(
             _build_read_figure("rows_returned", result, _count_returned) for result in results
         )
-        what = "rows of an answer, mean; fewer where others were overwritten"
+        what = "mean rows of an answer; overwritten rows are missing"
         yield Measure("rows_returned", what, figures, "", read_name=name)
     if len(reads) > 1:
         shares, _ = compute_read_weights(reads)
@@ -186,14 +193,14 @@ def _measure_reads(
 
 
 def _count_returned(result: ReadCost) -> float:
-    """Return the rows that a read returns."""
+    """Return the mean rows that a read returns."""
     return result.returned_rows
 
 
 def _build_read_measure(
     name: str, description: str, figures: tuple[Figure, ...], read: str | None
 ) -> Measure:
-    """Return a measure of one read, or of all reads together."""
+    """Return a measure of one read, or of all reads if no read is named."""
     least = min((one.value for one in figures if one.value is not None), default=0.0)
     return Measure(name, description, figures, tolerance=READ_TOLERANCE * least, read_name=read)
 
@@ -202,7 +209,10 @@ _READ_MEASURES: tuple[tuple[str, str, Callable[[ReadCost], float | None]], ...] 
     ("fan_out", "ranges read for one answer, mean", lambda read: read.fan_out[0]),
     ("read_regions", "regions touched for one answer, mean", lambda read: read.regions[0]),
     ("read_per_returned", "rows read for each row returned", lambda read: read.amplification),
-    ("sorted_in_memory", "1 where rows come in another order than asked, else 0",
+    ("sorted_in_memory", (
+                         "1 if rows must be sorted in memory to give the requested order, "
+                         "else 0"
+                         ),
      lambda read: float(not read.serves_order)),
 )  # fmt: skip
 
@@ -212,7 +222,7 @@ FAN_OUT = "fan_out"
 
 
 def _is_unserved_scan(name: str, result: ReadCost) -> bool:
-    """Return whether a read scans the whole table and is not served by the key's order."""
+    """Return whether a figure counts a full scan that the key does not serve."""
     is_served = result.serves_order and not result.residual_fields
     return name == FAN_OUT and result.is_full_scan and not is_served
 
@@ -220,7 +230,7 @@ def _is_unserved_scan(name: str, result: ReadCost) -> bool:
 def _build_read_figure(
     name: str, result: ReadCost, compute: Callable[[ReadCost], float | None]
 ) -> Figure:
-    """Return the figure of one read."""
+    """Return the figure of one read for one design."""
     if result.error:
         return Figure(None, is_exact=False, reason=result.error)
     value, is_full_scan = compute(result), _is_unserved_scan(name, result)
@@ -233,7 +243,7 @@ _WeightedReads = list[tuple[float, "ReadCost"]]
 
 
 def _compute_read_amplification(weighted_reads: _WeightedReads) -> float | None:
-    """Return the rows read for each row returned, over reads weighted by their shares."""
+    """Return the rows read per row returned, over reads weighted by their shares."""
     returned = sum(share * read.returned_rows for share, read in weighted_reads)
     return (
         sum(share * read.read_rows for share, read in weighted_reads) / returned
@@ -258,7 +268,7 @@ def _build_weighted_figure(
     shares: Mapping[str, float],
     mean: Callable[[_WeightedReads], float | None],
 ) -> Figure:
-    """Return the mean of a figure over all reads, weighted by their shares."""
+    """Return a figure over all reads of a design, weighted by their shares."""
     failed = [read.name for read in results if read.error]
     if failed:
         names = ", ".join(failed)

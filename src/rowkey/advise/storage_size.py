@@ -24,7 +24,7 @@ TIMING_ROUNDS = 7
 
 
 def open_events(design: Design, setup: ComparisonSetup, seed: int) -> tuple[EventSource, bool]:
-    """Return the events of the sample, and whether they have every field that the design stores.
+    """Open the sample of a comparison, and return whether it has all fields of a design.
 
     Where they have not, what they have is still looked at: its widths tell of the bytes.
 
@@ -51,12 +51,12 @@ def open_events(design: Design, setup: ComparisonSetup, seed: int) -> tuple[Even
 
 
 def _make_nullable(field: Field) -> Field:
-    """Return the field as one that events may lack."""
+    """Return a copy of a field that events may lack."""
     return replace(field, nullable=True)
 
 
 class StorageSize:
-    """The bytes of the replayed events as one design stores them.
+    """The stored bytes of the replayed events under one design.
 
     Args:
         design: the design.
@@ -80,7 +80,7 @@ class StorageSize:
         self.rows: Sequence[dict[str, Any]] = reservoir.collect_rows().to_pylist()
 
     def _add_rows(self, rows: Any) -> None:
-        """Add the keys and cells of rows to the sums."""
+        """Add the key and cell bytes of some rows to the sums."""
         import numpy as np
         import pyarrow.compute as pc
 
@@ -110,7 +110,7 @@ class StorageSize:
 def time_encoding(
     sizes: Sequence[StorageSize], clock: Callable[[], float] | None
 ) -> list[float | None]:
-    """Return the microseconds that each design takes to make one row key.
+    """Measure the microseconds that each design needs to encode one row key.
 
     Designs take turns, so that what disturbs one disturbs all; equal keys are timed once.
 
@@ -129,7 +129,7 @@ def time_encoding(
 
 
 def _time_round(size: StorageSize, clock: Callable[[], float]) -> float:
-    """Return the mean microseconds to encode one key of all rows."""
+    """Measure the mean microseconds to encode each row key once."""
     encode = size.design.key.encode
     started = clock()
     for row in size.rows:
@@ -138,5 +138,5 @@ def _time_round(size: StorageSize, clock: Callable[[], float]) -> float:
 
 
 def _build_key_identity(key: Key) -> tuple[Any, ...]:
-    """Return what a key is built from; keys for which it is equal are the same."""
+    """Return a value that is equal for equal key definitions."""
     return str(key), *(repr(field) for field in key.fields.values())

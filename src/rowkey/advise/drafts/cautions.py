@@ -20,7 +20,7 @@ MAX_VALUE_WIDTH = 32
 
 
 def format_unparsed_time(column: InferredColumn) -> str:
-    """Return what to do about a column whose times are not read.
+    """Return a warning that a column looks like a time but is not read as one.
 
     Args:
         column: one of `unparsed_time_columns`.
@@ -31,14 +31,14 @@ def format_unparsed_time(column: InferredColumn) -> str:
         else f"{column.unparsed_time[:MAX_VALUE_WIDTH]}…"
     )
     return (
-        f"The column {shorten_text(column.name)[:80]!r} looks like a time ({shorten_text(shown)}), "
-        "which is not read as one: write it as ISO 8601 (2024-01-31T08:00:00.250Z) or as whole "
-        "numbers since 1970"
+        f"The column {shorten_text(column.name)[:80]!r} looks like a time "
+        f"({shorten_text(shown)}), but its format is not supported: write its times as ISO "
+        "8601 (2024-01-31T08:00:00.250Z) or as whole numbers since 1970"
     )
 
 
 def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
-    """Yield comments on rows that overwrite each other.
+    """Yield comments on sampled rows that are equal or overwrite each other.
 
     Args:
         roles: what the columns are for.
@@ -48,20 +48,21 @@ def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
     if survey.copy_count:
         share = survey.copy_count / survey.event_count
         yield (
-            f"{pluralize(survey.copy_count, 'row')} ({share:.1%}) stand in the sample twice, equal "
-            "in every field: they become one row."
+            f"{pluralize(survey.copy_count, 'row')} ({share:.1%}) of the sample equal another "
+            "row in every field: each such pair becomes one row."
         )
     if lost_count and not roles.is_missing_time:
         keyed = _join_names(roles.key_columns)
         yield from wrap_comment(
-            f"{pluralize(lost_count, 'row')} of the sample differ from another of the same {keyed} "
-            "in measured values alone, and overwrite it: right where a value was corrected. If "
-            "each is an event of its own, give it a number and put that at the end of the key."
+            f"{pluralize(lost_count, 'row')} of the sample differ only in measured values from "
+            f"another row with the same {keyed}, and overwrite it. That is right if values "
+            "were corrected. If each row is an event of its own, add a field with a sequence "
+            "number at the end of the key."
         )
     elif roles.is_missing_time:
         yield from _describe_missing_time(roles, lost_count)
     elif not survey.copy_count:
-        yield "No two rows of the sample have one key."
+        yield "No two rows of the sample have the same key."
     names = {one.name for one in roles.key_columns}
     sure = [
         one.name
@@ -72,30 +73,31 @@ def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
         and (is_like_identity(one.name) or one.field.type.name == "uuid")
     ]
     if sure:
-        yield f"{sure[0]} never repeats: at the end of the key it would make sure of that."
+        yield (f"{sure[0]} never repeats: at the end of the key it would make all row keys unique.")
 
 
 def _describe_missing_time(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
-    """Yield a comment on the time that the key lacks because it is not read yet."""
+    """Yield a comment that the key lacks a time because the time cannot be read yet."""
     [missed, *_], columns = roles.schema.unparsed_time_columns, roles.key_columns
     if lost_count:
-        told = f"{pluralize(lost_count, 'row')} of the sample overwrite another until then"
+        told = f"{pluralize(lost_count, 'row')} of the sample overwrite another row until then"
     else:
-        told = "no two rows of the sample have one key even so"
-    place = f"behind {columns[0].name}" if roles.entity is not None else "in the key"
+        told = "no two rows of the sample have the same key even without it"
+    place = f"after {columns[0].name}" if roles.entity is not None else "into the key"
     yield from wrap_comment(
-        f"The time is missing: once {missed.name} is read as one, its place is {place}, and {told}."
+        f"The key has no time yet: once {missed.name} can be read as a time, put it {place}; "
+        f"{told}."
     )
 
 
 def _join_names(columns: Sequence[InferredColumn]) -> str:
-    """Return the names of columns joined by commas and "and"."""
+    """Join the names of columns with commas and a final `and`."""
     names = [one.name for one in columns]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def wrap_comment(text: str, indent: str = "") -> Iterator[str]:
-    """Yield a sentence wrapped to comment lines.
+    """Wrap a sentence into comment lines of limited width.
 
     Args:
         text: the sentence.

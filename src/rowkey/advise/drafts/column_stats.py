@@ -80,7 +80,7 @@ class ColumnStats:
     first_value: str = ""
 
     def add_values(self, array: pa.Array) -> None:
-        """Add a batch of values."""
+        """Add a batch of values to the statistics."""
         import pyarrow as pa
 
         if isinstance(array.type, pa.DictionaryType):
@@ -103,12 +103,12 @@ class ColumnStats:
 
     @property
     def value_count(self) -> int:
-        """Return how many values are neither null nor blank."""
+        """Return how many values are neither null nor blank text."""
         return self.row_count - self.null_count - self.blank_count
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the column has no value."""
+        """Return whether the column has only null or blank values."""
         return self.null_count + self.blank_count == self.row_count
 
     @property
@@ -144,7 +144,7 @@ class ColumnStats:
         self.greatest = high if self.greatest is None else max(self.greatest, high)
 
     def _check_calendar(self, texts: Any) -> None:
-        """Note whether all numbers may be calendar digits such as 20240131."""
+        """Note which integers may be calendar digits such as 20240131."""
         if not self.calendar_lengths:
             return
         for text in texts:
@@ -156,7 +156,7 @@ class ColumnStats:
                 return
 
     def _add_texts(self, array: pa.Array) -> None:
-        """Note which text forms all texts of the column still match."""
+        """Update which text forms all texts of the column still match."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -180,7 +180,7 @@ class ColumnStats:
         self._narrow_forms(distinct.filter(pc.not_equal(distinct, "")))
 
     def _narrow_forms(self, texts: pa.Array) -> None:
-        """Drop the forms that some values do not have, and measure the others."""
+        """Drop the text forms that some values do not have, and measure the rest."""
         if not len(texts):
             return
         self.first_value = self.first_value or texts[0].as_py()
@@ -210,7 +210,7 @@ class ColumnStats:
 
 @dataclass(frozen=True, slots=True)
 class FieldGuess:
-    """A column as the declaration of a field.
+    """The field type that is guessed for a column, with the reason.
 
     Args:
         options: those that stand in `[fields]`, `type` first.
@@ -226,7 +226,7 @@ class FieldGuess:
 
 
 def guess_field(stats: ColumnStats) -> FieldGuess | None:
-    """Return the field type of a column; None if no field type fits.
+    """Guess the field type of a column; None if no type fits.
 
     Args:
         stats: what was seen of it; not empty.
@@ -257,7 +257,7 @@ def _is_unparsed_time(stats: ColumnStats) -> bool:
 
 
 def _guess_type(stats: ColumnStats) -> FieldGuess | None:
-    """Return the field that the type of a column suggests, or None."""
+    """Guess the field type from the Arrow type of a column; None if no type fits."""
     import pyarrow as pa
 
     arrow_type = stats.arrow_type
@@ -283,7 +283,7 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
 
 
 def _guess_text_type(stats: ColumnStats) -> FieldGuess:
-    """Return the narrowest type that holds every text."""
+    """Guess the narrowest type that stores every text of a column."""
     nulls = frozenset(stats.null_texts)
     typed = (
         None
@@ -300,7 +300,7 @@ def _guess_text_type(stats: ColumnStats) -> FieldGuess:
         else min(stats.value_count, 1)
     )
     told = "1 text does not" if values == 1 else f"{values} texts do not"
-    few = "" if values >= MIN_VALUES_FOR_FACTS else f"{told} tell how long they get"
+    few = "" if values >= MIN_VALUES_FOR_FACTS else f"{told} show how long later ones may be"
     most = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if few else 0)
     return FieldGuess({"type": "text", "max_bytes": most}, few)
 
@@ -313,7 +313,7 @@ def _has_only_null_texts(stats: ColumnStats) -> bool:
 
 
 def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
-    """Return a type other than text that all values can be read as."""
+    """Guess a type other than text from the form that all values share; None if none."""
     forms = stats.possible_forms
     for form, name in _TYPES_BY_FORM.items():
         if form in forms:
@@ -338,7 +338,7 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
 
 
 def _guess_digits_type(stats: ColumnStats) -> FieldGuess | None:
-    """Return the type of digits with leading zeros: padded if of one length, else text."""
+    """Guess padded digits for texts with leading zeros; None if their lengths differ."""
     if (
         len(stats.lengths) != 1
         or stats.blank_count
@@ -346,11 +346,11 @@ def _guess_digits_type(stats: ColumnStats) -> FieldGuess | None:
         or stats.value_count < MIN_VALUES_FOR_FACTS
     ):
         return None
-    return FieldGuess({"type": "digits", "width": stats.max_bytes}, "zeros in front are kept")
+    return FieldGuess({"type": "digits", "width": stats.max_bytes}, "leading zeros are kept")
 
 
 def _guess_integer_type(stats: ColumnStats) -> FieldGuess | None:
-    """Return a timestamp type if the numbers are times; else the narrowest integer type."""
+    """Guess a timestamp type if the numbers are times, else the narrowest integer type."""
     assert stats.least is not None
     assert stats.greatest is not None
     low, high = stats.least, stats.greatest
@@ -370,7 +370,7 @@ def _guess_integer_type(stats: ColumnStats) -> FieldGuess | None:
 
 
 def _guess_counted_time(stats: ColumnStats, low: int, high: int) -> FieldGuess | None:
-    """Return a timestamp type if integers are times by their size and name; else None."""
+    """Guess a timestamp type for integers by their size and name; None if no times."""
     named = is_like_time(stats.name)
     is_other = not named and (is_like_identity(stats.name) or is_like_measure(stats.name))
     if is_other:
@@ -386,7 +386,7 @@ def _guess_counted_time(stats: ColumnStats, low: int, high: int) -> FieldGuess |
 
 
 def _guess_widest_integer(stats: ColumnStats, type_names: tuple[str, ...]) -> FieldGuess | None:
-    """Return the widest type of a column that has too few numbers to estimate their range.
+    """Guess the widest integer type if there are too few numbers to know their range.
 
     A key of a narrow type refuses the first larger number, and a wider one is another key.
     """
@@ -401,11 +401,11 @@ def _guess_widest_integer(stats: ColumnStats, type_names: tuple[str, ...]) -> Fi
     values = (
         "1 number does not" if stats.value_count == 1 else f"{stats.value_count} numbers do not"
     )
-    return FieldGuess({"type": name}, f"{values} tell how large they get")
+    return FieldGuess({"type": name}, f"{values} show how large later ones may be")
 
 
 def _is_choice(stats: ColumnStats, texts: set[str]) -> bool:
-    """Return whether a column has a few texts only, judged by many rows."""
+    """Return whether a text column has only a few values in many rows."""
     fits = all(
         text.strip() == text and text and "\0" not in text and len(text) <= MAX_CHOICE_LENGTH
         for text in texts
@@ -421,7 +421,7 @@ def _is_choice(stats: ColumnStats, texts: set[str]) -> bool:
 
 
 def double_length(size: int) -> int:
-    """Return at least twice a length, as a power of two from 8 on.
+    """Return a power of two, at least 8 and at least twice a length.
 
     >>> double_length(3), double_length(20)
     (8, 64)

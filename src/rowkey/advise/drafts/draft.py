@@ -33,7 +33,7 @@ _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A first design from a sample.
+    """A first design that is drafted from a sample, with its simulation and findings.
 
     Args:
         text: the design file, with what was seen as comments.
@@ -56,7 +56,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _JudgedCandidate:
-    """A proposed key, judged by the rules and a replay."""
+    """A proposed key with its findings and simulation."""
 
     roles: ColumnRoles
     candidate: KeyCandidate
@@ -64,13 +64,13 @@ class _JudgedCandidate:
 
     @property
     def lost_count(self) -> int:
-        """Return the number of sample rows that overwrite a different row."""
+        """Return how many sample rows overwrite a different row."""
         assert self.judged.sample is not None
         return max((self.judged.sample.repeat_count or 0) - self.roles.schema.copy_count, 0)
 
     @property
     def objections(self) -> tuple[str, ...]:
-        """Return the reasons against the key, the worst first; empty if it can be used."""
+        """Return the reasons against the key, worst first; empty if it can be used."""
         allowed = self.candidate.allowed_rules
         told = [
             one
@@ -93,7 +93,7 @@ def draft_design(
     folder: str | Path = "",
     seed: int = 0,
 ) -> Draft:
-    """Return a first design from a sample; the same sample gives the same draft.
+    """Draft a first design from a sample; the same sample gives the same draft.
 
     Keys are tried in the order of what reads of them cost, each against the rules and by replaying
     the sample, and the first one is taken that has no warning and is not hot.
@@ -134,7 +134,7 @@ def draft_design(
 
 
 def derive_table_name(path: Path) -> str:
-    """Return a table name derived from a file's name without its suffixes.
+    """Derive a table name from a file name without its suffixes.
 
     >>> derive_table_name(Path("data/server logs-2024.csv.gz"))
     'server_logs_2024'
@@ -145,7 +145,7 @@ def derive_table_name(path: Path) -> str:
 
 @dataclass(slots=True)
 class _KeyTrial:
-    """Tries keys on a sample.
+    """Builds designs with proposed keys and judges them by the sample.
 
     Args:
         schema: what the sample holds.
@@ -163,13 +163,13 @@ class _KeyTrial:
     _judged: dict[str, JudgedDesign] = field(default_factory=dict)
 
     def build_design(self, roles: ColumnRoles, candidate: KeyCandidate) -> Design:
-        """Return the design of a proposed key."""
+        """Return the design with a proposed key."""
         return Design(
             **build_design_options(roles, candidate, self.table, self.sample_path, self.servers)
         )
 
     def judge_key(self, roles: ColumnRoles, candidate: KeyCandidate) -> JudgedDesign:
-        """Return the judgement of a key; only that of the last key is kept."""
+        """Judge a proposed key by the sample; only the last judgement is cached."""
         if candidate.key not in self._judged:
             schema = self.schema
             judged = JudgedDesign(
@@ -181,7 +181,7 @@ class _KeyTrial:
         return self._judged[candidate.key]
 
     def settle_roles(self, roles: ColumnRoles) -> ColumnRoles:
-        """Return roles under which no row overwrites a different one, if there are any."""
+        """Return column roles under which no row overwrites a different one, if possible."""
         while True:
             first = next(iter(propose_key_candidates(roles, self.servers)))
             sample = self.judge_key(roles, first).sample
@@ -196,7 +196,7 @@ class _KeyTrial:
 
 
 def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], ...]) -> Draft:
-    """Return the design file of a proposed key, judged by the rules once more."""
+    """Return the draft with the best key, checked by the rules once more."""
     judged = best.judged
     text = annotate_design(
         judged.design.dumps(defaults=False),

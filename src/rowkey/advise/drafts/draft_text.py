@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 MIN_RISING_SHARE = 0.999
 """Share of times not below all before them, under which the file is said to be out of order."""
 ALLOWED_REASONS = {
-    "overwritten-rows": "rows of the sample that stand there twice, equal in every field",
-    "measured-value-in-key": "without it rows of the sample overwrite each other",
+    "overwritten-rows": "some rows of the sample are equal in every field",
+    "measured-value-in-key": "without this field rows of the sample overwrite each other",
 }
 """Why a finding is allowed where the sample leaves no other key."""
 
@@ -39,7 +39,7 @@ ALLOWED_REASONS = {
 def build_design_options(
     roles: ColumnRoles, candidate: KeyCandidate, table: str, sample_path: str, servers: int
 ) -> dict[str, Any]:
-    """Return the options of a draft, as a design file writes them.
+    """Return the options of a draft as a design file writes them.
 
     Args:
         roles: what the columns are for.
@@ -77,7 +77,7 @@ def _build_writes(roles: ColumnRoles) -> dict[str, Any]:
 
 
 def _find_time_column(schema: InferredSchema) -> InferredColumn | None:
-    """Return the first column that is a time and never null."""
+    """Return the first column that is a time without nulls; None if there is none."""
     times = [c for c in schema.columns if c.field.type.unit_ns is not None and not c.field.nullable]
     return times[0] if times else None
 
@@ -91,7 +91,7 @@ def annotate_design(
     rejected_keys: Sequence[tuple[str, str]],
     lost_count: int,
 ) -> str:
-    """Return a design file with the evidence as comments.
+    """Return the text of a drafted design file with the evidence as comments.
 
     Args:
         text: the file without them.
@@ -116,9 +116,15 @@ def annotate_design(
     for column in roles.schema.columns:
         beside[places.find_line(format_path(("fields", column.name)))] = format_facts(column)
     beside[places.find_line("splits")] = "one region for each bucket"
-    beside[places.find_line("families.d.compression")] = "of whole blocks, if the servers have it"
-    beside[places.find_line("families.d.encoding")] = "neighbours share most of their keys"
-    beside[places.find_line("cluster.servers")] = "region servers: the buckets follow from them"
+    beside[places.find_line("families.d.compression")] = (
+        "compresses whole blocks; the servers need the codec"
+    )
+    beside[places.find_line("families.d.encoding")] = (
+        "neighbouring row keys share most of their bytes"
+    )
+    beside[places.find_line("cluster.servers")] = (
+        "region servers; the number of buckets follows from it"
+    )
     beside.update(_describe_writes(roles, places))
     lines = text.split("\n")
     body = list(_format_header(roles.schema))
@@ -126,9 +132,7 @@ def annotate_design(
         body += [f"# {one}".rstrip() for one in above.get(number, ())]
         body += _append_comment(line, beside.get(number, ""))
         if line.startswith("encoding"):
-            body += [
-                '# ttl       = "30d"    # how long rows are kept: forever, unless this says so'
-            ]
+            body += ['# ttl       = "30d"    # how long rows are kept; without it for ever']
     return "\n".join([*body, *_format_example_reads(roles)])
 
 
@@ -139,21 +143,21 @@ def _format_allowance(
     lost_count: int,
     comments: Mapping[int, Sequence[str]],
 ) -> Iterator[str]:
-    """Yield the comment that allows a finding, once; none if the file lacks what a key needs."""
+    """Yield an allow comment for a finding, unless it is already there or not wanted."""
     why = candidate.allowed_rules.get(finding.name) or ALLOWED_REASONS.get(
         finding.name, finding.message
     )
     if finding.name == "overwritten-rows" and roles.is_missing_time and lost_count:
         return
     if finding.name == "overwritten-rows" and lost_count:
-        why = "rows that differ in measured values alone: the last one put stays"
+        why = "rows that differ only in measured values: the last put wins"
     allowed = f"rowkey: allow {finding.name} - {why}"
     if not any(allowed in lines for lines in comments.values()):
         yield allowed
 
 
 def _write_defaults(text: str, servers: int) -> str:
-    """Return the text with two defaults written out, because both should be reviewed."""
+    """Return the file text with the servers and the arrival written out, for review."""
     if "\n[cluster]\n" not in text:
         text = text.replace("\n[writes]\n", f"\n[cluster]\nservers = {servers}\n\n[writes]\n", 1)
     if "\n[writes]\narrival" not in text:
@@ -166,7 +170,7 @@ def _write_defaults(text: str, servers: int) -> str:
 
 
 def _append_comment(line: str, comment: str) -> list[str]:
-    """Return a line with a comment after it, or above it if both are too long."""
+    """Return a line with its comment after it, or above it if both are too long."""
     if not comment:
         return [line]
     if max(len(line), 48) + len(comment) + 4 <= COMMENT_WIDTH + 8:
@@ -175,25 +179,25 @@ def _append_comment(line: str, comment: str) -> list[str]:
 
 
 def _format_header(schema: InferredSchema) -> Iterator[str]:
-    """Yield the comment lines on the sample that a draft is made from."""
+    """Yield the comment lines about the sample at the top of a drafted design file."""
     yield (
         f"# A first draft, made from {shorten_text(schema.path.name)}: "
         f"{pluralize(schema.event_count, 'row')}."
     )
-    yield "# What was seen stands as comments. Read them, correct what you know better, then ask:"
+    yield ("# The comments show what the sample contains. Correct what you know better, then run:")
     yield "#   rowkey check FILE    rowkey simulate FILE    rowkey explain FILE"
     if schema.event_count < MIN_ROWS_TO_JUDGE:
         tells = "tells" if schema.event_count == 1 else "tell"
         yield (
-            f"# {pluralize(schema.event_count, 'row')} {tells} little; from {MIN_ROWS_TO_JUDGE} on "
-            "a sample says more. Here the key follows from names of"
+            f"# {pluralize(schema.event_count, 'row')} {tells} little; give "
+            f"{MIN_ROWS_TO_JUDGE} or more. The key of this draft follows from the names"
         )
-        yield "# columns alone, types have all the room they can, and of load nothing is known."
+        yield "# of columns alone, types are as wide as possible, and the load is not known."
     if schema.left_out_rows.count:
         first = shorten_text(schema.left_out_rows.first_problem)[:160]
         yield (
-            f"# {pluralize(schema.left_out_rows.count, 'row')} are left out, for they are no "
-            f"events: {first}"
+            f"# {pluralize(schema.left_out_rows.count, 'row')} cannot be read as events and "
+            f"are left out: {first}"
         )
     for sentence in schema.assumptions:
         yield f"# Assumed: {shorten_text(sentence)[:200]}."
@@ -211,53 +215,54 @@ def _describe_key(
     rejected_keys: Sequence[tuple[str, str]],
     lost_count: int,
 ) -> Iterator[str]:
-    """Yield the reasons for the key, and the result of replaying the sample with it."""
+    """Yield the comment lines that explain the parts of the key and its verdict."""
     yield from ("", "The key, part by part:")
     for reason in candidate.reasons:
         yield from wrap_comment(shorten_text(reason), "  ")
     yield from describe_uniqueness(roles, lost_count)
     if roles.entity is None and roles.time is not None:
         yield from wrap_comment(
-            "No column was seen to name what rows belong to: neither a name nor values that come "
-            "again say so. If one does, put it in front of the time and into the bucket, for a "
-            "read of one then asks one range.",
+            "No column seems to identify what the rows belong to, such as a host or a user: "
+            "neither names nor repeated values show one. If a column does, put it into the "
+            "bucket and before the time; a read of one of its values then needs one range.",
         )
     if roles.schema.event_count >= MIN_ROWS_TO_JUDGE:
         yield from _describe_verdict(roles, simulation)
     if rejected_keys:
-        yield "Tried before, and not taken:"
+        yield "Keys that were tried and rejected:"
     for key, why in rejected_keys:
         yield from wrap_comment(shorten_text(f"{key}: {why}"), "  ")
 
 
 def _describe_verdict(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
-    """Yield the comment lines on the simulation of the key."""
+    """Yield the comment lines about the simulated load of the key."""
     verdict = simulation.verdict
     yield from wrap_comment(
-        f"Replayed, the sample is {verdict.level}: the busiest server takes {verdict.skew:.2f} "
-        f"times its share, where an even key has {verdict.even_skew:.2f} ({verdict.basis}).",
+        f"Verdict of replaying the sample: {verdict.level}. The busiest server takes "
+        f"{verdict.skew:.2f} times its fair share, with an even key {verdict.even_skew:.2f} "
+        f"({verdict.basis}).",
     )
     if verdict.level != "even":
         yield from _describe_hot_spot(roles, simulation)
 
 
 def _describe_hot_spot(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
-    """Yield the comment lines on why the load is uneven and what would spread it."""
+    """Yield the comment lines about why the load is uneven and what would spread it."""
     for cause in simulation.causes[:1]:
-        yield from wrap_comment(shorten_text(f"Why: {cause.message}"), "  ")
+        yield from wrap_comment(shorten_text(f"Cause: {cause.message}"), "  ")
     buckets, one = BUCKETS_PER_SERVER * simulation.design.cluster.servers, roles.entity
     if simulation.verdict.is_hot:
-        yield "No key of these fields spreads that."
+        yield "No key made of these fields spreads this load."
     elif one is not None:
         names = ", ".join(str(FieldRef(column.name)) for column in roles.key_columns)
         yield from wrap_comment(
-            f"[bucket({names}, {buckets})] in front would spread that too, and a read of one "
-            f"{one.name} would then ask {pluralize(buckets, 'range')}."
+            f"[bucket({names}, {buckets})] in front would spread this load too, but a read of "
+            f"one {one.name} would then need {pluralize(buckets, 'range')}."
         )
 
 
 def format_facts(column: InferredColumn) -> str:
-    """Return what the sample shows of a column, as a comment.
+    """Return a comment with what the sample shows of a column.
 
     Args:
         column: the column.
@@ -282,33 +287,36 @@ def format_facts(column: InferredColumn) -> str:
     if column.type_reason:
         said.append(column.type_reason)
     if column.unparsed_time:
-        said.append("looks like a time and is not read as one")
+        said.append("looks like a time in an unsupported format")
     return ", ".join(said)
 
 
 def _describe_writes(roles: ColumnRoles, source_map: SourceMap) -> dict[int, str]:
-    """Return the comments on `[writes]` by line."""
+    """Return the comments on the `[writes]` table, by line number."""
     words = _build_writes(roles)
     said = {}
     if "time" in words:
-        said[source_map.find_line("writes.time")] = "when an event happened"
-        said[source_map.find_line("writes.arrival")] = "this time moves with the clock"
+        said[source_map.find_line("writes.time")] = "the time of the event"
+        said[source_map.find_line("writes.arrival")] = "events arrive in the order of this time"
     elif roles.schema.unparsed_time_columns:
         why = (
-            f"{roles.schema.unparsed_time_columns[0].name} may tell when, once it is read as a time"
+            f"{roles.schema.unparsed_time_columns[0].name} may be the event time, once it can "
+            "be read as a time"
         )
         said[source_map.find_line("writes.arrival")] = why
     else:
-        said[source_map.find_line("writes.arrival")] = "no column tells when a row was written"
+        said[source_map.find_line("writes.arrival")] = "no column is the time of the event"
     if "sort" in words:
-        said[source_map.find_line("writes.sort")] = "the file is not in the order of time"
+        said[source_map.find_line("writes.sort")] = "the file is not sorted by time"
     return said
 
 
 def _format_example_reads(roles: ColumnRoles) -> Iterator[str]:
-    """Yield example reads that the key serves, commented out."""
-    yield "# The reads that the table must serve decide more than anything in the sample. Take the"
-    yield "# first # from those that are yours, and add others: rowkey explain prices them."
+    """Yield the example reads as commented-out lines of a design file."""
+    yield (
+        "# The reads that the table must serve decide more than the sample. Uncomment those that"
+    )
+    yield "# you need and add others; `rowkey explain FILE` shows what each of them costs."
     for read in build_example_reads(roles):
         yield from ("#", "# [[reads]]")
         for word, value in read.items():
@@ -317,7 +325,7 @@ def _format_example_reads(roles: ColumnRoles) -> Iterator[str]:
 
 
 def build_example_reads(roles: ColumnRoles) -> Iterator[Mapping[str, Any]]:
-    """Yield example reads that the key serves.
+    """Yield the options of example reads that the key serves.
 
     Args:
         roles: what the columns are for.

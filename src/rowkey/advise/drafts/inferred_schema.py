@@ -31,7 +31,7 @@ MAX_LISTED_COLUMNS = 8
 
 @dataclass(frozen=True, slots=True)
 class InferredColumn:
-    """A column of the sample with the field that is inferred from it.
+    """A column of the sample with the field inferred from it.
 
     Args:
         field: the field, bound.
@@ -49,13 +49,13 @@ class InferredColumn:
 
     @property
     def name(self) -> str:
-        """Return the name of the field."""
+        """Return the name of the inferred field."""
         return self.field.name
 
 
 @dataclass(frozen=True, slots=True)
 class InferredSchema:
-    """The fields that are inferred from a sample.
+    """The fields inferred from the columns of a sample.
 
     Args:
         recording: the file, and how it is read.
@@ -79,17 +79,17 @@ class InferredSchema:
 
     @property
     def path(self) -> Path:
-        """Return the path of the sample."""
+        """Return the path of the sample file."""
         return self.recording.path
 
     @property
     def format_options(self) -> Mapping[str, Any] | None:
-        """Return the options of the sample's format; None if its name is enough."""
+        """Return the options of the sample's format; None if the file name implies it."""
         return self.recording.format_options
 
     @property
     def unparsed_time_columns(self) -> tuple[InferredColumn, ...]:
-        """Return the columns that look like times but are not read as times, event times first."""
+        """Return the columns that look like times in an unsupported format."""
         found = (one for one in self.columns if one.unparsed_time)
         return tuple(sorted(found, key=lambda one: not is_like_event(one.name)))
 
@@ -97,7 +97,7 @@ class InferredSchema:
 def infer_schema(
     path: Path, format_options: Mapping[str, Any] | None, seed: int = 0
 ) -> InferredSchema:
-    """Return the fields that are inferred from a sample.
+    """Read a sample and infer a field from each column.
 
     Args:
         path: the file.
@@ -132,17 +132,17 @@ def _infer_columns(
     column_stats: list[ColumnStats],
     seed: int,
 ) -> InferredSchema:
-    """Return the columns as fields."""
+    """Return the schema inferred from the statistics of the columns."""
     path = sample.path
     held = {name: look for name, look in _name_fields(column_stats).items() if not look.is_empty}
-    unread = {look.name: "holds nothing" for look in column_stats if look.is_empty}
+    unread = {look.name: "holds no value" for look in column_stats if look.is_empty}
     for name, kind in sample.format.find_unreadable_columns(path).items():
-        unread[name] = f"is of the type {kind}, which no field has"
+        unread[name] = f"has the type {kind}, which no field type can store"
     guesses = {}
     for name, look in held.items():
         found = guess_field(look)
         if found is None:
-            unread[look.name] = f"is of the type {look.arrow_type}, which no field has"
+            unread[look.name] = f"has the type {look.arrow_type}, which no field type can store"
         else:
             guesses[name] = found
     if not guesses:
@@ -150,7 +150,11 @@ def _infer_columns(
             f"{shorten_text(name)!r} {why}"
             for name, why in list(unread.items())[:MAX_LISTED_COLUMNS]
         )
-        raise SampleError(str(path), f"no column can be a field: {what}", "columns with values")
+        raise SampleError(
+            str(path),
+            f"no column can become a field: {what}",
+            "at least one column with values of a supported type",
+        )
     format_options = _add_null_texts(sample, guesses.values())
     words = _build_field_options(held, guesses, format_options)
     if format_options != sample.format_options:
@@ -159,7 +163,7 @@ def _infer_columns(
 
 
 def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnStats]:
-    """Return the statistics of each column."""
+    """Read a sample and return the statistics of each column."""
     column_stats: list[ColumnStats] = []
     says_null = any(option.name == "nulls" for option in sample.format.options)
     path = sample.path
@@ -170,30 +174,38 @@ def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnSt
         for stats, array in zip(column_stats, batch.columns, strict=True):
             stats.add_values(array)
     if not column_stats or not column_stats[0].row_count:
-        raise SampleError(str(path), "holds no events", "one event or more")
+        raise SampleError(
+            str(path),
+            "the sample has no events",
+            "one event or more",
+            "Record a sample with events.",
+        )
     return column_stats
 
 
 def _check_names(names: list[str], rows: int, path: Path) -> None:
-    """Raise an error that lists everything wrong with the names of columns."""
+    """Raise an error with everything wrong with the column names of a sample."""
     wrong = []
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         duplicates = ", ".join(repr(shorten_text(name)) for name in twice[:MAX_LISTED_COLUMNS])
-        wrong.append(f"columns share a name: {duplicates}")
+        wrong.append(f"several columns have the same name: {duplicates}")
     if len(names) > MAX_COLUMNS:
-        wrong.append(f"has {len(names):,} columns, and a design at most {MAX_COLUMNS:,} fields")
+        wrong.append(
+            f"the sample has {len(names):,} columns, but a design has at most "
+            f"{MAX_COLUMNS:,} fields"
+        )
     if not rows:
-        wrong.append("holds no events")
+        wrong.append("the sample has no events")
     if wrong:
         raise SampleError(
-            str(path), "; ".join(wrong), "a name for each column, then rows",
-            "Name the columns in the first line.",
+            str(path), "; ".join(wrong), "a line with different column names, then rows",
+            "Write the names of the columns into the first line.",
         )  # fmt: skip
 
 
 def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
-    """Return the columns by the names of their fields."""
+    """Return the columns by valid and unique field names."""
     named: dict[str, ColumnStats] = {}
     for number, stats in enumerate(column_stats, 1):
         plain = unicodedata.normalize("NFC", stats.name.strip())
@@ -211,7 +223,7 @@ def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
 def _add_null_texts(
     sample: RecordedSample, guesses: Iterable[FieldGuess]
 ) -> Mapping[str, Any] | None:
-    """Return the sample's format with the texts that stand for null, if it has such an option."""
+    """Return the sample's format options with the texts that stand for null."""
     nulls = sorted({text for guess in guesses for text in guess.null_texts})
     format_type = sample.format
     if not nulls or not any(option.name == "nulls" for option in format_type.options):
@@ -228,7 +240,7 @@ def _build_field_options(
     guesses: Mapping[str, FieldGuess],
     format_options: Mapping[str, Any] | None,
 ) -> dict[str, dict[str, Any]]:
-    """Return the options of each field in a design file."""
+    """Return the options of each inferred field in a design file."""
     nulls = set((format_options or {}).get("nulls", ()))
     options_by_name = {}
     for name, guess in guesses.items():
@@ -252,14 +264,14 @@ def _profile_fields(
     skipped_columns: Mapping[str, str],
     seed: int,
 ) -> InferredSchema:
-    """Return the fields with their facts, and the number of duplicate rows."""
+    """Return the inferred schema with facts and duplicate rows, from a second pass."""
     mistakes = Mistakes()
     declared = {name: FieldDeclaration.model_validate(one) for name, one in field_options.items()}
     fields = bind_fields(declared, mistakes)
     mistakes.raise_any()
     key = build_key(tuple(FieldRef(name) for name in fields), fields, mistakes)
     mistakes.raise_any()
-    assert key is not None, "every field can stand in a key"
+    assert key is not None, "every field can be part of a key"
     summary = SampleSummary(fields, key, seed=seed)
     summary.add_sample(open_sample(recording, fields, None))
     facts = summary.measured_facts

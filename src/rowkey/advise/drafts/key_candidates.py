@@ -33,7 +33,7 @@ VALUE_COUNT_RULES = ("few-leading-values", "hot-entity", "one-hot-row")
 
 @dataclass(frozen=True, slots=True)
 class KeyCandidate:
-    """A proposed row key.
+    """A proposed row key with the reason for each part.
 
     Args:
         key: in the notation.
@@ -54,7 +54,7 @@ class KeyCandidate:
 def propose_key_candidates(
     roles: ColumnRoles, servers: int, find_objection: Callable[[], str] = str
 ) -> Iterator[KeyCandidate]:
-    """Yield row keys, the ones that need the fewest ranges per read first.
+    """Yield proposed row keys, those with the fewest ranges per read first.
 
     Args:
         roles: what the columns are for.
@@ -82,7 +82,10 @@ def propose_key_candidates(
     if first is not None:
         is_identified = entity is not None or len(columns) == 1
         why = (
-            f"rows of one {first.name} share a bucket, so a read of one asks one bucket"
+            (
+                f"rows of one {first.name} share a bucket, so a read of one {first.name} scans one "
+                "bucket"
+            )
             if is_identified
             else f"{first.name} spreads the rows"
         )
@@ -95,27 +98,34 @@ def propose_key_candidates(
         shown = ", ".join(entity.field.type.format_value(value)[:24] for value, _ in heavy)
         yield led(
             _build_bucket(columns, n, spread),
-            f"the heavy values of {entity.name} ({shown}) take {pluralize(spread, 'bucket')} each "
-            f"and reads of them {pluralize(spread, 'range')}, any other value one",
+            f"each heavy value of {entity.name} ({shown}) is spread over "
+            f"{pluralize(spread, 'bucket')}, so its reads need {pluralize(spread, 'range')}; "
+            "every other value has one bucket",
             heavy_values={entity.name: tuple(value for value, _ in heavy)},
         )
     if first is not None and len(adds) > (entity is None):
         names = list(dict.fromkeys(one.name for one in (first, *adds)))
         some = [one for one in columns if one.name in names]
         why = (
-            f"a bucket of {first.name} alone was refused ({find_objection()}), so "
-            f"{_join_names(names)} fill it"
+            f"a bucket of {first.name} alone was rejected ({find_objection()}), so it is "
+            f"computed from {_join_names(names)}"
         )
         yield led(_build_bucket(some, n), why)
     if len(columns) > 1:
         why = (
-            f"the key before was refused ({find_objection()}), so rows of one {entity.name} are "
-            f"spread too: a read of one asks all {n} buckets, and merges them"
+            (
+                f"the key tried before was rejected ({find_objection()}), so rows of one "
+                f"{entity.name} are spread too: a read of one {entity.name} scans all {n} buckets "
+                "and merges them"
+            )
             if entity is not None
-            else "what tells rows apart spreads them"
+            else "the fields that distinguish rows also spread them"
         )
         yield led(_build_bucket(columns, n), why)
-    why = "nothing in the rows spreads them: chance does, and a row put twice stands twice"
+    why = (
+        "no field spreads the rows, so a random salt does, and a row that is put twice may "
+        "be stored twice"
+    )
     drawn = next(
         name for name, kind in TRANSFORMS.items() if kind.determined_by is Determinant.CHANCE
     )
@@ -123,18 +133,18 @@ def propose_key_candidates(
 
 
 def _find_prefix_splits() -> str:
-    """Return the split algorithm that needs only the leading values of the key."""
+    """Return the name of the split algorithm that needs only the key's leading values."""
     kinds = SPLIT_ALGORITHMS.items()
     return next(name for name, kind in kinds if kind.required_fields == {"prefixes"})
 
 
 def _build_bucket(columns: list[InferredColumn], n: int, *more: int) -> FunctionCall:
-    """Return a key term that hashes columns into `n` buckets."""
+    """Return a bucket term that hashes columns into `n` buckets."""
     return FunctionCall("bucket", tuple(FieldRef(column.name) for column in columns), (n, *more))
 
 
 def _format_reason(spreading_term: FunctionCall, reason: str, n: int, servers: int) -> str:
-    """Return the reason for a part that spreads the writes."""
+    """Return the reason for the key part that spreads the writes."""
     return (
         f"[{spreading_term}]: {pluralize(n, 'bucket')}, {BUCKETS_PER_SERVER} for each of "
         f"{pluralize(servers, 'server')}; {reason}."
@@ -142,20 +152,20 @@ def _format_reason(spreading_term: FunctionCall, reason: str, n: int, servers: i
 
 
 def _build_key_tail(roles: ColumnRoles) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-    """Return the parts after the bucket, and the reason of each."""
+    """Return the key parts after the bucket, and the reason for each."""
     terms: list[Term] = []
     reasons = []
     if (entity := roles.entity) is not None:
         term = _build_term(entity)
         terms.append(term)
-        why = f"what belongs to one {entity.name} lies together"
+        why = f"rows of one {entity.name} lie together"
         reasons.append(f"[{term}]: {why}.{_explain_digest(entity, term)}")
     if (time := roles.time) is not None:
         terms.append(_build_term(time))
         within = f"of one {roles.entity.name} " if roles.entity is not None else ""
         reasons.append(
-            f"[{terms[-1]}]: rows {within}in the order of time: in each bucket that a read asks, a "
-            "stretch of time is one range, and the latest rows are a scan backwards."
+            f"[{terms[-1]}]: rows {within}are sorted by time, so in each bucket a time range "
+            "is one range of keys, and the latest rows are a reversed scan."
         )
     for column in roles.extra_columns:
         term = _build_term(column)
@@ -167,23 +177,23 @@ def _build_key_tail(roles: ColumnRoles) -> tuple[tuple[Term, ...], tuple[str, ..
 
 
 def _explain_addition(roles: ColumnRoles, column: InferredColumn) -> str:
-    """Return the reason for a column that is neither the entity nor the time."""
+    """Return the reason for a key column that is neither the entity nor the time."""
     if roles.key_columns == (column,):
-        return f"every row of the sample has its own {column.name}"
+        return f"{column.name} is different in every row of the sample"
     lost = count_lost_rows(roles, column)
     if not lost and roles.rejected_sets:
-        return "rows of the file overwrite others without it"
+        return "without it, rows of the file overwrite each other"
     if not lost:
-        return "two rows of one moment stay two"
+        return "it keeps rows of the same moment apart"
     rows = "row of the sample overwrites" if lost == 1 else "rows of the sample overwrite"
     why = f"without it {lost:,} {rows} another"
     if is_measured(column):
-        return f"{why}; if that is right, as of a corrected value, leave it out"
+        return f"{why}; leave it out if such rows are corrections of a value"
     return why
 
 
 def _build_term(column: InferredColumn) -> Term:
-    """Return the key part of a field; free text becomes a digest."""
+    """Return the key part of a column; free text becomes a digest."""
     field_type = column.field.type
     if field_type.name == "hex":
         return FieldRef(column.name, "bytes")
@@ -193,15 +203,18 @@ def _build_term(column: InferredColumn) -> Term:
 
 
 def _explain_digest(column: InferredColumn, term: Term) -> str:
-    """Return a sentence about the column that keeps the full value, if the key has its digest."""
+    """Return a sentence on where the full value is stored, if the key has its digest."""
     if not isinstance(term, FunctionCall):
         return ""
     size = column.facts.max_bytes or 0
-    return f" Up to {size:,} bytes stand in a column instead: every cell repeats the key."
+    return (
+        f" The full text of up to {size:,} bytes is stored in a column, because every cell "
+        "repeats the key."
+    )
 
 
 def _find_heavy_values(entity: InferredColumn, servers: int) -> tuple[tuple[Any, float], ...]:
-    """Return the values with a large part of a server's load, if they are few enough to list."""
+    """Return the heavy values of the entity, if they are few enough to list."""
     heavy_values = [one for one in entity.facts.heaviest_values if one[1] * servers >= HEAVY_SHARE]
     writable = [one for one in heavy_values if isinstance(one[0], str | int)]
     other_count = (entity.facts.distinct_count or 0) - len(heavy_values)
@@ -213,7 +226,7 @@ def _find_heavy_values(entity: InferredColumn, servers: int) -> tuple[tuple[Any,
 
 
 def _count_heavy_buckets(heavy: tuple[tuple[Any, float], ...], n: int, servers: int) -> int:
-    """Return how many buckets a heavy value needs for half a server's share in each."""
+    """Return over how many buckets a heavy value must be spread."""
     share = max(share for _, share in heavy)
     spread = 2
     while spread < n and share * servers / spread > 1 / BUCKETS_PER_SERVER:
@@ -222,22 +235,23 @@ def _count_heavy_buckets(heavy: tuple[tuple[Any, float], ...], n: int, servers: 
 
 
 def _allow_few_values(roles: ColumnRoles, column: InferredColumn) -> dict[str, str]:
-    """Return the rules to allow because the sample is too small to show all values."""
+    """Return the rules to allow, with reasons, if the sample cannot show all values."""
     distinct, events = column.facts.distinct_count or 0, roles.schema.event_count
     if roles.is_missing_time:
         missed = roles.schema.unparsed_time_columns[0].name
         return dict.fromkeys(
-            VALUE_COUNT_RULES, f"the key has no time yet: see {missed}, which is not read"
+            VALUE_COUNT_RULES,
+            f"the key has no time yet, because {missed} has an unsupported format",
         )
     if distinct >= MIN_SPREADING_VALUES or distinct * 20 <= events:
         return {}
     why = (
-        f"{pluralize(distinct, 'value')} in {pluralize(events, 'row')} do not tell how many there "
-        "are"
+        f"{pluralize(distinct, 'value')} in {pluralize(events, 'row')} do not show how many "
+        "values there are"
     )
     return dict.fromkeys(VALUE_COUNT_RULES, why)
 
 
 def _join_names(names: list[str]) -> str:
-    """Return names joined by commas and `and`."""
+    """Join names with commas and a final `and`."""
     return f"{', '.join(names[:-1])} and {names[-1]}"

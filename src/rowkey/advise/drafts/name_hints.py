@@ -15,7 +15,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 
 
 def _split_words(text: str) -> frozenset[str]:
-    """Return the set of words in a text."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -82,7 +82,7 @@ def _has_chinese_word(name: str, known_words: str) -> bool:
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case.
+    """Split a column name into its words, in lower case.
 
     >>> split_name("sched_depTime"), split_name("x-request.id")
     (('sched', 'dep', 'time'), ('x', 'request', 'id'))
@@ -91,7 +91,7 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def is_like_time(name: str) -> bool:
-    """Return whether a name means a time or a date.
+    """Return whether a column name suggests a time or a date.
 
     >>> is_like_time("createdAt"), is_like_time("amount"), is_like_time("下单时间")
     (True, False, True)
@@ -100,7 +100,7 @@ def is_like_time(name: str) -> bool:
 
 
 def is_like_event(name: str) -> bool:
-    """Return whether a name means the event's own time, not a deadline or a birthday.
+    """Return whether a column name suggests the event's own time, not a deadline.
 
     >>> is_like_event("ts"), is_like_event("birth_date"), is_like_event("采集时间")
     (True, False, True)
@@ -116,7 +116,7 @@ def is_like_event(name: str) -> bool:
 
 
 def is_like_identity(name: str) -> bool:
-    """Return whether a name means an entity that events belong to.
+    """Return whether a column name suggests an entity that events belong to.
 
     >>> is_like_identity("customer_id"), is_like_identity("humidity"), is_like_identity("订单号")
     (True, False, True)
@@ -131,7 +131,7 @@ def is_like_identity(name: str) -> bool:
 
 
 def is_like_record(name: str) -> bool:
-    """Return whether a name identifies one row, not something that many rows belong to.
+    """Return whether a column name suggests an id of one row, such as an order number.
 
     >>> is_like_record("order_id"), is_like_record("订单号"), is_like_record("user_id")
     (True, True, False)
@@ -143,7 +143,7 @@ def is_like_record(name: str) -> bool:
 
 
 def is_like_measure(name: str) -> bool:
-    """Return whether a name means a quantity that is measured, counted or summed.
+    """Return whether a column name suggests a measured or counted quantity.
 
     >>> is_like_measure("bytes_sent"), is_like_measure("order_count"), is_like_measure("host")
     (True, True, False)
@@ -160,7 +160,7 @@ def is_like_measure(name: str) -> bool:
 
 
 def is_like_calendar(name: str) -> bool:
-    """Return whether a name means a component of a time, such as the hour.
+    """Return whether a column name suggests a component of a time, such as the hour.
 
     >>> is_like_calendar("month"), is_like_calendar("dep_hour"), is_like_calendar("ts")
     (True, True, False)
@@ -175,7 +175,7 @@ def is_like_calendar(name: str) -> bool:
 
 
 def is_like_category(name: str) -> bool:
-    """Return whether a name means a category of events, such as a log level.
+    """Return whether a column name suggests a category, such as a log level.
 
     >>> is_like_category("http_status"), is_like_category("支付状态")
     (True, True)
@@ -184,7 +184,7 @@ def is_like_category(name: str) -> bool:
 
 
 def is_like_personal(name: str) -> bool:
-    """Return whether a name means personal data, which a key would repeat in every cell.
+    """Return whether a column name suggests personal data, which keys should not hold.
 
     >>> is_like_personal("email"), is_like_personal("手机号"), is_like_personal("user_id")
     (True, True, False)
@@ -196,7 +196,7 @@ def is_like_personal(name: str) -> bool:
 
 
 def is_like_prose(name: str) -> bool:
-    """Return whether a name means free text.
+    """Return whether a column name suggests free text.
 
     >>> is_like_prose("Message"), is_like_prose("message_id"), is_like_prose("备注")
     (True, False, True)

@@ -48,7 +48,7 @@ HEAD_ROWS = 16_384
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The roles of a sample's columns: entity, time and others.
+    """The role of each column of a sample: entity, time, or another key column.
 
     Args:
         schema: what the sample holds.
@@ -69,19 +69,19 @@ class ColumnRoles:
 
     @property
     def is_missing_time(self) -> bool:
-        """Return whether a column looks like the event's time but no column is read as a time."""
+        """Return whether the event time is in a format that cannot be read yet."""
         return self.time is None and bool(self.schema.unparsed_time_columns)
 
     @property
     def key_columns(self) -> tuple[InferredColumn, ...]:
-        """Return the columns of the key in their order."""
+        """Return the columns of the key, in the order of the key."""
         return tuple(
             one for one in (self.entity, self.time, *self.extra_columns) if one is not None
         )
 
 
 def assign_roles(schema: InferredSchema) -> ColumnRoles:
-    """Return the roles of a sample's columns.
+    """Assign a role to each column of a sample.
 
     Args:
         schema: what the sample holds.
@@ -98,7 +98,7 @@ def assign_roles(schema: InferredSchema) -> ColumnRoles:
 
 
 def reassign_roles(roles: ColumnRoles) -> ColumnRoles | None:
-    """Return roles with other or more columns that tell rows apart; None if no column is left.
+    """Return roles with other columns that make rows unique; None if no column is left.
 
     Args:
         roles: those under which rows of the file still overwrite others.
@@ -121,7 +121,7 @@ def reassign_roles(roles: ColumnRoles) -> ColumnRoles | None:
 
 
 def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:
-    """Count the rows that would be overwritten if a column were not in the key.
+    """Count the sample rows that would be overwritten without a column in the key.
 
     Args:
         roles: what the columns are for.
@@ -133,7 +133,7 @@ def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:
 
 
 def _choose_extra_columns(roles: ColumnRoles) -> ColumnRoles:
-    """Return the roles with the columns that tell rows apart."""
+    """Return the roles with the fewest extra columns that make rows unique."""
     base = [one for one in (roles.entity, roles.time) if one is not None]
     others = sorted(_find_candidates(roles, base), key=lambda one: -_score_extra_column(one))
     adds = _find_fewest_columns(roles.uniqueness, base, others, roles.rejected_sets)
@@ -150,7 +150,7 @@ def _choose_extra_columns(roles: ColumnRoles) -> ColumnRoles:
 
 
 def _find_candidates(roles: ColumnRoles, base: Sequence[InferredColumn]) -> list[InferredColumn]:
-    """Return the columns that may tell the rows of one entity apart.
+    """Return the columns that could make the rows of one entity unique.
 
     What is measured does so by accident: two readings of one sensor and moment are one that was
     corrected. It is taken only where nothing else would be in the key.
@@ -183,7 +183,7 @@ def is_prose(column: InferredColumn) -> bool:
 
 
 def _can_spread(column: InferredColumn) -> bool:
-    """Return whether a column has enough values to spread rows and is no measured quantity."""
+    """Return whether a column has enough values to spread rows over buckets."""
     facts, field_type = column.facts, column.field.type
     is_plain = (
         field_type.name not in ("bool", "bytes")
@@ -200,7 +200,7 @@ def _can_spread(column: InferredColumn) -> bool:
 
 
 class UniquenessCheck:
-    """Counts the distinct rows that a set of columns can tell apart.
+    """Counts distinct combinations of columns in the rows of a sample.
 
     Args:
         rows: the rows.
@@ -211,7 +211,7 @@ class UniquenessCheck:
         self._codes: dict[str, np.ndarray[Any, Any]] = {}
 
     def encode_column(self, name: str) -> np.ndarray[Any, Any]:
-        """Return a code for each value of a column, equal for equal values; null has a code too."""
+        """Return an integer for each value of a column; equal values have equal integers."""
         import numpy as np
 
         if name not in self._codes:
@@ -221,7 +221,7 @@ class UniquenessCheck:
         return self._codes[name]
 
     def count_distinct(self, names: Sequence[str], row_limit: int | None = None) -> int:
-        """Count the different rows of some columns."""
+        """Count the distinct combinations of some columns."""
         import numpy as np
 
         total = np.zeros(len(self.rows.column(0)[:row_limit]), np.int64)
@@ -233,17 +233,17 @@ class UniquenessCheck:
 
     @cached_property
     def distinct_counts(self) -> tuple[int, int]:
-        """Count the different rows, in the head of the sample and in all of it."""
+        """Return the number of distinct rows, in the head of the sample and in all of it."""
         names = self.rows.schema.names
         return self.count_distinct(names, HEAD_ROWS), self.count_distinct(names)
 
     def is_unique(self, names: Sequence[str]) -> bool:
-        """Return whether all different rows differ in these columns."""
+        """Return whether some columns distinguish all different rows."""
         head, every = self.distinct_counts
         return self.count_distinct(names, HEAD_ROWS) == head and self.count_distinct(names) == every
 
     def has_dependency(self, one: str, other: str) -> bool:
-        """Return whether each value of one column goes with a single value of another one."""
+        """Return whether each value of one column occurs with one value of another column."""
         count = self.count_distinct([one])
         return count * 2 <= self.rows.num_rows and self.count_distinct([one, other]) == count
 
@@ -255,7 +255,7 @@ def _find_time(schema: InferredSchema) -> InferredColumn | None:
 
 
 def _score_time(column: InferredColumn) -> float:
-    """Return a score of how much a time looks like that of the event."""
+    """Score how likely a time column is the time of the event."""
     facts, tick = column.facts, column.field.type.unit_ns or 1
     return (
         2 * is_like_event(column.name)
@@ -272,7 +272,7 @@ def _find_entity(
     time: InferredColumn | None,
     uniqueness: UniquenessCheck,
 ) -> InferredColumn | None:
-    """Return the column whose events belong together and are likely read together."""
+    """Return the column of the entity that events belong to; None if there is none."""
     scored = [
         (_score_entity(column), -place, column)
         for place, column in enumerate(columns)
@@ -290,7 +290,7 @@ def _has_member_rows(
     columns: Sequence[InferredColumn],
     uniqueness: UniquenessCheck,
 ) -> bool:
-    """Return whether each row is a member with its own id, and the entity is its group."""
+    """Return whether each row is a member with its own id and the entity is its group."""
     names = [column for column in columns if is_like_identity(column.name)]
     is_sort = (
         not is_like_identity(entity.name)
@@ -301,7 +301,7 @@ def _has_member_rows(
 
 
 def _can_group(column: InferredColumn, schema: InferredSchema) -> bool:
-    """Return whether a column names things that have several events each."""
+    """Return whether a column names entities with several events each."""
     distinct, few = column.facts.distinct_count or 0, schema.event_count < MIN_ROWS_TO_JUDGE
     field_type = column.field.type
     if distinct < 2 - few or field_type.name in ("bool", "bytes") or field_type.unit_ns is not None:
@@ -317,7 +317,7 @@ def _can_group(column: InferredColumn, schema: InferredSchema) -> bool:
 
 
 def _score_entity(column: InferredColumn) -> float:
-    """Return a score of how much a column looks like the entity that events belong to."""
+    """Score how likely a column is the entity that events belong to."""
     facts, field_type, name = column.facts, column.field.type, column.name
     distinct = facts.distinct_count or 0
     is_signed = field_type.name.startswith("i") and field_type.has_integer_form
@@ -347,7 +347,7 @@ def _find_row_id(
     *,
     is_timed: bool,
 ) -> InferredColumn | None:
-    """Return the column that identifies each row on its own."""
+    """Return the column that alone identifies each row; None if there is none."""
     fits = [
         one
         for one in columns
@@ -357,7 +357,7 @@ def _find_row_id(
 
 
 def _can_identify_row(column: InferredColumn, schema: InferredSchema, is_timed: bool) -> bool:
-    """Return whether a column may identify rows."""
+    """Return whether a column could identify rows, by its type and name."""
     facts, field_type = column.facts, column.field.type
     is_name = is_like_identity(column.name) or field_type.name in ("uuid", "hex", "digits")
     is_free = (
@@ -372,7 +372,7 @@ def _can_identify_row(column: InferredColumn, schema: InferredSchema, is_timed: 
 
 
 def _score_extra_column(column: InferredColumn) -> float:
-    """Return the rank of a column among those that may tell rows apart: names come first."""
+    """Score a column as an addition to the key that makes rows unique; ids score best."""
     facts, field_type = column.facts, column.field.type
     return (
         _score_entity(column)
@@ -391,7 +391,7 @@ def _find_fewest_columns(
     others: list[InferredColumn],
     rejected_sets: frozenset[tuple[str, ...]],
 ) -> tuple[InferredColumn, ...]:
-    """Return the fewest columns that tell rows apart together with the base columns.
+    """Return the fewest columns that make rows unique together with the base columns.
 
     Args:
         uniqueness: tells whether they do.
@@ -422,7 +422,7 @@ def _find_fewest_columns(
 
 
 def _iter_column_sets(others: list[InferredColumn]) -> Iterator[tuple[InferredColumn, ...]]:
-    """Yield sets of columns, the smallest first, and among those the best first."""
+    """Yield sets of columns to try: smaller sets first, better columns first."""
     for size in range(MAX_COMBINED_COLUMNS + 1):
         sets = combinations(others[:MAX_TRIED_COLUMNS], size)
         yield from sorted(sets, key=lambda column_set: -sum(map(_score_extra_column, column_set)))

@@ -36,7 +36,7 @@ _HEX = "[0-9a-f]"
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """A form that texts of a column may have.
+    """A form that texts of a column may have, such as a date or hexadecimal digits.
 
     Args:
         name: its name.
@@ -74,7 +74,7 @@ TEXT_FORMS = (
 
 
 def is_calendar_day(text: str) -> bool:
-    """Return whether eight digits are a day of the years 1900 to 2099.
+    """Return whether eight digits are a date of the years 1900 to 2099.
 
     >>> is_calendar_day("20240131"), is_calendar_day("20240132")
     (True, False)
@@ -89,7 +89,7 @@ def is_calendar_day(text: str) -> bool:
 
 
 def is_calendar_second(text: str) -> bool:
-    """Return whether fourteen digits are a second of the years 1970 to 2099.
+    """Return whether fourteen digits are a date and time of the years 1970 to 2099.
 
     >>> is_calendar_second("20240131235959"), is_calendar_second("20240131235960")
     (True, False)
@@ -104,7 +104,7 @@ def is_calendar_second(text: str) -> bool:
 
 
 def count_fraction_digits(texts: Sequence[str]) -> int:
-    """Return the most fractional digits of a second among instants.
+    """Return the largest number of fractional second digits among timestamps.
 
     >>> count_fraction_digits(["2024-01-31 00:00:00", "2024-01-31T00:00:00.250Z"])
     3
