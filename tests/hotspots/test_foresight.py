@@ -320,8 +320,8 @@ def test_splits_are_judged_by_the_keys_that_came(
 @pytest.mark.parametrize(
     ("distinct", "said"),
     [
-        (None, "If it has 1,000,000 values or fewer, and they count up"),
-        (70_000_000, "If its 70,000,000 values count up"),
+        (None, "If user has at most 1,000,000 values and they count up"),
+        (70_000_000, "If the 70,000,000 values of user count up"),
     ],
 )
 def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
@@ -335,7 +335,7 @@ def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
     [told] = [one for one in check_design(design).findings if one.code == "RK201"]
     assert "info" == told.severity
     assert said in told.message
-    assert "user reaches 1 of 16 regions" in told.message
+    assert "user reaches only 1 of 16 regions" in told.message
     assert ["missed_splits"] == [one.code for one in run(design).causes]
 
 
@@ -358,7 +358,7 @@ def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "splits", "remedy"),
     [
-        ("[uuid][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }:'),
+        ("[uuid][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }, b'),
         ("[digest(host, 8)][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }'),
         ("[digest(host, 8, as=hex)][ts]", UNIFORM, 'splits = { algorithm = "hex_string", regions'),
         ("[number][ts]", HEX_STRING, 'splits = "sample" and declare [sample] path = '),

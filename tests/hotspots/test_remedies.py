@@ -214,7 +214,7 @@ def test_a_front_is_spread_by_what_reads_give(
     asked = [{"name": f"read {n}", "where": where} for n, where in enumerate(reads)]
     design = Design("t", "[ts][host][id]", fields=fields, reads=asked, writes=WRITES)
     (cause,) = (one for one in predict_causes(design) if one.code == "moving_front")
-    assert f"Put [{expected}] in front and cut with" in cause.remedy
+    assert f"Put [{expected}] in front and set" in cause.remedy
     assert (named or "asks every bucket.") in cause.remedy
 
 
@@ -255,9 +255,9 @@ def mended(design: Design, cause: CauseFinding) -> Design | None:
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     if cause.evidence.get("proposal"):
         return proposed(design, cause.evidence["proposal"])
-    if found := re.search(r'Take key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
+    if found := re.search(r'Use key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
         return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
-    if found := re.search(r"Take ([\d,]+) regions", cause.remedy):
+    if found := re.search(r"Use ([\d,]+) regions", cause.remedy):
         number = int(found[1].replace(",", ""))
         return Design(**{**words, "splits": {**words["splits"], "regions": number}})
     if found := re.search(r'Use splits = "(\w+)"', cause.remedy):

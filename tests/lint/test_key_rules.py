@@ -52,7 +52,7 @@ def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> Non
     assert all(words in one.message for words, one in zip(expected, told, strict=True))
 
 
-CUT = 'and cut with splits = { algorithm = "uniform", regions = 2 }, '
+CUT = 'and set splits = { algorithm = "uniform", regions = 2 }, '
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ HEX = {
     "name": {"type": "text", "max_bytes": 90, "mean_bytes": 60},
 }
 IDS = "Use ids instead of names, or pack the columns into one cell; "
-EVENLY = 'cut with splits = { algorithm = "uniform", regions = 2 }'
+EVENLY = 'set splits = { algorithm = "uniform", regions = 2 }'
 
 
 @pytest.mark.parametrize(

@@ -262,8 +262,8 @@ servers = SERVERS
         # 467 a server are too many, so that no number of regions is right for eight servers.
         (16, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
         (1_600, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
-        (3_744, 8, {"RK801": "Use 1,600 regions or fewer, as a multiple of 8, and raise MAX_FILESIZE; "
-                             "or use 19 servers or more."}),
+        (3_744, 8, {"RK801": "Use 1,600 regions or fewer, as a multiple of 8, and raise "
+                             "MAX_FILESIZE; or use 19 servers or more."}),
         (16, 19, {"RK802": "Create 3,744 regions, or raise MAX_FILESIZE."}),
         (3_744, 19, {}),
     ],

@@ -160,7 +160,15 @@ def test_every_rule_is_chosen_by_default() -> None:
     }
 
 
-@pytest.mark.parametrize(("most", "more"), [(2, "3 more findings of this rule are"), (4, "1 more finding of this rule is"), (5, ""), (9, "")])
+@pytest.mark.parametrize(
+    ("most", "more"),
+    [
+        (2, "3 more findings of this rule are"),
+        (4, "1 more finding of this rule is"),
+        (5, ""),
+        (9, ""),
+    ],
+)
 @pytest.mark.parametrize("allowed", [0, 1, 5])
 def test_findings_that_are_not_listed_are_counted_and_stand_nowhere(
     most: int, more: str, allowed: int, monkeypatch: pytest.MonkeyPatch

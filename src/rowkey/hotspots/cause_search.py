@@ -23,7 +23,7 @@ def predict_causes(
     boundaries: Boundaries | None = None,
     keyed_events: KeyedEvents | None = None,
 ) -> list[CauseFinding]:
-    """Return the causes of hot spots that a design and its sample show, the largest first.
+    """Predict the causes of hot spots from a design and its sample, the largest first.
 
     Args:
         design: the design.
@@ -49,7 +49,7 @@ def predict_causes(
 
 
 def recognise_causes(result: LoadResult) -> list[CauseFinding]:
-    """Return the causes that the load of a replay or of a live table shows, the largest first.
+    """Find the causes of hot spots in measured load, the largest first.
 
     Too few events show no causes: their shares, order and numbers of values mean nothing.
 
@@ -71,7 +71,7 @@ def recognise_causes(result: LoadResult) -> list[CauseFinding]:
 
 
 def _is_explanation(finding: CauseFinding, measured_skew: MeasuredSkew) -> bool:
-    """Return whether a cause explains more than chance makes of an even load."""
+    """Return whether a cause explains more of the measured skew than chance does."""
     return not measured_skew.is_even or finding.bound > max(measured_skew.even_skew, 1.0)
 
 

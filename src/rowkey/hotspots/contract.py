@@ -20,7 +20,7 @@ with much load, regions without load, servers with one region more, or one hot m
 
 
 class Cause(ABC):
-    """One reason why load is uneven."""
+    """A known cause of hot spots, predicted from a design or recognised in load."""
 
     name: ClassVar[str]
     needs_boundaries: ClassVar[bool] = True
@@ -37,7 +37,7 @@ class Cause(ABC):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
-        """Return the cause if the design and the facts of its fields show it; else None.
+        """Return the cause if the design and the facts of its fields predict it; else None.
 
         Args:
             design: the design.
@@ -53,7 +53,7 @@ class Cause(ABC):
         boundaries: Boundaries,
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
-        """Return the cause if the design, the facts and sampled keys show it; else None.
+        """Return the cause if the design, its facts and sampled keys predict it; else None.
 
         Args:
             design: the design.
@@ -66,4 +66,4 @@ class Cause(ABC):
     @classmethod
     @abstractmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
-        """Return the cause if the measured load shows it; else None."""
+        """Return the cause if the load of a replay or of a live table shows it; else None."""

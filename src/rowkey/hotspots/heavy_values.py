@@ -68,7 +68,7 @@ def find_heavy_values(
     boundaries: Boundaries,
     keyed_events: KeyedEvents | None,
 ) -> Iterator[HeavyValue]:
-    """Return the heavy values of each field that helps to decide the region, heaviest first.
+    """Yield the heavy values of each field that helps to decide the region, heaviest first.
 
     A value is too heavy if its fullest region is: boundaries within its rows, and buckets, help as
     far as they divide the rows.
@@ -101,7 +101,7 @@ def estimate_fullest_share(
     boundaries: Boundaries,
     keys: Sequence[bytes] = (),
 ) -> float:
-    """Return the largest share of some rows that one region takes at a moment, as a lower bound.
+    """Estimate the least share of some rows that one region must take at a moment.
 
     A boundary helps as far as it divides the rows, and buckets as far as there are enough of them.
     Where a time follows the bounded parts, boundaries separate moments, not the rows of one moment.
@@ -144,7 +144,7 @@ def estimate_fullest_share(
 def _estimate_ranges_share(
     ranges: Sequence[KeyRange], boundaries: Boundaries, keys: Sequence[bytes]
 ) -> float:
-    """Return the share of the fullest region if each range lies in one region at any moment."""
+    """Return the share of the fullest region, if each key range lies in one region."""
     starts = [one.start for one in ranges]
     counts = Counter(bisect_right(starts, key) - 1 for key in keys) if keys else None
     loads: dict[tuple[int, bool], float] = defaultdict(float)
@@ -158,7 +158,7 @@ def _estimate_ranges_share(
 def _extend_bounds(
     design: Design, bounds: Bounds, facts: Mapping[str, FieldFacts], next_parts: Sequence[Part]
 ) -> Iterator[Bounds]:
-    """Return the bounds extended by each value of the next field, as generated events draw it.
+    """Yield bounds extended by each value of the next key field, as generated events have it.
 
     Nothing if their number is not declared, or a distribution or the arrival makes them uneven.
     """
@@ -180,7 +180,7 @@ def _extend_bounds(
 
 @dataclass(frozen=True)
 class FieldValues:
-    """The combined values of some fields in each sampled event of a replay.
+    """The values of some fields, taken together, in each sampled event of a replay.
 
     Args:
         result: the replay.
@@ -192,25 +192,25 @@ class FieldValues:
 
     @cached_property
     def codes(self) -> np.ndarray[Any, Any]:
-        """Return a number for each event, equal where the values are equal."""
+        """Return an integer for each event; events with equal values have equal integers."""
         return assign_row_codes(self.result.rows, self.names)
 
     @property
     def value_count(self) -> int:
-        """Return how many different values there are."""
+        """Return how many different combinations of values there are."""
         return int(self.codes.max(initial=-1)) + 1
 
     def format_value(self, code: int) -> str:
-        """Return the values of a code as a message shows them."""
+        """Return the field values behind an integer code as a message shows them."""
         return self.result.format_values(self.names, self.codes, code)
 
     def get_first_value(self, code: int) -> Any:
-        """Return the value that a code has in the first field."""
+        """Return the value of the first field behind an integer code."""
         column = self.result.rows.column(self.names[0])
         return column[int((self.codes == code).argmax())].as_py()
 
     def find_hot_values(self, min_region_share: float) -> Iterator[HotValue]:
-        """Return the values that take a large share and lie in one region, busiest first.
+        """Yield the values with a large share of events, mostly in one region, busiest first.
 
         Args:
             min_region_share: share of the rows of each that lie in one region, at least.
@@ -234,7 +234,7 @@ class FieldValues:
         yield from sorted(found, key=lambda one: -one.load)
 
     def _is_one_row(self, is_chosen: np.ndarray[Any, Any]) -> bool:
-        """Return whether the chosen events write one row; then the row is hot, not the value."""
+        """Return whether the chosen events all write one row, so that the row is hot."""
         import numpy as np
 
         keys = [self.result.keys[index] for index in np.flatnonzero(is_chosen).tolist()]
@@ -267,7 +267,7 @@ class HotValue:
 
 
 def is_overload(share: float, servers: int, regions: int) -> bool:
-    """Return whether one value overloads its server, or its region and half of its server."""
+    """Return whether one value overloads its server, or its region and half its server."""
     is_much_of_region = share > 1.5 / max(regions, 1) and is_heavy(share, servers)
     return is_much_of_region or share * servers >= MIN_NOTABLE_LOAD
 

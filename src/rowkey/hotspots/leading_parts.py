@@ -39,7 +39,7 @@ MIN_TRAVEL_SHARE = 0.5
 
 
 def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
-    """Return the first part that differs between keys; None if every part is constant.
+    """Return the first key part that differs between keys; None if all are constant.
 
     Args:
         design: the design.
@@ -49,7 +49,7 @@ def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part |
 
 
 def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[Part]:
-    """Return the parts that differ between keys."""
+    """Yield the key parts that differ between keys."""
     for part in design.key.parts:
         known = [facts[name].distinct_count for name in part.fields if name in facts]
         is_one_value = bool(part.fields) and known == [1] * len(part.fields)
@@ -58,19 +58,19 @@ def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iter
 
 
 def is_time_only(design: Design, part: Part) -> bool:
-    """Return whether times alone decide the part."""
+    """Return whether a key part is computed from times alone."""
     return bool(part.fields) and all(design.fields[n].type.unit_ns is not None for n in part.fields)
 
 
 def list_entity_fields(design: Design, part: Part) -> tuple[str, ...]:
-    """Return the fields of a part that are no times."""
+    """Return the fields of a key part that are not times."""
     return tuple(name for name in part.fields if design.fields[name].type.unit_ns is None)
 
 
 def find_deciding_fields(
     design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
 ) -> tuple[str, ...]:
-    """Return the fields whose values alone decide the region; none if a time does.
+    """Return the fields whose values alone decide the region; none if a time decides too.
 
     Times that follow them are left out: at any moment all rows of one value go to one region.
 
@@ -95,7 +95,7 @@ def find_deciding_fields(
 def find_deciding_entities(
     design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
 ) -> tuple[str, ...]:
-    """Return the fields that help to decide the region and are no times.
+    """Return the fields, except times, that help to decide the region.
 
     Args:
         design: the design.
@@ -108,7 +108,7 @@ def find_deciding_entities(
 
 
 def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Part]:
-    """Return the parts that the boundaries reach into, up to the first time."""
+    """Yield the key parts that decide the region, up to the first time."""
     depth = 0
     # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
     deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
@@ -121,7 +121,7 @@ def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Par
 
 
 def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:
-    """Return the field at the front of the key whose values rise with the clock; None if none.
+    """Return the field at the front of the key that follows the clock; None if none does.
 
     Args:
         design: the design.
@@ -160,7 +160,7 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
 
 
 def _has_short_cycle(design: Design, facts: Mapping[str, FieldFacts], name: str) -> bool:
-    """Return whether a counter wraps around within the time over which load is measured."""
+    """Return whether a counter field wraps around too soon to make a moving front."""
     rate = design.writes.rate
     return rate is not None and _count_values(design, facts, name) <= rate * MAX_WRAP_S
 
@@ -168,7 +168,7 @@ def _has_short_cycle(design: Design, facts: Mapping[str, FieldFacts], name: str)
 def estimate_front_share(
     design: Design, facts: Mapping[str, FieldFacts], name: str, boundaries: Boundaries
 ) -> float:
-    """Return the share of a moment's events that the front region takes.
+    """Estimate the share of events that the region of the newest keys takes.
 
     Args:
         design: the design.
@@ -185,7 +185,7 @@ def estimate_front_share(
 
 
 def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) -> int:
-    """Return how many values a field has, or the most that its type allows."""
+    """Return how many values a field has, or how many its type allows."""
     known = facts.get(name)
     told = known.distinct_count if known is not None else None
     return told or design.find_domain(name).size
@@ -194,7 +194,7 @@ def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) ->
 def count_combined_values(
     design: Design, facts: Mapping[str, FieldFacts], names: Iterable[str]
 ) -> int | None:
-    """Return how many combinations of values some fields can have; None if unknown.
+    """Return how many combinations of values some fields have; None if unknown.
 
     Args:
         design: the design.
@@ -231,7 +231,7 @@ class KeyFront:
 
 
 def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFront | None:
-    """Return the front that the keys form; None if they do not move with the events.
+    """Return how keys rise or fall as events arrive; None if they do not move.
 
     Late events, and those slightly out of order, do not hide it, because only half of each stretch
     of events counts. For times that is the half with the narrowest span, because late events all
@@ -271,7 +271,7 @@ def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFro
 
 
 def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]) -> bool:
-    """Return whether one value is the median of most stretches and other values surround it."""
+    """Return whether one busy value, not movement, is the median of most stretches."""
     import numpy as np
 
     values, counts = np.unique(middles, return_counts=True)
@@ -282,7 +282,7 @@ def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]
 
 
 def _measure_middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
-    """Return where the middle half of some positions starts, its median, and where it stops."""
+    """Return the start, median and stop of the middle half of some positions."""
     import numpy as np
 
     low, middle, high = np.quantile(places, (0.25, 0.5, 0.75)).tolist()
@@ -290,7 +290,7 @@ def _measure_middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, fl
 
 
 def _measure_narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
-    """Return the start, median and stop of the narrowest interval with half of the positions."""
+    """Return the start, median and stop of the narrowest interval with half the positions."""
     import numpy as np
 
     ordered = np.sort(places)
@@ -301,7 +301,7 @@ def _measure_narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float,
 
 
 def _rank_positions(ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the relative rank of each value, 0..1; equal values share their mean rank."""
+    """Return the relative rank of each value, from 0 to 1; equal values share a rank."""
     import numpy as np
 
     counts = np.bincount(ranks)

@@ -44,7 +44,7 @@ sort the rows."""
 
 
 def assign_row_codes(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[Any, Any]:
-    """Return a number for each row, equal where some fields are equal."""
+    """Return an integer for each row; rows with equal values of some fields are equal."""
     import numpy as np
 
     codes = np.zeros(rows.num_rows, np.int64)
@@ -56,7 +56,7 @@ def assign_row_codes(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[A
 
 
 def _renumber_codes(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return codes numbered without gaps, in the same order."""
+    """Return integer codes renumbered without gaps, in the same order."""
     import numpy as np
 
     highest = int(codes.max(initial=0))
@@ -69,7 +69,7 @@ def _renumber_codes(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSkew:
-    """The skew over servers that a verdict is based on.
+    """The measured skew over servers on which a verdict is based.
 
     Args:
         skew: load of the fullest server over its fair share.
@@ -86,7 +86,7 @@ class MeasuredSkew:
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The measured load of a design under a workload.
+    """The measured load of a design: counts, skews and sampled events.
 
     Args:
         design: the design.
@@ -134,7 +134,7 @@ class LoadResult:
         return int((self.writes == 0).sum())
 
     def take_leading_bytes(self, count: int) -> list[bytes]:
-        """Return the bytes of the first `count` parts of each sampled key."""
+        """Return the bytes of the first `count` key parts of each sampled key."""
         key = self.design.key
         parts = key.parts[:count]
         widths = [part.framing.width for part in parts]
@@ -148,7 +148,7 @@ class LoadResult:
 
     @cached_property
     def _parts_and_ranks(self) -> tuple[int, np.ndarray[Any, Any]]:
-        """Return how many leading parts decide the region, and the rank of each row's bytes.
+        """Return how many leading key parts decide the region, and each row's rank by them.
 
         Parts are added until they vary, and until the rows of one value mostly lie in one region. A
         time ends them: after a value it only tells when its rows arrive.
@@ -163,10 +163,10 @@ class LoadResult:
                 and (is_time_only(self.design, part) or self._is_region_decided(ranks, count))
             ):
                 return count, ranks
-        raise AssertionError("a key has parts")
+        raise AssertionError("a row key has at least one part")
 
     def _is_region_decided(self, ranks: np.ndarray[Any, Any], count: int) -> bool:
-        """Return whether rows with equal leading parts share a region, unless only times differ."""
+        """Return whether rows with equal leading parts always lie in the same region."""
         following = self.design.key.parts[count]
         return (
             is_time_only(self.design, following)
@@ -175,7 +175,7 @@ class LoadResult:
 
     @property
     def leading_parts(self) -> tuple[Part, ...]:
-        """Return the leading parts that decide the region of most rows."""
+        """Return the leading key parts that decide the region of most rows."""
         return self.design.key.parts[: self._parts_and_ranks[0]]
 
     @property
@@ -185,17 +185,17 @@ class LoadResult:
 
     @property
     def leading_fields(self) -> tuple[str, ...]:
-        """Return the fields that the leading parts are computed from."""
+        """Return the fields of the leading key parts."""
         return tuple(dict.fromkeys(name for part in self.leading_parts for name in part.fields))
 
     @property
     def entity_fields(self) -> tuple[str, ...]:
-        """Return the leading fields that are no times."""
+        """Return the fields of the leading key parts that are not times."""
         return tuple(n for n in self.leading_fields if self.design.fields[n].type.unit_ns is None)
 
     @cached_property
     def entity_codes(self) -> np.ndarray[Any, Any]:
-        """Return a number for each sampled event, equal where the entity fields are equal."""
+        """Return an integer for each sampled event; events of equal entities are equal."""
         return assign_row_codes(self.rows, self.entity_fields)
 
     def assign_time_windows(self, width_s: int) -> np.ndarray[Any, Any] | None:
@@ -212,15 +212,15 @@ class LoadResult:
 
     @property
     def entity_count(self) -> int:
-        """Return how many different combinations of values the entity fields have."""
+        """Return how many different entities the sampled events have."""
         return int(self.entity_codes.max(initial=-1)) + 1
 
     def format_entity(self, code: int) -> str:
-        """Return the entity with a code as a message shows it."""
+        """Return the entity behind an integer code as a message shows it."""
         return self.format_values(self.entity_fields, self.entity_codes, code)
 
     def format_values(self, names: Sequence[str], codes: np.ndarray[Any, Any], code: int) -> str:
-        """Return the values that some fields have for a code, as a message shows them."""
+        """Return the values of some fields behind an integer code as a message shows them."""
         import numpy as np
 
         row = int(np.argmax(codes == code))
@@ -229,7 +229,7 @@ class LoadResult:
 
     @cached_property
     def front(self) -> KeyFront | None:
-        """Return how the keys move as events arrive; None if they do not, or if it does no harm.
+        """Return how keys move as events arrive; None if they do not, or without harm.
 
         Buckets computed from time move too, but are a cause of their own. In one region a front
         takes no more than any other key, and would do so in many.
@@ -244,7 +244,7 @@ class LoadResult:
 
     @property
     def _stationary_front(self) -> KeyFront | None:
-        """Return the front of keys that follow the clock, where all times lie within one step."""
+        """Return the front of keys whose times all lie within one step of the clock."""
         part = find_leading_part(self.design, self.facts)
         if part is None or find_clock_field(self.design, self.facts) is None:
             return None
@@ -256,7 +256,7 @@ class LoadResult:
 
     @property
     def has_hot_region(self) -> bool:
-        """Return whether the busiest region takes clearly more than its share of most windows."""
+        """Return whether one region takes clearly more than its share of most windows."""
         fair = 1 / max(self.placements.regions, 1)
         return self.region_shares.median > max(2 * fair, fair + 0.05)
 
@@ -277,7 +277,7 @@ class LoadResult:
         return loads
 
     def compare_to_even(self, share: float, places: int) -> float:
-        """Return a busiest place's share of a typical window, as a multiple of what chance gives.
+        """Return the busiest region's or server's share, relative to an even design's.
 
         Args:
             share: its share of the median window of equal numbers of events.
@@ -289,7 +289,7 @@ class LoadResult:
 
 
 def compute_colocated_share(groups: np.ndarray[Any, Any], regions: np.ndarray[Any, Any]) -> float:
-    """Return the share of events in the region that holds most of their group.
+    """Return the share of events that lie in the main region of their group.
 
     Args:
         groups: a number for each event.
@@ -312,7 +312,7 @@ def compute_colocated_share(groups: np.ndarray[Any, Any], regions: np.ndarray[An
 def format_skew_floor(
     load: float, servers: int, measured_skew: float, windows_phrase: str = ""
 ) -> str:
-    """Return a clause on the least skew that one value or row causes.
+    """Return the clause on the smallest skew that is possible with a hot value or row.
 
     A value's share of all events may be larger than its share in the measured windows.
 
@@ -334,7 +334,7 @@ def format_skew_floor(
 
 
 def _format_rounded_down(figure: float) -> str:
-    """Return a figure to two decimals, rounded down.
+    """Return a number with two decimals, rounded down.
 
     >>> _format_rounded_down(2.669), _format_rounded_down(1.6)
     ('2.66', '1.60')
@@ -343,7 +343,7 @@ def _format_rounded_down(figure: float) -> str:
 
 
 def _rank_values(values: list[bytes]) -> np.ndarray[Any, Any]:
-    """Return the rank of each value among the different values, from 0."""
+    """Return the rank of each byte string among the different ones, from 0."""
     import numpy as np
 
     ranked = {value: rank for rank, value in enumerate(sorted(set(values)))}
@@ -352,7 +352,7 @@ def _rank_values(values: list[bytes]) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CauseFinding:
-    """A cause of a hot spot, with its evidence and remedy.
+    """A cause of a hot spot that was found, with its evidence and remedy.
 
     Args:
         code: the cause's name.

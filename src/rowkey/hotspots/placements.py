@@ -16,7 +16,7 @@ BALANCED_PLACEMENT_COUNT = 32
 
 
 class Placements:
-    """The placements of regions on servers that load is judged under.
+    """The placements of regions on servers under which load is judged.
 
     The first is the present assignment, or round robin, as HBase creates a table. Two more are
     round robin over one server more and over twice the servers. The others are random placements
@@ -48,7 +48,7 @@ class Placements:
         self.balanced_slice = slice(3, None)
 
     def compute_fullest_loads(self, counts: RegionCounts) -> np.ndarray[Any, Any]:
-        """Return the load of the fullest server in each window, under each placement.
+        """Return the load of the busiest server in each window, for each placement.
 
         Args:
             counts: operations by window and region.
@@ -74,7 +74,7 @@ class Placements:
         return np.array(loads)
 
     def sum_by_server(self, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return loads by server as created, from loads by region in the last axis."""
+        """Sum loads by region into loads by server, for the placement as created."""
         import numpy as np
 
         loads = np.zeros((*counts.shape[:-1], self.servers), counts.dtype)

@@ -29,7 +29,7 @@ PER_BUCKET = "per_bucket"
 
 @dataclass(frozen=True, slots=True)
 class SpreadProposal:
-    """A part that spreads the rows of each moment, and the key that starts with it.
+    """A proposed key part that spreads the rows of each moment, with the whole key.
 
     Args:
         part: the part to put in front, in key notation.
@@ -45,13 +45,13 @@ class SpreadProposal:
 
     @property
     def toml_text(self) -> str:
-        """Return the key, and the splits it needs, as a design file has them."""
+        """Return the proposed key and splits as a design file writes them."""
         return " and ".join(filter(None, (f"key = {format_toml_value(self.key)}", self.splits)))
 
     @property
     def prefix_phrase(self) -> str:
-        """Return the part to put in front, and the splits it needs, as a phrase."""
-        return f"{self.part} in front{self.splits and ' and cut with '}{self.splits}"
+        """Return the part to put in front of the key, and its splits, as a phrase."""
+        return f"{self.part} in front{self.splits and ' and set '}{self.splits}"
 
 
 def propose_spread_key(
@@ -60,7 +60,7 @@ def propose_spread_key(
     terms: Sequence[Term] | None = None,
     insufficient_fields: Sequence[str] = (),
 ) -> SpreadProposal:
-    """Return the key that spreads each moment over all regions at the least cost to the reads.
+    """Propose the key that spreads each moment over all regions at the least cost to reads.
 
     It has two buckets a server, over fields that the reads give if those have enough values and
     none is heavy; else over all key fields, and the cost to reads is reported. A time that slices
@@ -102,12 +102,12 @@ def propose_spread_key(
 
 
 def propose_salted_key(design: Design) -> SpreadProposal:
-    """Return the key with a salt in front, for fields with too few combined values."""
+    """Propose the key with a salt in front, for keys with too few different values."""
     return _propose_salt(design, design.key)
 
 
 def format_quantile_splits(design: Design) -> str:
-    """Return splits at quantiles of a sample as TOML, and how to record the sample.
+    """Return the TOML options for splits at quantiles of a sample.
 
     Args:
         design: the design.
@@ -122,7 +122,7 @@ def format_quantile_splits(design: Design) -> str:
 
 
 def _strip_spreading(key: Key) -> Iterator[Term]:
-    """Return the terms of a key without those that only spread its rows."""
+    """Yield the terms of a key without buckets and salts that only spread rows."""
     count = count_spreading_parts(key)
     for place, term in enumerate(key.terms):
         if place >= count or isinstance(term, Constant):
@@ -144,7 +144,7 @@ def _build_salt(design: Design) -> FunctionCall:
 def _propose_bucket(
     design: Design, key: Key, names: Sequence[str], dearer_reads: Sequence[str]
 ) -> SpreadProposal:
-    """Return the proposal of a bucket over some fields."""
+    """Propose the key with a bucket of some fields in front."""
     part = _build_bucket(design, names)
     whole = format_key((part, *_strip_spreading(key)))
     return SpreadProposal(
@@ -153,7 +153,7 @@ def _propose_bucket(
 
 
 def _propose_salt(design: Design, key: Key) -> SpreadProposal:
-    """Return the proposal of a salt."""
+    """Propose the key with a salt in front."""
     part = _build_salt(design)
     costs = "a read then asks every salt, and a row written twice may be stored twice"
     return SpreadProposal(
@@ -162,7 +162,7 @@ def _propose_salt(design: Design, key: Key) -> SpreadProposal:
 
 
 def _format_splits(design: Design) -> str:
-    """Return the splits to declare with buckets in front; empty if the design has them."""
+    """Return the splits option that buckets need; empty if the design has it."""
     is_cut = design.splits.algorithm == PER_BUCKET and design.splits.request.regions is None
     return "" if is_cut else f'splits = "{PER_BUCKET}"'
 
@@ -183,7 +183,7 @@ class _ExampleRead:
 
 
 def _plan_reads(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[_ExampleRead]:
-    """Return the declared reads, each planned with example values."""
+    """Yield the declared reads, each planned with example values."""
     for read in design.reads:
         try:
             bounds = read.build_bounds(choose_example_values(read, facts))
@@ -196,7 +196,7 @@ def _plan_reads(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[_Ex
 def _list_candidates(
     design: Design, facts: Mapping[str, FieldFacts], key: Key, reads: Sequence[_ExampleRead]
 ) -> list[tuple[str, ...]]:
-    """Return the field lists to try in a bucket: all key fields, and those that reads give.
+    """Return the field combinations to try in a bucket.
 
     If the fields that no row slices are enough, they replace all key fields.
     """
@@ -209,12 +209,12 @@ def _list_candidates(
 
 
 def _find_sliced_fields(key: Key) -> set[str]:
-    """Return the time fields of which a row holds an interval; a bucket of one divides its rows."""
+    """Return the time fields of which one row holds a whole interval."""
     return {part.time_remainder.field for part in key.parts if part.time_remainder is not None}
 
 
 def _can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> bool:
-    """Return whether fields can spread load: no times alone, few values or heavy values."""
+    """Return whether a bucket of some fields can spread the load evenly."""
     if all(design.fields[name].type.unit_ns is not None for name in names):
         return False  # of no fields as well
     known = [facts.get(name) for name in names]
@@ -229,7 +229,7 @@ def _can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence
 def _count_read_ranges(
     design: Design, reads: Sequence[_ExampleRead], terms: tuple[Term, ...]
 ) -> Sequence[float]:
-    """Return how many ranges each read needs under a key; infinite for a full scan."""
+    """Return how many ranges each read needs under another key."""
     key = build_key(terms, design.fields, Mistakes())
     if key is None:
         return [math.inf] * len(reads)
@@ -237,7 +237,7 @@ def _count_read_ranges(
 
 
 def _count_ranges(plan: Plan) -> float:
-    """Return the number of ranges of a plan; infinite for a full scan."""
+    """Return the number of ranges of a read plan; infinite for a full scan."""
     return math.inf if plan.is_full_scan else plan.fan_out
 
 
@@ -251,7 +251,7 @@ def _find_dearer_reads(old_ranges: Sequence[float], new_ranges: Sequence[float])
 
 
 def _format_costs(names: Sequence[str], dearer_reads: Sequence[str]) -> str:
-    """Return the clause that names the reads that query every bucket."""
+    """Return the clause that says which reads must query every bucket."""
     all_of = "all of " if len(names) > 1 else ""
     cost = f"a read that does not give {all_of}{_join_names(names)} then asks every bucket"
     does = "does" if len(dearer_reads) == 1 else "do"
@@ -259,7 +259,7 @@ def _format_costs(names: Sequence[str], dearer_reads: Sequence[str]) -> str:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """Return names joined with commas and "and".
+    """Join names with commas and a final `and`.
 
     >>> _join_names(["a"]), _join_names(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -268,7 +268,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def format_wider_bucket(design: Design, extra_fields: Sequence[str] = ()) -> str:
-    """Return a bucket term that spreads each moment and each value, in key notation.
+    """Return the notation of a bucket of all key fields and some extra fields.
 
     It has two buckets a server, over all key fields. A key of times alone gets a salt, because
     events of one moment would all fall into one bucket.
@@ -288,7 +288,7 @@ def propose_heavy_spread(
     names: Sequence[str],
     heavy_values: Sequence[tuple[Any, float]],
 ) -> dict[str, Any] | None:
-    """Return a design with the heavy values over several buckets; None if none is valid.
+    """Propose a design that spreads heavy values over several buckets; None if none is valid.
 
     It is proposed, never applied: the list of heavy values is part of the bytes of a table.
 
@@ -358,7 +358,7 @@ def _find_distinguishing_fields(
 
 
 def _find_bucket(terms: Sequence[Term], name: str) -> tuple[int, bool]:
-    """Return the index of a field's bucket in the key, or of the place where one would go."""
+    """Return the index of a field's bucket in the key, or where it would be inserted."""
     place = next(n for n, term in enumerate(terms) if not isinstance(term, Constant))
     term = terms[place]
     if not isinstance(term, FunctionCall) or term.name != BUCKET_TRANSFORM or not term.terms:

@@ -25,7 +25,7 @@ MAX_UNMERGED_ENTRIES = 1 << 18
 
 @dataclass(frozen=True)
 class RegionCounts:
-    """Operations by window and region; memory grows with the operations, not with the regions.
+    """Sparse counts of operations by window and region.
 
     Args:
         region_count: how many regions there are.
@@ -43,7 +43,7 @@ class RegionCounts:
 
     @classmethod
     def from_events(cls, windows: IntArray, regions: IntArray, region_count: int) -> RegionCounts:
-        """Return the counts of some events.
+        """Count events by window and region.
 
         Args:
             windows: the window of each event, in any order; one event or more.
@@ -68,7 +68,7 @@ class RegionCounts:
 
     @classmethod
     def merge(cls, parts: Sequence[RegionCounts]) -> RegionCounts:
-        """Return the sum of counts of the same regions; there must be one or more."""
+        """Add up counts of the same regions."""
         import numpy as np
 
         if len(parts) == 1:
@@ -88,7 +88,7 @@ class RegionCounts:
 
     @cached_property
     def entry_counts(self) -> IntArray:
-        """Return the number of entries of each window."""
+        """Return how many regions have operations in each window."""
         import numpy as np
 
         return np.append(self.starts[1:], len(self.regions)) - self.starts
@@ -101,7 +101,7 @@ class RegionCounts:
         return np.add.reduceat(self.counts, self.starts)
 
     def widen_windows(self, factor: int) -> RegionCounts:
-        """Return the counts by windows that are so many times as wide; of one window or more."""
+        """Return the counts by windows that are `factor` times as wide."""
         import numpy as np
 
         numbers = self.windows // factor
@@ -113,7 +113,7 @@ class RegionCounts:
         return _sum_cells(numbers[begins], cells, self.counts, self.region_count)
 
     def slice_windows(self, start: int, stop: int) -> RegionCounts:
-        """Return the counts of the windows from one place among them up to another."""
+        """Return the counts of the windows from index `start` to `stop`."""
         first, last = int(self.entry_counts[:start].sum()), int(self.entry_counts[:stop].sum())
         return RegionCounts(
             self.region_count,
@@ -124,7 +124,7 @@ class RegionCounts:
         )
 
     def select_windows(self, is_wanted: IntArray) -> RegionCounts:
-        """Return the counts of some windows, told by a truth value for each."""
+        """Return the counts of the windows that a boolean mask selects."""
         import numpy as np
 
         entries = np.repeat(is_wanted, self.entry_counts)
@@ -138,7 +138,7 @@ class RegionCounts:
         )
 
     def fill_table(self, table: IntArray, first: int) -> None:
-        """Write the counts into a table of zeros.
+        """Write the counts into a dense table that is filled with zeros.
 
         Args:
             table: a row for each window, a column for each region.
@@ -150,7 +150,7 @@ class RegionCounts:
 
 
 def _is_table_small(cells: int, entries: int) -> bool:
-    """Return whether a dense table costs little more than its entries."""
+    """Return whether a dense table costs little more than sparse entries."""
     return cells <= TABLE_CELLS_PER_ENTRY * entries + SMALL_TABLE_CELLS
 
 
@@ -167,7 +167,7 @@ def _mark_changes(values: IntArray) -> IntArray:
 def _sum_cells(
     numbers: IntArray, cells: IntArray, counts: IntArray | None, region_count: int
 ) -> RegionCounts:
-    """Return counts in which equal cells are added up.
+    """Return counts in which entries of the same window and region are added up.
 
     Args:
         numbers: the windows, each with an entry or more.
@@ -192,7 +192,7 @@ def _sum_cells(
 def _sum_in_table(
     numbers: IntArray, cells: IntArray, counts: IntArray | None, region_count: int
 ) -> RegionCounts:
-    """Return counts in which equal cells are added up by a dense table without empty windows."""
+    """Add up entries of the same window and region with a dense table."""
     import numpy as np
 
     # Sums of weights are floating-point numbers, exact up to 2^53 operations.
@@ -204,7 +204,7 @@ def _sum_in_table(
 def _from_cells(
     numbers: IntArray, cells: IntArray, counts: IntArray, region_count: int
 ) -> RegionCounts:
-    """Return counts by cells that ascend, each listed once."""
+    """Build counts from ascending cells of windows and regions."""
     import numpy as np
 
     if len(numbers) == 1:
@@ -215,7 +215,7 @@ def _from_cells(
 
 
 class LoadMap:
-    """Operations by time column and region.
+    """Operations by time column and region, for a heat map of the load.
 
     Args:
         regions: how many regions.
@@ -231,12 +231,12 @@ class LoadMap:
         self._unmerged = 0
 
     def add(self, counts: RegionCounts) -> None:
-        """Add the counts of windows of one second."""
+        """Add counts whose windows are seconds since 1970."""
         self._widen(int(counts.windows[0]), int(counts.windows[-1]), 1)
         self._append(counts.widen_windows(self.width_s))
 
     def _widen(self, first_s: int, last_s: int, width_s: int) -> None:
-        """Extend the map to two seconds, with columns of at least some width."""
+        """Extend the map to cover two seconds, with columns of at least some width."""
         width_s = max(width_s, self.width_s)
         if self._counts:
             first_s = min(first_s, self._first * self.width_s)
@@ -255,7 +255,7 @@ class LoadMap:
             self._counts, self._unmerged = [RegionCounts.merge(self._counts)], 0
 
     def merge(self, other: LoadMap) -> None:
-        """Add the counts of another map of the same regions."""
+        """Add the counts of another load map of the same regions."""
         if not other._counts:
             return
         first, last = other._first * other.width_s, other._stop * other.width_s - 1
@@ -264,7 +264,7 @@ class LoadMap:
         self._append(RegionCounts.merge(other._counts).widen_windows(factor))
 
     def to_dense(self) -> tuple[int, np.ndarray[Any, Any]]:
-        """Return the start of the first column in seconds since 1970, and the counts of each."""
+        """Return the first column's start in seconds since 1970, and a dense array of counts."""
         import numpy as np
 
         table = np.zeros((self._stop - self._first, self.regions), np.int64)

@@ -49,7 +49,7 @@ MIN_VALUE_SHARE_RATIO = 0.7
 def compute_region_shares(
     key: Key, boundaries: Boundaries, *, is_uniform: bool = False
 ) -> tuple[float, ...]:
-    """Return the share of each region if all values of the leading part were equally frequent.
+    """Return each region's share of keys if all leading values were equally frequent.
 
     Args:
         key: the bound row key.
@@ -75,14 +75,14 @@ def compute_region_shares(
 
 
 def count_reachable_regions(key: Key, boundaries: Boundaries) -> int:
-    """Return how many regions the row keys of a design can reach."""
+    """Return how many regions the row keys of a design can fall into."""
     return sum(share > 0 for share in compute_region_shares(key, boundaries))
 
 
 def count_regions_of_numbers(
     design: Design, value_count: int | None, boundaries: Boundaries
 ) -> int | None:
-    """Return how many regions keys reach if their leading numbers count up from the least.
+    """Return how many regions keys reach if leading numbers count up; None if unknown.
 
     Args:
         design: the design.
@@ -107,7 +107,7 @@ def count_regions_of_numbers(
 
 
 def count_regions_of_random_values(design: Design, boundaries: Boundaries) -> int | None:
-    """Return how many regions keys reach if their leading values are drawn as generated ones are.
+    """Return how many regions keys reach if leading values are random; None if unknown.
 
     Args:
         design: the design.
@@ -131,7 +131,7 @@ def count_regions_of_random_values(design: Design, boundaries: Boundaries) -> in
 
 
 def is_spread_evenly(key: Key) -> bool:
-    """Return whether the leading part's values are about equally frequent for any rows."""
+    """Return whether the leading part spreads any rows evenly, as a hash does."""
     _, part = _skip_constants(key)
     if part is None or part.order.is_ascending or part.order.is_descending:
         return False
@@ -139,7 +139,7 @@ def is_spread_evenly(key: Key) -> bool:
 
 
 def find_equal_steps(design: Design) -> str | None:
-    """Return the algorithm whose equal steps fit the leading part's bytes; None if unknown.
+    """Return the split algorithm whose equal steps fit the leading bytes; None if unknown.
 
     Raw bytes of a hash, and values such as UUIDs, are spread evenly over the whole byte range;
     digits of a hash over the range of the digits.
@@ -159,7 +159,7 @@ def find_equal_steps(design: Design) -> str | None:
 
 
 def is_split_evenly(key: Key, boundaries: Boundaries) -> bool:
-    """Return whether the leading part fills the regions evenly and no boundary cuts a value."""
+    """Return whether the leading part fills the regions evenly."""
     _, part = _skip_constants(key)
     regions = len(boundaries)
     if part is None or not is_spread_evenly(key) or (part.cardinality or regions) < regions:
@@ -168,7 +168,7 @@ def is_split_evenly(key: Key, boundaries: Boundaries) -> bool:
 
 
 def _skip_constants(key: Key) -> tuple[bytes, Part | None]:
-    """Return the constant bytes that keys start with, and the part that follows."""
+    """Return the constant bytes at the start of all keys, and the part after them."""
     prefix = b""
     for part in key.parts:
         if part.cardinality != 1:
@@ -178,7 +178,7 @@ def _skip_constants(key: Key) -> tuple[bytes, Part | None]:
 
 
 def _share_points(points: list[bytes], boundaries: Boundaries) -> list[float]:
-    """Return the share of each region if all points are equally frequent."""
+    """Return each region's share of equally frequent key prefixes."""
     shares, splits, each = [0.0] * len(boundaries), boundaries.splits, 1 / len(points)
     for point in points:
         first, after = bisect_right(splits, point), compute_prefix_stop(point)
@@ -192,12 +192,12 @@ def _share_points(points: list[bytes], boundaries: Boundaries) -> list[float]:
 
 
 def _count_bytes_below(alphabet: Alphabet) -> list[int]:
-    """Return, for each number from 0 to 256, how many bytes of an alphabet are less."""
+    """Return, for each number from 0 to 256, how many bytes of an alphabet are smaller."""
     return [bisect_left(alphabet.values, number) for number in range(257)]
 
 
 def _compute_position(prefix: bytes, bytes_below: list[int], split: bytes) -> float:
-    """Return the share of keys before a boundary if all bytes of the alphabet are equally likely.
+    """Return the share of keys that sort before a split key.
 
     >>> from rowkey.keys import Alphabet
     >>> _compute_position(b"", _count_bytes_below(Alphabet(b"0123456789abcdef")), b"90")
@@ -225,7 +225,7 @@ def find_missed_splits(
     boundaries: Boundaries,
     keyed_events: KeyedEvents,
 ) -> tuple[int, float] | None:
-    """Return how many regions got no key, and the fullest one's share, if the splits are to blame.
+    """Return the number of empty regions and the fullest share if the splits miss the keys.
 
     Each value counts once a region, because a heavy value is a cause of its own.
 
@@ -286,7 +286,7 @@ def has_missed_splits(result: LoadResult) -> bool:
 
 
 def can_miss_splits(result: LoadResult) -> bool:
-    """Return whether the load result has splits and keys that no leading time moves through."""
+    """Return whether a load result could show that splits miss the keys."""
     is_cut = len(result.boundaries) > 1 and bool(result.keys)
     return is_cut and result.front is None and not _has_time_buckets(result)
 
@@ -317,7 +317,7 @@ def _is_crowded(key: Key, boundaries: Boundaries, value_count: int, used_count: 
 
 
 def has_region_full_of_values(result: LoadResult) -> bool:
-    """Return whether the fullest region's share of all values is about its share of all events."""
+    """Return whether the fullest region has as large a share of values as of events."""
     import numpy as np
 
     names = result.entity_fields
@@ -347,7 +347,7 @@ def _has_share_of_values(
     regions: np.ndarray[Any, Any],
     region_and_share: tuple[int, float],
 ) -> bool:
-    """Return whether a region holds at least a share of all values, each counted once a region.
+    """Return whether a region holds at least a given share of all different values.
 
     If several fields decide the region, the values of the first are checked too if they are many,
     because one of them may occur with many values of another field.

@@ -16,7 +16,7 @@ MAX_CHANCE = 0.001
 
 @lru_cache(maxsize=256)
 def _compute_largest_normal(places: int) -> tuple[float, float, float]:
-    """Return mean, variance and mean square of the largest of k standard normal numbers.
+    """Return mean, variance and mean square of the largest of k normal variables.
 
     By numerical integration of its density k phi(x) Phi(x)^(k-1).
     """
@@ -33,7 +33,7 @@ def _compute_largest_normal(places: int) -> tuple[float, float, float]:
 
 
 def compute_even_skew(events: Any, places: int) -> Any:
-    """Return the expected skew of an even design: its fullest place as a multiple of the mean.
+    """Return the skew that an even design shows by chance.
 
     Args:
         events: events in a window; a number or an array.
@@ -61,7 +61,7 @@ def compute_even_skew(events: Any, places: int) -> Any:
 
 
 def compute_even_deviation(events: Any, places: int) -> Any:
-    """Return the standard deviation of an even design's skew, as a multiple of the mean.
+    """Return the standard deviation of the skew that an even design shows by chance.
 
     Args:
         events: events in a window; a number or an array.
@@ -77,7 +77,7 @@ def compute_even_deviation(events: Any, places: int) -> Any:
 
 
 def is_improbably_few(thing_count: int, places: int, filled_count: int) -> bool:
-    """Return whether chance would hardly put so many things into so few places.
+    """Return whether random placement would hardly fill so few of the places.
 
     Args:
         thing_count: how many things fall, each into any place with the same chance.

@@ -30,7 +30,7 @@ MAX_OPEN_ENTRIES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """The skew at one window width; figures are None where there are too few events.
+    """The measured skew at one window width; figures are None if there are too few events.
 
     Args:
         width_s: seconds of a window.
@@ -72,7 +72,7 @@ class Skew:
 
 
 class WindowCounts:
-    """Counts operations by window and region, and sums up windows that are complete.
+    """Counts operations by time window and region, and sums up complete windows.
 
     Counts of the parts of a stream can be merged. When more than four million counts are open, the
     older windows are closed and only their sums kept; operations of a closed window count as late.
@@ -113,7 +113,7 @@ class WindowCounts:
         return counts
 
     def merge(self, later: WindowCounts) -> None:
-        """Add the counts of a later part of the same stream."""
+        """Add the counts of a later part of the same stream of events."""
         self.operation_count += later.operation_count
         self.late_count += later.late_count
         if later._head is not None:
@@ -131,7 +131,7 @@ class WindowCounts:
             self._add_open(counts)
 
     def _add_open(self, counts: RegionCounts) -> None:
-        """Add counts to windows that are open; operations of closed windows are late."""
+        """Add counts to open windows; operations of closed windows count as late."""
         import numpy as np
 
         if self.first_open_window is not None and counts.windows[0] < self.first_open_window:
@@ -146,7 +146,7 @@ class WindowCounts:
             self._merge_open()
 
     def _add_late(self, counts: RegionCounts) -> None:
-        """Count operations as late, except those in the oldest windows that are kept open."""
+        """Count operations of closed windows as late, unless their window is still open."""
         import numpy as np
 
         if self._head is not None:
@@ -157,7 +157,7 @@ class WindowCounts:
         self.late_count += int(counts.counts.sum())
 
     def _merge_open(self) -> None:
-        """Merge the counts of each open window; close the older half if that is still too much."""
+        """Merge the counts of each open window, and close old windows if they are too many."""
         counts = RegionCounts.merge(self._counts)
         self._counts, self._open_count = [counts], len(counts.counts)
         if 2 * self._open_count <= MAX_OPEN_ENTRIES or len(counts) < 2:
@@ -186,7 +186,7 @@ class WindowCounts:
         self.first_open_window = first_open_window
 
     def compute_skew(self) -> Skew:
-        """Return the skew of all windows so far."""
+        """Return the skew over all windows counted so far."""
         sums = self.sums
         remaining = [*([] if self._head is None else [self._head]), *self._counts]
         if remaining:
@@ -197,7 +197,7 @@ class WindowCounts:
 
 
 class _SkewSums:
-    """Sums over windows that hold enough events; integers, so the order of adding is irrelevant."""
+    """Sums over the windows that hold enough events to measure skew."""
 
     def __init__(self, placements: Placements) -> None:
         import numpy as np
@@ -229,7 +229,7 @@ class _SkewSums:
         self.largest_load = max(self.largest_load, int(loads[0].max()))
 
     def _note_peak(self, start_ms: int, skew: float) -> None:
-        """Keep the window with the largest skew; among equals the earliest."""
+        """Remember a window if its skew is the largest so far."""
         if skew > self.peak[1] or (skew == self.peak[1] and start_ms < self.peak[0]):
             self.peak = (start_ms, skew)
 
@@ -243,7 +243,7 @@ class _SkewSums:
         self.largest_load = max(self.largest_load, other.largest_load)
 
     def compute_skew(self, width_s: int, operation_count: int) -> Skew:
-        """Return the figures, or why there are none."""
+        """Return the skew of one window width, or the reason why it cannot be measured."""
         import numpy as np
 
         sizes = sorted(self.windows_by_events.items())
@@ -279,16 +279,18 @@ class _SkewSums:
         )
 
     def _format_reason(self, width_s: int, covered_share: float) -> str:
-        """Return the sentence on why there are too few events for this width."""
-        each = "" if self.placements.servers == 1 else f", {MIN_EVENTS_PER_SERVER} a server"
+        """Return the reason why there are too few events for a window width."""
+        each = (
+            "" if self.placements.servers == 1 else (f" ({MIN_EVENTS_PER_SERVER} for each server)")
+        )
         return (
-            f"{_format_small_share(covered_share)} of the events lie in windows of {width_s} s "
-            f"that hold {pluralize(self.min_events, 'event')} or more{each}"
+            f"too few events: {_format_small_share(covered_share)} of them lie in windows of "
+            f"{width_s} s with at least {pluralize(self.min_events, 'event')}{each}"
         )
 
 
 def _format_small_share(share: float) -> str:
-    """Return a share that is too small to judge by, as a phrase.
+    """Return a small share as a phrase such as `only 31%`.
 
     >>> _format_small_share(0.0), _format_small_share(0.005), _format_small_share(0.314)
     ('none', 'less than 1%', 'only 31%')
@@ -340,7 +342,7 @@ class EqualCountWindows:
         self.next_event = first_event
 
     def add(self, regions: np.ndarray[Any, Any]) -> None:
-        """Add the regions of the next events."""
+        """Add the regions of the next events of the stream."""
         import numpy as np
 
         start = 0
@@ -354,18 +356,18 @@ class EqualCountWindows:
             start += len(part)
 
     def merge(self, other: EqualCountWindows) -> None:
-        """Add the counts of another part of the same stream."""
+        """Add the counts of another part of the same stream of events."""
         self.counts += other.counts
         self.next_event = max(self.next_event, other.next_event)
 
     def assign_windows(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the window of each event, by the number of the event from 0."""
+        """Return the window of each event, given the number of the event from 0."""
         import numpy as np
 
         return np.searchsorted(np.array(self.edges[1:-1]), numbers, "right")
 
     def compute_shares(self, placements: Placements | None = None) -> BusiestShares:
-        """Return the busiest region's shares, or under a placement the busiest server's."""
+        """Return the shares of the busiest region, or of the busiest server in a placement."""
         import numpy as np
 
         counts = self.counts if placements is None else placements.sum_by_server(self.counts)

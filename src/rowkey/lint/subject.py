@@ -286,7 +286,7 @@ class LintSubject:
         if part is not self.leading_part or self.boundaries is None or cut.algorithm == "sample":
             return ""
         evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
-        return f", and cut with splits = {format_toml_value(evenly)}"
+        return f", and set splits = {format_toml_value(evenly)}"
 
     def find_serving_key(self, planned_read: PlannedRead) -> SpreadProposal | None:
         """Return a key and splits for a second table that serves a read; None if unknown.

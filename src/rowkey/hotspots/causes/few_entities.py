@@ -41,6 +41,7 @@ class FewEntitiesCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if the leading fields are known to have too few values."""
         names = find_deciding_fields(design, facts, boundaries)
         values = count_combined_values(design, facts, names)
         regions = count_reachable_regions(design.key, boundaries)
@@ -76,7 +77,7 @@ class FewEntitiesCause(Cause):
         boundaries: Boundaries,
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
-        """Return the cause; None where sampled keys show that the splits miss the keys."""
+        """Return the predicted cause, unless sampled keys show that the splits are to blame."""
         found = cls.predict(design, facts, boundaries)
         if (
             found is not None
@@ -88,6 +89,7 @@ class FewEntitiesCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if too few leading values occurred to fill the regions evenly."""
         names, values = result.entity_fields, result.entity_count
         if not names or len(names) < len(result.leading_fields):
             return None
@@ -110,17 +112,17 @@ class FewEntitiesCause(Cause):
 
 
 def _is_too_few(values: int, regions: int) -> bool:
-    """Return whether so few values cannot fill the regions that keys can lie in."""
+    """Return whether a number of values is too small to fill a number of regions evenly."""
     return regions > 1 and values < MIN_VALUES_PER_REGION * regions
 
 
 def _has_seen_all(values: int, regions: int, events: int) -> bool:
-    """Return whether so many events would have shown more values if there were enough of them."""
+    """Return whether the sampled events probably show all values that there are."""
     return is_improbably_few(events, MIN_VALUES_PER_REGION * regions, min(values, events))
 
 
 def _format_message(names: Sequence[str], values: str, regions: int, consequence: str) -> str:
-    """Return the sentence that compares the number of values with that of the regions."""
+    """Return the sentence that compares the number of values with the number of regions."""
     has = "has" if len(names) == 1 else "have together"
     plural = "value" if values == "1" else "values"
     return (
@@ -130,7 +132,7 @@ def _format_message(names: Sequence[str], values: str, regions: int, consequence
 
 
 def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str:
-    """Return a clause on the regions that stay empty; ordered values collide less than hashes."""
+    """Return the clause that says how many regions stay empty."""
     if is_ordered:
         empty = regions - values
         left = f"{empty:,} or more regions stay empty" if empty > 0 else "the load is uneven"
@@ -140,13 +142,13 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
-    """Return the key that spreads by more fields, or by a salt where the key has too few values."""
+    """Return the remedy: a bucket of more fields, or a salt if the key has too few values."""
     values = count_combined_values(design, facts, design.key.fields)
     enough = MIN_VALUES_PER_REGION * 2 * design.cluster.servers
     if set(names) < set(design.key.fields) and (values is None or values >= enough):
         found = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Take {found.toml_text}, which spreads by more fields; {found.cost_phrase}."
+        return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
     return (
-        f"Take {propose_salted_key(design).toml_text}, which spreads the rows of each value; a "
+        f"Use {propose_salted_key(design).toml_text}, which spreads the rows of each value; a "
         "read then asks every salt, and a row written twice may be stored twice."
     )

@@ -70,6 +70,7 @@ class HotEntityCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if a value is known to overload one region."""
         return cls.predict_from_sample(design, facts, boundaries, None)
 
     @classmethod
@@ -80,7 +81,7 @@ class HotEntityCause(Cause):
         boundaries: Boundaries,
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
-        """Return the cause for the value that overloads one region most; None if none does."""
+        """Return the cause for the value that overloads one region most; None if no value does."""
         heavy = list(find_heavy_values(design, facts, boundaries, keyed_events))
         if not heavy:
             return None
@@ -110,6 +111,7 @@ class HotEntityCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if busy values overloaded one server, always or for a time."""
         if not result.entity_fields or not result.keys:
             return None
         if result.entity_count < 2 and len(result.keys) < MIN_EVENTS_PER_WINDOW:
@@ -126,7 +128,7 @@ class HotEntityCause(Cause):
 
 
 def _has_time_splits(result: LoadResult) -> bool:
-    """Return whether splits divide the rows of the only value by the time that follows it."""
+    """Return whether the splits divide the rows of a single value by time."""
     parts = result.design.key.parts
     times = (n for n, part in enumerate(parts) if is_time_only(result.design, part))
     (prefix, *others) = dict.fromkeys(result.take_leading_bytes(next(times, len(parts))))
@@ -137,7 +139,7 @@ def _has_time_splits(result: LoadResult) -> bool:
 def _find_hot_values(
     result: LoadResult, values: FieldValues, min_region_share: float
 ) -> CauseFinding | None:
-    """Return the busy values that together overload one server, if each lies in one region."""
+    """Return the cause for busy values that overload one server, each in one region."""
     hot = list(values.find_hot_values(min_region_share))
     met = _select_busiest_server(result, hot)
     if not met or not _is_cause(result, met):
@@ -169,7 +171,7 @@ def _find_hot_values(
 
 
 def _find_divided_values(result: LoadResult) -> CauseFinding | None:
-    """Return the busy values that overload one server although several regions share their rows.
+    """Return the cause for busy values that overload one server from several regions.
 
     Several fields are searched one by one, if a value of the field narrows a read to key ranges.
     """
@@ -191,7 +193,7 @@ def _pick_value(result: LoadResult, name: str) -> Any:
 def _format_hot_values(
     result: LoadResult, values: FieldValues, hot_values: Sequence[HotValue]
 ) -> str:
-    """Return the clause that names the hot values, their shares and their place."""
+    """Return the clause that names hot values, their shares, and their region or server."""
     top = hot_values[0]
     shown = values.format_value(top.code)
     if len(hot_values) == 1:
@@ -215,12 +217,12 @@ def _format_hot_values(
 
 
 def _find_server(result: LoadResult, hot_value: HotValue) -> int:
-    """Return the server of the region that a hot value lies in."""
+    """Return the server that holds the region of a hot value."""
     return int(result.placements.assignments[0][hot_value.region])
 
 
 def _select_busiest_server(result: LoadResult, hot_values: Sequence[HotValue]) -> list[HotValue]:
-    """Return the hot values on the server that they load most, heaviest first."""
+    """Return the hot values on the server with the most load from them, heaviest first."""
     by_server: dict[int, list[HotValue]] = {}
     for one in hot_values:
         by_server.setdefault(_find_server(result, one), []).append(one)
@@ -228,7 +230,7 @@ def _select_busiest_server(result: LoadResult, hot_values: Sequence[HotValue]) -
 
 
 def _is_cause(result: LoadResult, hot_values: Sequence[HotValue]) -> bool:
-    """Return whether one hot value overloads its server, or all explain the measured skew."""
+    """Return whether hot values overload their server or explain the measured skew."""
     servers, measured = result.servers, result.measured_skew
     if is_overload(hot_values[0].load, servers, len(result.boundaries)):
         return True
@@ -244,18 +246,18 @@ def _format_remedy(
     names: Sequence[str],
     proposal: Mapping[str, Any] | None,
 ) -> str:
-    """Return the proposal as a sentence, or other remedies where there is no proposal."""
+    """Return the remedy: the proposed spread of heavy values, or a key of more fields."""
     opening = design.layout.qualifier_prefix
     if opening is not None and set(names) >= set(design.key.fields):
         more = [field.name for field in opening.fields]
         return (
-            "All its events are in one row, which no bucket spreads: put "
-            f"{' and '.join(more)} into the key and {format_wider_bucket(design, more)} in front; "
-            "a read of one value then asks every bucket."
+            "All events of the value are in one row, which no bucket spreads: put "
+            f"{' and '.join(more)} into the key and {format_wider_bucket(design, more)} in "
+            "front; a read of one value then asks every bucket."
         )
     if proposal is None:
         found = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Take {found.toml_text}, which spreads by more fields; {found.cost_phrase}."
+        return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
     ((name, values),) = proposal["heavy"].items()
     return (
         f"Try key = {format_toml_value(proposal['key'])} and splits = "
@@ -299,7 +301,7 @@ def _find_bursts(codes: np.ndarray[Any, Any], windows: np.ndarray[Any, Any]) -> 
 
 
 def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
-    """Return values that take a large share of single windows, though not of all events.
+    """Return the cause for values that take much of single time windows.
 
     The windows of the verdict are searched first, then those of equal numbers of events, then
     other time windows that are hot. Time windows need enough sampled events in each.
@@ -332,7 +334,7 @@ def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
 def _check_bursts(
     result: LoadResult, windows: np.ndarray[Any, Any], width_s: int | None
 ) -> CauseFinding | None:
-    """Return the bursts in some windows, if they exceed chance and each lies in one region."""
+    """Return the cause for bursts in time windows if they exceed chance; else None."""
     import numpy as np
 
     codes = result.entity_codes
@@ -353,7 +355,7 @@ def _check_bursts(
 def _build_burst_finding(
     result: LoadResult, bursts: _Bursts, numbers: np.ndarray[Any, Any], width_s: int | None
 ) -> CauseFinding:
-    """Return the finding for values that burst in single windows."""
+    """Return the cause for values that burst in single time windows."""
     import numpy as np
 
     shares = bursts.counts / bursts.sizes
@@ -369,9 +371,9 @@ def _build_burst_finding(
         load, result.servers, result.find_skew(width_s) or 0.0, f", in {which}"
     )
     message = (
-        f"Values burst in single windows: {shown} takes {shares[worst]:.1%} of "
-        f"{place} and {overall:.1%} of all events; the busiest value of a window takes "
-        f"{bursts.mean_share:.1%} of it on average, all in one region: {so}"
+        f"Values burst in single windows: {shown} takes {shares[worst]:.1%} of the events in "
+        f"{place}, but {overall:.1%} of all events; on average the busiest value takes "
+        f"{bursts.mean_share:.1%} of its window, all in one region: {so}"
     )
     figures = {
         "fields": list(result.entity_fields),
@@ -396,7 +398,7 @@ def _build_burst_finding(
 def _format_consequence(
     load: float, servers: int, measured_skew: float = math.inf, windows_phrase: str = ""
 ) -> str:
-    """Return the clause on what a load, as a multiple of a fair share, means for the servers."""
+    """Return the clause on what the load of hot values means for the servers."""
     if load <= 1:
-        return "a server can bear that, but its region takes more than its share."
+        return "one server can bear this load, but the region takes more than its fair share."
     return f"{format_skew_floor(load, servers, measured_skew, windows_phrase)}."

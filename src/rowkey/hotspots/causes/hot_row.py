@@ -46,6 +46,7 @@ class HotRowCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if one row took many of the writes."""
         design = result.design
         if not result.keys or design.key.is_salted or design.layout.has_shared_rows:
             return None
@@ -64,7 +65,7 @@ def _is_hot_share(share: float, design: Design) -> bool:
 def _build_finding(
     design: Design, row_text: str, share: float, measured_skew: float = math.inf
 ) -> CauseFinding:
-    """Return the finding for a row with a share of all writes."""
+    """Return the cause for a row with a large share of all writes."""
     servers = design.cluster.servers
     takes = f"Row {row_text} takes" if row_text else "The most common row takes at least"
     message = f"{takes} {share:.1%} of the writes, and a row lies in one region"
@@ -79,11 +80,14 @@ def _format_remedy(design: Design) -> str:
     """Return the remedy: another key field, or a salt."""
     time = design.writes.time
     missing = (
-        f"such as {time.name}" if time and time.name not in design.key.fields else "if one can"
+        f"such as {time.name}"
+        if time and time.name not in design.key.fields
+        else ("if there is one")
     )
     is_cut = design.splits.algorithm == "per_bucket"
     cut = "" if is_cut else ' with splits = "per_bucket"'
     return (
-        f"Add a field to the key that distinguishes its events, {missing}; a counter is spread by "
-        f"[salt({design.cluster.servers})] in front{cut}, and read by adding up its rows."
+        f"Add a field to the key that distinguishes the row's events, {missing}; if the row is "
+        f"a counter, spread it by [salt({design.cluster.servers})] in front{cut}, and read it "
+        "by adding up its rows."
     )

@@ -38,12 +38,14 @@ class IntegerImbalanceCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if the servers do not divide the number of regions."""
         if find_clock_field(design, facts) is not None:
             return None
         return _build_finding(design, facts, len(boundaries), None)
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if uneven numbers of regions explain the measured skew."""
         regions = len(result.boundaries)
         if result.front is not None:
             return None  # however many regions there are, one is written at a time
@@ -59,21 +61,21 @@ class IntegerImbalanceCause(Cause):
 def _build_finding(
     design: Design, facts: Mapping[str, FieldFacts], regions: int, measured_skew: float | None
 ) -> CauseFinding | None:
-    """Return the finding for a number of regions that the servers do not divide."""
+    """Return the cause if a number of regions does not divide among the servers."""
     servers = design.cluster.servers
     bound = compute_server_imbalance(regions, servers)
     if bound < MIN_NOTABLE_SKEW:
         return None
     most = -(-regions // servers)
-    those = f"some hold {most}"
+    those = f"some servers hold {most}"
     if regions < servers:
         has = "has" if servers - regions == 1 else "have"
-        those = f"{servers - regions:,} {has} nothing to do"
+        those = f"{pluralize(servers - regions, 'server')} {has} nothing to do"
     many = pluralize(regions, "region")
     was = "" if measured_skew is None else f"; {measured_skew:.2f} was measured"
     message = (
-        f"{many} on {pluralize(servers, 'server')}: {those}, so equally busy regions give a "
-        f"skew of {bound:.2f}{was}."
+        f"{many} do not divide evenly among {pluralize(servers, 'server')}: {those}, so "
+        f"equally busy regions give a skew of {bound:.2f}{was}."
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}
     explained = bound if measured_skew is None else min(bound, measured_skew)
@@ -82,11 +84,11 @@ def _build_finding(
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int) -> str:
-    """Return the sentence that proposes a number of regions that the servers divide."""
+    """Return the remedy: a number of regions that is a multiple of the servers."""
     servers = design.cluster.servers
     multiple = f"or another multiple of {servers:,}"
     if design.splits.algorithm != PER_BUCKET:
-        return f"Take {pluralize(regions, 'region')}, {multiple}."
+        return f"Use {pluralize(regions, 'region')}, {multiple}."
     place, term = next(
         (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
     )
@@ -95,13 +97,14 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int
             design, facts, insufficient_fields=design.key.parts[place].fields
         )
         return (
-            f"Take {found.toml_text}, because the leading part has no more values: its "
-            f"{pluralize(2 * servers, 'bucket')} divide among the servers; {found.cost_phrase}."
+            f"Use {found.toml_text}, because the leading part has no more values; its "
+            f"{pluralize(2 * servers, 'bucket')} divide evenly among the servers; "
+            f"{found.cost_phrase}."
         )
     assert isinstance(term, FunctionCall)
     numbered = FunctionCall(term.name, term.terms, (regions, *term.scalars[1:]), term.options)
     terms = (*design.key.terms[:place], numbered, *design.key.terms[place + 1 :])
-    return f'Take key = "{format_key(terms)}", {pluralize(regions, "bucket")}, {multiple}.'
+    return f'Use key = "{format_key(terms)}", {pluralize(regions, "bucket")}, {multiple}.'
 
 
 def _has_declared_count(design: Design, place: int, term: Term) -> bool:

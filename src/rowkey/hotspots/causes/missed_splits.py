@@ -51,6 +51,7 @@ class MissedSplitsCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if keys cannot reach many regions, or crowd into one."""
         regions, servers = len(boundaries), design.cluster.servers
         if regions == 1 or find_clock_field(design, facts) is not None:
             return None
@@ -63,7 +64,7 @@ class MissedSplitsCause(Cause):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
         many = pluralize(regions, "region")
-        told = f"{unreachable} of {many} can hold no key." if unreachable else ""
+        told = f"No key can fall into {unreachable} of {many}." if unreachable else ""
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_even:
             told = f"{told} {most:.2%} of all keys fall into one of {many}.".strip()
@@ -78,7 +79,7 @@ class MissedSplitsCause(Cause):
         boundaries: Boundaries,
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
-        """Return the cause, from the sampled keys or else from the leading part alone."""
+        """Return the cause, from sampled keys or else from the bytes of the leading part."""
         foreseen = cls.predict(design, facts, boundaries)
         if len(boundaries) == 1:
             return foreseen
@@ -96,6 +97,7 @@ class MissedSplitsCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if regions got no keys or too many, and only the splits explain it."""
         regions, empty = len(result.boundaries), result.empty_region_count
         if not can_miss_splits(result):
             return None
@@ -114,7 +116,7 @@ class MissedSplitsCause(Cause):
 def _predict_from_bytes(
     design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
 ) -> CauseFinding | None:
-    """Return the cause where a leading part's bytes never lie in some computed regions.
+    """Return the cause if the bytes of the leading part never fall into some regions.
 
     Such values are spread evenly, like random ones, or are numbers that count up from the least.
     If the splits fit only evenly spread values, and the values are unknown, this is assumed.
@@ -131,7 +133,10 @@ def _predict_from_bytes(
     most = max(compute_region_shares(design.key, boundaries, is_uniform=True))
     servers, many = design.cluster.servers, pluralize(regions, "region")
     if most >= OVERFULL_RATIO / regions:
-        told = f"Of values of {width} bytes, evenly spread, {most:.2%} fall into one of {many}."
+        told = (
+            f"If the values of {width} bytes are spread evenly, {most:.2%} of them fall "
+            f"into one of {many}."
+        )
         figures = {"regions": regions, "unreachable": 0, "expected": most}
         return CauseFinding(
             MissedSplitsCause.name,
@@ -146,7 +151,7 @@ def _predict_from_bytes(
 def _predict_from_numbers(
     design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries, name: str
 ) -> CauseFinding | None:
-    """Return the cause if the leading numbers count up from the least, as generated ones do.
+    """Return the cause if leading numbers that count up would leave regions empty.
 
     Nothing is assumed of numbers that a sample shows, or that use the whole range of their type.
     """
@@ -161,11 +166,11 @@ def _predict_from_numbers(
         return None
     if values >= design.find_domain(name).size or (name in facts and facts[name].value_count):
         return None
-    its = f"its {values:,} values"
+    its = f"the {values:,} values of {name}"
     if known is None:
-        its = f"it has {values:,} values or fewer, and they"
+        its = f"{name} has at most {values:,} values and they"
     told = (
-        f"If {its} count up from the least, as in generated events, {name} reaches "
+        f"If {its} count up from the smallest, as in generated events, {name} reaches only "
         f"{reached:,} of {pluralize(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
@@ -176,13 +181,13 @@ def _predict_from_numbers(
 def _predict_from_random_values(
     design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries, name: str
 ) -> CauseFinding | None:
-    """Return the cause if values such as addresses are distributed as generated ones are."""
+    """Return the cause if leading values such as addresses would leave regions empty."""
     regions, servers = len(boundaries), design.cluster.servers
     reached = count_regions_of_random_values(design, boundaries)
     if reached is None or not has_many_empty(regions - reached, regions):
         return None
     told = (
-        f"If its values are distributed as in generated events, {name} reaches "
+        f"If the values of {name} are distributed as in generated events, {name} reaches only "
         f"{reached:,} of {pluralize(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
@@ -197,12 +202,12 @@ def _build_finding(
     counts: tuple[int, int, float],
     prediction: CauseFinding | None,
 ) -> CauseFinding:
-    """Return the finding from counted regions: all, the empty ones, and the fullest one's share."""
+    """Return the cause from the number of regions, of empty ones, and the fullest share."""
     regions, empty, fullest = counts
     low, high = min(keys)[:8].hex(), max(keys)[:8].hex()
     message = (
-        f"Keys lie between {low} and {high}, and the fullest of {pluralize(regions, 'region')} "
-        f"took {fullest:.2%} of them."
+        f"Keys lie between {low} and {high} in hexadecimal, and the fullest of "
+        f"{pluralize(regions, 'region')} took {fullest:.2%} of them."
     )
     if empty:
         message = f"{empty} of {pluralize(regions, 'region')} got no write. {message}"
@@ -217,7 +222,7 @@ def _build_finding(
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
-    """Return splits that fit the keys, or where those are declared a key that needs no splits."""
+    """Return the remedy: splits that fit the keys, or a key that needs no splits."""
     declared = design.splits.algorithm
     if list_key_prefixes(design.key) is not None:
         if declared != "per_bucket" or design.splits.request.regions is not None:
@@ -225,17 +230,20 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
         why = "each prefix has its own region already, and too few values occur to fill them evenly"
     elif (equal := _find_equal_steps(design)) is not None:
         splits = format_toml_value({"algorithm": equal, "regions": _choose_region_count(design)})
-        return f"Use splits = {splits}: these bytes are spread evenly over their whole range."
+        return (
+            f"Use splits = {splits}, because the leading bytes are spread evenly over their "
+            "whole range."
+        )
     elif declared != "sample":
         return f"Use {format_quantile_splits(design)}, which splits at quantiles of sampled keys."
     else:
         why = "these splits follow earlier keys and do not fit the later ones"
     found = propose_spread_key(design, facts)
-    return f"Take {found.toml_text}, because {why}; {found.cost_phrase}."
+    return f"Use {found.toml_text}, because {why}; {found.cost_phrase}."
 
 
 def _find_equal_steps(design: Design) -> str | None:
-    """Return the algorithm whose equal steps fit the keys; None if the splits fit them already."""
+    """Return the split algorithm with equal steps that fits the keys; None if in use."""
     asked = design.splits.request
     is_whole = asked.first is None and asked.last is None
     equal = find_equal_steps(design)
@@ -244,7 +252,7 @@ def _find_equal_steps(design: Design) -> str | None:
 
 
 def _choose_region_count(design: Design) -> int:
-    """Return the requested regions as a multiple of the servers, at least two for each."""
+    """Return the requested regions, rounded up to a multiple of the servers."""
     asked = design.splits.request
     listed = None if asked.listed is None else len(asked.listed) + 1
     servers = design.cluster.servers

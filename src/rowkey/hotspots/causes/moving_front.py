@@ -34,6 +34,7 @@ class MovingFrontCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if keys start with a time or are imported in key order."""
         is_import = design.writes.arrival == SORTED_ARRIVAL and not design.key.is_salted
         field = find_clock_field(design, facts)
         if field is None and not is_import:
@@ -58,6 +59,7 @@ class MovingFrontCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if keys rose or fell as events arrived."""
         front = result.front
         if front is None:
             return None
@@ -69,14 +71,20 @@ class MovingFrontCause(Cause):
             why = _format_import_reason()
         regions = result.placements.regions
         alone = "; more regions would not change that" if regions == 1 else ""
-        spans = f"half of the events at any moment span {_format_share(front.spread)} of all keys"
+        spans = (
+            f"at any moment half of the events lie within {_format_share(front.spread)} of all keys"
+        )
         if front.is_stationary:
             moving = find_clock_field(result.design, result.facts) or names
             why = f"they begin with {moving}, which moves with the clock"
-            spans = "all of these events lie within one step of it, and later ones follow after it"
+            spans = (
+                "all of these events lie within one step of that time, and later events "
+                "will follow it"
+            )
         message = (
             f"Keys {front.direction} as events arrive, because {why}: {spans}, and the busiest "
-            f"region took {result.region_shares.median:.0%} of a typical window{alone}."
+            f"region took {result.region_shares.median:.0%} of the events of a typical "
+            f"window{alone}."
         )
         figures = {
             "fields": list(fields),
@@ -91,7 +99,7 @@ class MovingFrontCause(Cause):
 
 
 def _format_share(share: float) -> str:
-    """Return a share of all keys as a percentage, never as 0%.
+    """Return a share of all keys as a percentage, never rounded down to 0%.
 
     >>> _format_share(0.0123), _format_share(0.0), _format_share(0.00049)
     ('1.2%', 'less than 0.1%', 'less than 0.1%')
@@ -100,12 +108,13 @@ def _format_share(share: float) -> str:
 
 
 def _format_import_reason() -> str:
+    """Return the clause that says that rows are imported in the order of their keys."""
     return "rows are imported in the order of their keys"
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], *, is_import: bool) -> str:
-    """Return the remedy: shuffle an import, or put a spreading part in front."""
+    """Return the remedy: shuffle an import, or put a part in front that spreads rows."""
     if is_import:
-        return "Shuffle the rows before they are loaded, or load finished files in bulk."
+        return "Shuffle the rows before they are loaded, or use a bulk load of HFiles."
     found = propose_spread_key(design, facts)
     return f"Put {found.prefix_phrase}; {found.cost_phrase}."

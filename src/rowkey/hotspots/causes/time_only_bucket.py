@@ -9,6 +9,7 @@ from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS, find_leading_part, is_time_only
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.proposals import propose_spread_key
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,7 @@ class TimeOnlyBucketCause(Cause):
     def predict(
         cls, design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries
     ) -> CauseFinding | None:
+        """Return the cause if the leading part is computed from times alone."""
         part = _find_time_bucket(design, facts)
         if part is None:
             return None
@@ -56,7 +58,7 @@ class TimeOnlyBucketCause(Cause):
             return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
         if step_ns < SECOND_NS or design.writes.arrival not in CLOCK_ARRIVALS:
             return None
-        places = f"one of {part.cardinality} values" if _has_listed_values(part) else "one place"
+        places = f"one of {part.cardinality} values" if _has_listed_values(part) else ("one region")
         message = (
             f"{_format_source(part)}: all events of the same {_format_seconds(step_ns)} go to "
             f"{places}."
@@ -65,6 +67,7 @@ class TimeOnlyBucketCause(Cause):
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
+        """Return the cause if a bucket of times alone made one region hot."""
         foreseen = cls.predict(result.design, result.facts, result.boundaries)
         shortest = result.skews[0].server_skew
         if foreseen is None or not result.keys:
@@ -78,18 +81,21 @@ class TimeOnlyBucketCause(Cause):
         figures = {**foreseen.evidence, "came": len(came), "share": share}
         total = parts[place - 1].cardinality
         of = f" of {total}" if _has_listed_values(parts[place - 1]) else ""
-        message = f"{foreseen.message} {len(came):,}{of} occurred, the fullest with {share:.0%}."
+        message = (
+            f"{foreseen.message} {pluralize(len(came), 'value')}{of} occurred, and the "
+            f"most frequent took {share:.0%} of the events."
+        )
         return CauseFinding(cls.name, message, foreseen.bound, figures, foreseen.remedy)
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
-    """Return the sentence that proposes a key spread by another field than time."""
+    """Return the remedy: a key that is spread by another field than the time."""
     found = propose_spread_key(design, facts)
-    return f"Take {found.toml_text}, which spreads the events of one moment; {found.cost_phrase}."
+    return f"Use {found.toml_text}, which spreads the events of one moment; {found.cost_phrase}."
 
 
 def _find_time_bucket(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
-    """Return the leading part if times alone decide it and it does not keep their order."""
+    """Return the leading part if it is computed from times alone, in no order of time."""
     part = find_leading_part(design, facts)
     if (
         part is None
@@ -102,7 +108,7 @@ def _find_time_bucket(design: Design, facts: Mapping[str, FieldFacts]) -> Part |
 
 
 def _compute_step_ns(design: Design, facts: Mapping[str, FieldFacts], part: Part) -> int:
-    """Return the nanoseconds for which the part stays the same, by its own or its times' step."""
+    """Return the nanoseconds for which a time bucket keeps its value."""
     steps = []
     for name in part.fields:
         tick = design.fields[name].type.unit_ns or 1
@@ -112,7 +118,7 @@ def _compute_step_ns(design: Design, facts: Mapping[str, FieldFacts], part: Part
 
 
 def _count_reached(facts: Mapping[str, FieldFacts], part: Part) -> int | None:
-    """Return how many of the part's values the times reach; None if their step is unknown."""
+    """Return how many bucket values the times can reach; None if their step is unknown."""
     known = facts.get(part.fields[0])
     if len(part.fields) > 1 or known is None or not known.step:
         return None
@@ -120,12 +126,12 @@ def _count_reached(facts: Mapping[str, FieldFacts], part: Part) -> int | None:
 
 
 def _has_listed_values(part: Part) -> bool:
-    """Return whether the part takes one of few values that can be listed."""
+    """Return whether a key part has few enough values to list them."""
     return part.cardinality is not None and part.images({}).points is not None
 
 
 def _format_source(part: Part) -> str:
-    """Return the clause that says which fields the part is computed from."""
+    """Return the clause that names the fields from which a part is computed."""
     return f"{part.name} is computed from {' and '.join(part.fields)} alone"
 
 

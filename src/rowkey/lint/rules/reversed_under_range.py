@@ -127,7 +127,7 @@ limit = 1000
         if subject.key.parts[place] is not subject.leading_part:
             return f"{written}."
         if subject.design.fields[name].type.unit_ns is None:
-            return f"{written}, and cut with {format_quantile_splits(subject.design)}."
+            return f"{written}, and set {format_quantile_splits(subject.design)}."
         terms = subject.key.terms
         made = propose_spread_key(
             subject.design, subject.facts, (*terms[:place], forms[0], *terms[place + 1 :])

@@ -91,6 +91,7 @@ ttl = "30d"
 
     @classmethod
     def _is_long(cls, ttl: int) -> bool:
+        """Return whether a ttl is so long that milliseconds were probably meant."""
         return ttl >= cls.MAX_TTL_S and ttl % 1_000 == 0
 
     @classmethod
@@ -105,7 +106,7 @@ ttl = "30d"
 
     @staticmethod
     def _format_seconds(ttl: int) -> str:
-        """A number of seconds in years, or in days below ten of them."""
+        """Return a number of seconds as years, or as days below ten years."""
         years, days = ttl / 31_536_000, ttl / 86_400
         return (
             f"{years:,.0f} years"
@@ -115,7 +116,7 @@ ttl = "30d"
 
     @classmethod
     def _format_milliseconds(cls, ttl: int) -> str:
-        """A number of milliseconds in days, or in hours or minutes where it is less than one."""
+        """Return a number of milliseconds as days, hours or minutes."""
         for unit, name in ((cls.DAY_MS, "day"), (cls.HOUR_MS, "hour"), (cls.MINUTE_MS, "minute")):
             if ttl >= unit:
                 many = ttl / unit
