@@ -107,7 +107,7 @@ def test_nothing_to_test_keeps_every_row() -> None:
 def test_a_column_that_is_tested_must_be_there() -> None:
     """A batch without it is refused by name: no row is dropped in silence."""
     residual = ResidualFilter(["n"], {"n": Equal(1)}, KEY.fields)
-    with pytest.raises(RowError, match="n: the batch has no such column, but it is tested"):
+    with pytest.raises(RowError, match="n: the batch lacks this column, which a condition"):
         residual.compute_mask(pa.record_batch([pa.array([1])], names=["u"]))
 
 

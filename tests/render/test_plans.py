@@ -71,7 +71,7 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
         "tests   user of each row, after reading",
         "order   sorted in memory",
         "reads   about 50 rows for each row of the answer",
-        "note    nothing in the key narrows it: every row of the table is read.",
+        "note    nothing in the key narrows this read: every row of the table is read.",
     ] == lines[6:11]
     assert [
         "propose [bucket(host, 16)][user][desc(ts)][host][kind] would serve it from 16 ranges",

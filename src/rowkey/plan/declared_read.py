@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRead:
-    """A read that the table must serve.
+    """A declared read of a design, with its conditions bound to the fields.
 
     Args:
         name: its name.
@@ -54,17 +54,11 @@ class DeclaredRead:
 
     @property
     def tested_fields(self) -> tuple[str, ...]:
-        """The fields in the read's conditions."""
+        """Return the fields that the read's conditions test."""
         return tuple(dict.fromkeys(condition.field for condition in self.conditions))
 
-    @property
-    def parameter_names(self) -> tuple[int | str, ...]:
-        """The parameters that need values: positions from 0, and names."""
-        operands = [o for condition in self.conditions for o in condition.operands]
-        return tuple(dict.fromkeys(o.name for o in operands if isinstance(o, Parameter)))
-
     def build_bounds(self, values: Mapping[int | str, Value]) -> Bounds:
-        """Return the bound of each field for given parameter values.
+        """Return the bound of each tested field, given the values of the parameters.
 
         Args:
             values: by position from 0, or by name.
@@ -85,11 +79,15 @@ class DeclaredRead:
         }
 
     def _find_operand_value(self, operand: Operand, values: Mapping[int | str, Value]) -> Any:
+        """Return the value of an operand: a literal, or the value of a parameter."""
         if not isinstance(operand, Parameter):
             return operand
         if operand.name not in values:
             raise ReadError(
-                f"read {self.name}", f"{operand} has no value", "a value for each parameter"
+                f"read {self.name}",
+                f"the parameter {operand} has no value",
+                "a value for each parameter",
+                "Pass a value for it.",
             )
         return values[operand.name]
 
@@ -97,7 +95,7 @@ class DeclaredRead:
 def bind_declared_reads(
     declared: Sequence[ReadDeclaration], fields: Mapping[str, Field], mistakes: Mistakes
 ) -> tuple[DeclaredRead, ...]:
-    """Return the declared reads bound to their fields, without those that have mistakes.
+    """Bind the declared reads to the fields; reads with mistakes are left out.
 
     Args:
         declared: the declaration of each read.
@@ -110,7 +108,10 @@ def bind_declared_reads(
         path = f"reads[{index}]"
         if declaration.name in names:
             mistakes.add(
-                f"{path}.name", f"the name {declaration.name!r} is taken", "a name of its own"
+                f"{path}.name",
+                f"the name {declaration.name!r} is used by an earlier read",
+                "a different name for each read",
+                "Rename one of the two.",
             )
         names.add(declaration.name)
         if read := _bind_declared_read(declaration, fields, path, mistakes):
@@ -121,7 +122,7 @@ def bind_declared_reads(
 def _bind_declared_read(
     declared: ReadDeclaration, fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> DeclaredRead | None:
-    """Return one read bound to its fields; None if it has mistakes."""
+    """Bind one declared read to the fields; None if it has mistakes."""
     before = len(mistakes.mistakes)
     parsed = {
         "where": parse_clause(parse_where, declared.where, f"{path}.where", mistakes),
@@ -147,7 +148,7 @@ def _bind_declared_read(
 
 
 def parse_clause(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:
-    """Return a parsed text; None, with the mistake added, if it cannot be parsed."""
+    """Parse a clause of a read; None, with the mistake collected, if it is invalid."""
     if text is None:
         return None
     try:
@@ -160,15 +161,19 @@ def parse_clause(parse: Any, text: str | None, path: str, mistakes: Mistakes) ->
 def check_clause(
     clause: Condition | Ordering, fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> None:
-    """Add a mistake if a clause names an unknown field or does not fit the field's type."""
+    """Collect a mistake if a clause names an unknown field or does not fit its type."""
     field = fields.get(clause.field)
     if field is None:
-        known = ", ".join(list(fields)[:12])
+        known = f"one of {', '.join(list(fields)[:12])}" if fields else ""
         remedy = suggest_name(clause.field, fields)
         mistakes.add(path, f"there is no field {clause.field!r}", known, remedy)
         return
     if isinstance(clause, Condition) and not _can_test(field, clause):
-        mistakes.add(path, f"{clause}: {field.type.name} has no prefix", "text or bytes")
+        mistakes.add(
+            path,
+            f"{clause}: values of the type {field.type.name} have no prefix",
+            "a field of text or bytes",
+        )
 
 
 def _can_test(field: Field, condition: Condition) -> bool:
@@ -179,7 +184,7 @@ def _can_test(field: Field, condition: Condition) -> bool:
 def _check_conditions(
     conditions: Sequence[Condition], fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> None:
-    """Add mistakes of values that do not fit, and of conditions that no row can meet."""
+    """Collect mistakes of conditions whose values do not fit or that no row can meet."""
     found: dict[str, list[Condition]] = {}
     for one in conditions:
         if one.field in fields and _can_test(fields[one.field], one):
@@ -191,7 +196,7 @@ def _check_conditions(
 def _check_field_conditions(
     field: Field, conditions: Sequence[Condition], path: str, mistakes: Mistakes
 ) -> None:
-    """Add mistakes of the conditions on one field."""
+    """Collect mistakes of the conditions on one field."""
     bounds: list[Bound] = []
     before = len(mistakes.mistakes)
     for one in conditions:
@@ -206,13 +211,17 @@ def _check_field_conditions(
     if len(mistakes.mistakes) > before:
         return
     if is_contradiction(conditions):
-        mistakes.add(path, f"{text}: a prefix and a range of one field", "one of them")
+        mistakes.add(
+            path,
+            f"{text}: a prefix and a range of one field cannot be combined",
+            "either a prefix or a range",
+        )
     elif bounds and is_empty_bound(field, intersect_bounds(field, bounds)):
         mistakes.add(path, f"{text}: no value satisfies this", "conditions that a row can meet")
 
 
 def _check_operands(field: Field, condition: Condition, path: str, mistakes: Mistakes) -> None:
-    """Add mistakes of the values that are written in a condition."""
+    """Collect mistakes of the literal values in a condition."""
     for operand in condition.operands:
         if isinstance(operand, Parameter):
             continue

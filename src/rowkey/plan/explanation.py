@@ -26,7 +26,7 @@ MAX_SHOWN_RANGES = 3
 MAX_LISTED_VALUES = 5
 """Maximum number of values of a list that are shown."""
 
-FULL_SCAN_WARNING = "nothing in the key narrows it: every row of the table is read"
+FULL_SCAN_WARNING = "nothing in the key narrows this read: every row of the table is read"
 SORT_WARNING = (
     "the key gives this order in neither direction: all rows of the answer are read and sorted in "
     "memory before the first is returned"
@@ -51,7 +51,7 @@ class FormattedRange:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a read runs and what it costs.
+    """How a read runs with a key, and what it costs.
 
     Args:
         key: the row key in bracket notation.
@@ -148,7 +148,7 @@ def explain_read(
 
 
 def _find_access_type(plan: Plan) -> str:
-    """Return `nothing`, `get`, `scan` or `full scan`."""
+    """Return how a plan reads the table: `nothing`, `get`, `scan` or `full scan`."""
     if not plan.fan_out:
         return "nothing"
     if plan.is_full_scan:
@@ -157,7 +157,7 @@ def _find_access_type(plan: Plan) -> str:
 
 
 def _find_order_method(plan: Plan, read: BoundRead) -> str:
-    """Return `free`, `sorted`, `forwards` or `backwards`."""
+    """Return how the rows get their order: `free`, `sorted`, `forwards` or `backwards`."""
     if not read.order:
         return "free"
     if plan.needs_sort:
@@ -166,7 +166,7 @@ def _find_order_method(plan: Plan, read: BoundRead) -> str:
 
 
 def _propose_key(key: Key, plan: Plan, read: BoundRead) -> KeyProposal | None:
-    """Return a better key for a full scan or a sort; None if the read needs none."""
+    """Propose a better key for a full scan or a sort; None if the read needs none."""
     is_slow = plan.is_full_scan and read.bounds
     if not (is_slow or plan.needs_sort) or plan.is_point:
         return None
@@ -174,7 +174,7 @@ def _propose_key(key: Key, plan: Plan, read: BoundRead) -> KeyProposal | None:
 
 
 def _find_narrowed_part(key: Key, plan: Plan) -> str:
-    """Return the part of the key that is limited to a range; empty if there is none."""
+    """Return the key part that the read limits to a range; empty if there is none."""
     is_whole = all(not one.low and not one.high for one in plan.intervals)
     if is_whole or not plan.fan_out or plan.pinned_count == len(key.terms):
         return ""
@@ -184,7 +184,7 @@ def _find_narrowed_part(key: Key, plan: Plan) -> str:
 def _build_warnings(
     key: Key, plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
 ) -> Iterator[str]:
-    """Yield sentences about the costs of a read."""
+    """Yield the warnings about the costs of a read."""
     if access_type == "nothing":
         return
     is_slow = bool(plan.is_full_scan and read.bounds)
@@ -199,7 +199,7 @@ def _build_warnings(
 
 
 def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:
-    """Return a range with a description: its keys' common prefix, then its ends."""
+    """Return a range of row keys with a readable description."""
     front = _find_pinned_bytes(plan, key_range)
     shared = key.format_prefix(front)
     if plan.is_point:
@@ -211,7 +211,7 @@ def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:
 
 
 def _describe_range(shared: str, low: str, high: str) -> str:
-    """Return a range in words: the prefix its keys share, and its ends after that prefix."""
+    """Describe a range of row keys by the common prefix of its keys and by its ends."""
     ends = ""
     if low and high:
         ends = Message("range.from_to", "from {low} up to {high}", low=low, high=high)
@@ -225,7 +225,7 @@ def _describe_range(shared: str, low: str, high: str) -> str:
 
 
 def _find_pinned_bytes(plan: Plan, key_range: KeyRange) -> bytes:
-    """Return the bytes of the pinned parts at the start of a range."""
+    """Return the bytes of the pinned key parts at the start of a range."""
     if plan.is_point or plan.merge_prefix_count == plan.pinned_count:
         return key_range.start if plan.is_point else key_range.prefix
     fronts = map(b"".join, product(*plan.pinned_values))
@@ -233,12 +233,12 @@ def _find_pinned_bytes(plan: Plan, key_range: KeyRange) -> bytes:
 
 
 def _format_range_end(key: Key, shared: str, end: bytes) -> str:
-    """Return the end of a range in words, without the prefix that all its keys share."""
+    """Describe one end of a range, without the prefix that all its keys share."""
     return key.format_prefix(_pad_range_end(key, end)).removeprefix(f"{shared}, ")
 
 
 def _pad_range_end(key: Key, end: bytes) -> bytes:
-    """Return a range end whose last part is padded with zeros; no key lies between the two."""
+    """Return a range end with its last key part padded with zero bytes."""
     at = 0
     for part in key.parts:
         width = part.framing.width
@@ -252,7 +252,7 @@ def _pad_range_end(key: Key, end: bytes) -> bytes:
 
 
 def _format_condition(field: Field, bound: Bound) -> str:
-    """Return a condition as it is written in a design file, with its values."""
+    """Return the bound of a field as a condition of a design file."""
     name = field.name
     match bound:
         case Equal(value):
@@ -278,7 +278,7 @@ def _format_value(field: Field, value: Value) -> str:
 
 
 def _quote_value(value: str | bytes) -> str:
-    """Return text or bytes in quotes; bytes in hexadecimal."""
+    """Return text in quotes, or bytes as quoted hexadecimal digits."""
     text = value if isinstance(value, str) else value.hex()
     return "'" + text.replace("'", "''") + "'"
 
@@ -286,7 +286,7 @@ def _quote_value(value: str | bytes) -> str:
 def _estimate_rows_read(
     key: Key, plan: Plan, bounds: Bounds, facts: Mapping[str, FieldFacts]
 ) -> float | None:
-    """Return the rows read for each row of the answer, if conditions are independent.
+    """Estimate the rows read per row of the answer; None if too little is known.
 
     A field that the ranges narrow without deciding it tells nothing of the rows left in them.
     """

@@ -19,7 +19,7 @@ _ORDER_TEXTS = {
 
 
 def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str]:
-    """Yield the lines of an explanation: a label and a text each.
+    """Yield the explanation of a read as lines of text.
 
     Args:
         explanation: the explanation.
@@ -50,12 +50,12 @@ def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str
 
 
 def _format_line(label: str, text: str) -> str:
-    """Return a line with its label in a column of 8 characters."""
+    """Return a line of text with its label in a column of 8 characters."""
     return f"{label:8}{text}"
 
 
 def _format_read(explanation: Explanation) -> str:
-    """Return the read's conditions, order and limit."""
+    """Return the conditions, the order and the limit of a read as text."""
     text = " and ".join(explanation.conditions) or "all rows"
     if explanation.order:
         text += f", order {', '.join(explanation.order)}"
@@ -63,7 +63,7 @@ def _format_read(explanation: Explanation) -> str:
 
 
 def _format_access(explanation: Explanation) -> str:
-    """Return how the read is executed: its type, its ranges and the pinned parts."""
+    """Return how the read accesses the table: by get, scan or full scan, and its ranges."""
     if explanation.access_type == "nothing":
         return "not at all: no row can meet the conditions"
     noun = "key" if explanation.access_type == "get" else "range"
@@ -78,7 +78,7 @@ def _format_access(explanation: Explanation) -> str:
 
 
 def _format_order(explanation: Explanation) -> Iterator[str]:
-    """Yield the line about the order of the rows."""
+    """Yield the line about the order in which rows come."""
     if explanation.order_method in _ORDER_TEXTS:
         yield _format_line("order", _ORDER_TEXTS[explanation.order_method])
     elif explanation.natural_order and explanation.access_type != "get":
@@ -88,13 +88,13 @@ def _format_order(explanation: Explanation) -> Iterator[str]:
 
 
 def _format_row_count(rows: float) -> str:
-    """Return a number of rows, rounded for reading."""
+    """Return a rounded number of rows as text."""
     count = f"{rows:,.0f}" if rows >= 10 else f"{rows:.2g}"
     return f"{count} row" if count == "1" else f"about {count} rows"
 
 
 def _format_proposal(explanation: Explanation) -> Iterator[str]:
-    """Yield the lines about the proposed key."""
+    """Yield the lines about a key that would serve the read better."""
     new = explanation.proposal
     if new is None:
         return

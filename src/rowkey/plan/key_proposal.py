@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeyProposal:
-    """A key that would serve one read; its effect on other reads is not considered.
+    """A proposed key that would serve one read; other reads are not considered.
 
     Args:
         key: in bracket notation.
@@ -38,7 +38,7 @@ class KeyProposal:
 
 
 def propose_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> KeyProposal | None:
-    """Propose a key with which a read needs neither a full scan nor a sort; None if there is none.
+    """Propose a key that spares a read its full scan or sort; None if there is none.
 
     What spreads stays in front, unless it is computed from what is asked in stretches alone: that
     would tear each stretch apart. Nothing is proposed whose rows would then be spread by nothing
@@ -69,7 +69,7 @@ def propose_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> KeyPropo
 def find_serving_key(
     key: Key, bounds: Bounds, order: Sequence[Ordering]
 ) -> tuple[Key, Plan] | None:
-    """Return a key with which a read needs neither a full scan nor a sort, and its plan.
+    """Return a key that spares a read its full scan or sort, with the new plan; else None.
 
     Args:
         key: the key as it is.
@@ -95,7 +95,7 @@ def find_serving_key(
 
 
 def _has_leading_time(key: Key) -> bool:
-    """Return whether a key begins with a time, so that all writes go to one region."""
+    """Return whether a key starts with a time, so that one region takes all writes."""
     first = key.parts[0]
     is_timed = all(key.declared_fields[name].type.unit_ns is not None for name in first.fields)
     return (
@@ -104,7 +104,7 @@ def _has_leading_time(key: Key) -> bool:
 
 
 def _build_proposal(key: Key, proposed: Key, plan: Plan) -> KeyProposal:
-    """Return the proposal to replace a key, with the plan of the read on the new key."""
+    """Return the proposal to replace a key by another one."""
     return KeyProposal(
         key=format_key(proposed.terms),
         fan_out=plan.fan_out,
@@ -115,7 +115,7 @@ def _build_proposal(key: Key, proposed: Key, plan: Plan) -> KeyProposal:
 
 
 def _build_terms(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Iterator[Term]:
-    """Yield the terms of the proposed key: spreading terms, then each field once."""
+    """Yield the terms of the proposed key: spreading terms first, then each field once."""
     stretches = {name for name, bound in bounds.items() if not isinstance(bound, Equal | OneOf)}
     stretches |= {one.field for one in order}
     spread = count_spreading_terms(key)
@@ -138,21 +138,21 @@ def _build_terms(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Iterato
 
 
 def _build_ordering_term(key: Key, ordering: Ordering) -> Term:
-    """Return the term of a field in the requested direction."""
+    """Return the key term that sorts a field in the requested direction."""
     whole = _find_term(key, ordering.field)
     bare = whole.terms[0] if isinstance(whole, FunctionCall) else whole
     return FunctionCall("desc", (bare,)) if ordering.descending else bare
 
 
 def _list_pinned_fields(bounds: Bounds) -> list[str]:
-    """Return fields with one value, then those with a few; without fields that may be null."""
+    """Return the fields with one value, then those with a few values."""
     listed = [name for name in bounds if not is_null_requested(bounds, name)]
     one = [name for name in listed if isinstance(bounds[name], Equal)]
     return one + [name for name in listed if isinstance(bounds[name], OneOf)]
 
 
 def count_spreading_terms(key: Key) -> int:
-    """Return how many leading terms only spread rows: buckets, salts, constants among them.
+    """Return how many leading terms of a key only spread rows, as buckets and salts do.
 
     Other than `count_spreading_parts` they need not repeat what stands behind them, for it is put
     there.
@@ -175,7 +175,7 @@ def count_spreading_terms(key: Key) -> int:
 
 
 def _find_term(key: Key, name: str) -> Term:
-    """Return the key's own term of a field if it holds the full value; else the plain field.
+    """Return the key's own term of a field if it holds the full value, else the field itself.
 
     Returns:
         The field in an encoding, or `desc` of that.

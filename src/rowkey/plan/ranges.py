@@ -26,7 +26,7 @@ MAX_RANGES = 65_536
 
 
 class KeyRange(NamedTuple):
-    """Row keys from `start`, inclusive, to `stop`, exclusive; an empty `stop` is the table's end.
+    """A range of row keys from `start`, inclusive, to `stop`, exclusive.
 
     Args:
         start: the first possible key.
@@ -45,7 +45,7 @@ class KeyRange(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a read: its ranges, the conditions left to test, and the order of its rows.
+    """The plan of a read: its key ranges, remaining conditions, and order of rows.
 
     Args:
         pinned_values: for each pinned part, the byte strings it has in the ranges, ascending.
@@ -75,22 +75,22 @@ class Plan:
 
     @property
     def fan_out(self) -> int:
-        """The number of ranges that are read for one answer."""
+        """Return the number of key ranges that are read for one answer."""
         return prod(map(len, self.pinned_values)) * len(self.intervals)
 
     @property
     def is_backwards(self) -> bool:
-        """Whether the ranges are scanned in reverse to give the requested order."""
+        """Return whether the ranges are scanned in reverse to give the requested order."""
         return self.serves_backwards and not self.serves_order
 
     @property
     def needs_sort(self) -> bool:
-        """Whether all rows must be sorted in memory to give the requested order."""
+        """Return whether all rows must be sorted in memory to give the requested order."""
         return not (self.serves_order or self.serves_backwards)
 
     @cached_property
     def ranges(self) -> tuple[KeyRange, ...]:
-        """The ranges of row keys, ascending and disjoint.
+        """Return the ranges of row keys, ascending and disjoint.
 
         Cost: about 1 µs per range, at the first access.
         """
@@ -119,7 +119,7 @@ class Plan:
 
 
 class ReadPlanner:
-    """Plans reads of one key, and computes what depends only on the key once.
+    """Plans reads of one key; what depends only on the key is computed once.
 
     Args:
         key: the bound row key.
@@ -137,18 +137,18 @@ class ReadPlanner:
 
     @cached_property
     def spreading_part_count(self) -> int:
-        """The number of leading parts of the key that only spread rows."""
+        """Return the number of leading key parts that only spread rows."""
         return count_spreading_parts(self.key)
 
     def find_row_order(self, merged_count: int, constant: frozenset[int]) -> tuple[Ordering, ...]:
-        """Return the order of rows merged without some leading parts; see `compute_row_order`."""
+        """Return the order of rows merged without some leading key parts."""
         arguments = merged_count, constant
         if arguments not in self._row_orders:
             self._row_orders[arguments] = compute_row_order(self.key, *arguments)
         return self._row_orders[arguments]
 
     def find_images(self, index: int, bounds: Bounds) -> Images:
-        """Return the images of a part under bounds, as far as they bound whole keys."""
+        """Return the images (possible bytes) of a key part under the bounds of a read."""
         part, is_last = self.key.parts[index], index == len(self.key.parts) - 1
         if not bounds.keys().isdisjoint(part.fields):
             return _find_usable_images(part, bounds, is_last=is_last)
@@ -157,7 +157,7 @@ class ReadPlanner:
         return self._unbounded_images[index]
 
     def plan(self, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
-        """Return the plan of a read; see `plan_read`."""
+        """Plan a read with given bounds and order, as `plan_read` does."""
         key = self.key
         bounds = {
             name: include_range_ends(key.declared_fields[name], bound)
@@ -178,7 +178,7 @@ class ReadPlanner:
 
 @dataclass(slots=True)
 class _KeyWalk:
-    """The state of planning: the parts of the key that were processed so far."""
+    """The state of planning a read while it goes through the key part by part."""
 
     pinned_values: list[tuple[bytes, ...]] = field(default_factory=list)
     intervals: tuple[PrefixInterval, ...] = (PrefixInterval(),)
@@ -186,18 +186,18 @@ class _KeyWalk:
     decided_fields: set[str] = field(default_factory=set)
 
     def can_divide(self, count: int) -> bool:
-        """Return whether dividing each range by `count` keeps the number of ranges allowed."""
+        """Return whether each range can be divided by `count` without exceeding the limit."""
         return prod(map(len, self.pinned_values)) * count <= MAX_RANGES
 
     def exclude_all_rows(self, bounds: Bounds) -> None:
-        """Remove all ranges: no row can meet the bounds."""
+        """Remove all ranges, because no row can meet the bounds."""
         self.intervals, self.is_narrowed, self.decided_fields = (), True, set(bounds)
         if self.pinned_values:
             self.pinned_values[-1] = ()
 
 
 def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
-    """Return the plan of one read; a `ReadPlanner` plans many reads of one key.
+    """Plan one read of a key; use a `ReadPlanner` to plan many reads of one key.
 
     Args:
         key: the bound row key.
@@ -220,7 +220,7 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
 
 
 def _walk_key(planner: ReadPlanner, bounds: Bounds, wanted: set[str]) -> _KeyWalk:
-    """Process the parts of the key while they are pinned and later parts can narrow the read."""
+    """Go through the key parts as long as bounds pin them, and collect the ranges."""
     walk = _KeyWalk()
     for index, part in enumerate(planner.key.parts):
         images, whole = planner.find_images(index, bounds), planner.find_images(index, {})
@@ -236,7 +236,7 @@ def _walk_key(planner: ReadPlanner, bounds: Bounds, wanted: set[str]) -> _KeyWal
 def _walk_spreading_parts(
     planner: ReadPlanner, bounds: Bounds, decided_fields: set[str]
 ) -> _KeyWalk:
-    """Process the parts that only spread rows: they give the ranges of a full scan.
+    """Go through the key parts that only spread rows, for the ranges of a full scan.
 
     A condition that the whole key space satisfies stays decided.
     """
@@ -249,7 +249,7 @@ def _walk_spreading_parts(
 
 
 def count_spreading_parts(key: Key) -> int:
-    """Return how many leading parts only spread rows.
+    """Return how many leading key parts only spread rows.
 
     Such a part is random, or computed from fields that later parts hold in full, or from a time of
     which a later part holds the slice and the qualifier the remainder. Constants in between count.
@@ -270,7 +270,7 @@ def count_spreading_parts(key: Key) -> int:
 
 
 def _is_only_spreading(part: Part, later_parts: Sequence[Part]) -> bool:
-    """Return whether a part has a list of values that add nothing to the later parts."""
+    """Return whether a key part adds nothing to the values of the later parts."""
     held_fields = {
         name for later in later_parts for name in later.fields if later.residue(name).is_empty
     }
@@ -283,7 +283,7 @@ def _is_only_spreading(part: Part, later_parts: Sequence[Part]) -> bool:
 
 
 def _find_usable_images(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
-    """Return the images of a part, as far as they bound whole keys.
+    """Return the images of a key part, as far as they bound whole row keys.
 
     The bytes of a part without a terminator run into the next part, so that their upper bound is no
     upper bound of the key.
@@ -300,7 +300,7 @@ def _find_usable_images(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
 
 
 def _keep_shortest_prefixes(points: Sequence[bytes]) -> list[bytes]:
-    """Return the byte strings, ascending, that do not start with another one.
+    """Return the ascending byte strings that do not start with another one of them.
 
     >>> _keep_shortest_prefixes([b"a", b"ab", b"b"])
     [b'a', b'b']
@@ -313,7 +313,7 @@ def _keep_shortest_prefixes(points: Sequence[bytes]) -> list[bytes]:
 
 
 def _enumerate_points(walk: _KeyWalk, part: Part, images: Images, bounds: Bounds) -> bool:
-    """Divide each range by the part's points, unless it has none or too many; return whether."""
+    """Divide each range by the possible bytes of a part; return False if there are too many."""
     if images.points is None or not walk.can_divide(len(images.points)):
         return False
     walk.pinned_values.append(images.points)
@@ -324,7 +324,7 @@ def _enumerate_points(walk: _KeyWalk, part: Part, images: Images, bounds: Bounds
 def _apply_intervals(
     walk: _KeyWalk, part: Part, images: Images, unbounded_images: Images, bounds: Bounds
 ) -> None:
-    """Narrow the ranges by the intervals of the first part that is not pinned.
+    """Narrow the ranges by the byte intervals of the first key part that is not pinned.
 
     Args:
         walk: how far the key was walked.
@@ -347,7 +347,7 @@ def _apply_intervals(
 
 
 def _drop_covered_intervals(intervals: Sequence[PrefixInterval]) -> tuple[PrefixInterval, ...]:
-    """Return the intervals that are not empty and not within another one.
+    """Return the intervals that are neither empty nor covered by another one.
 
     >>> texts = [(b"a", b"a"), (b"ab", b"ab"), (b"c", b"b")]
     >>> _drop_covered_intervals([PrefixInterval(low, high) for low, high in texts])
@@ -363,13 +363,13 @@ def _drop_covered_intervals(intervals: Sequence[PrefixInterval]) -> tuple[Prefix
 
 
 def _mark_decided(walk: _KeyWalk, part: Part, images: Images, bounds: Bounds) -> None:
-    """Mark the conditions that the ranges already imply as decided."""
+    """Record the conditions that the ranges already imply."""
     if images.exact:
         walk.decided_fields.update(name for name in part.fields if name in bounds)
 
 
 def _compute_prefix_stop(prefix: bytes) -> bytes:
-    """Return the first key after all keys with a prefix; empty if there is none."""
+    """Return the first key after all keys with a prefix; empty at the table's end."""
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""
 
@@ -377,7 +377,7 @@ def _compute_prefix_stop(prefix: bytes) -> bytes:
 def _build_plan(
     planner: ReadPlanner, walk: _KeyWalk, bounds: Bounds, order: Sequence[Ordering]
 ) -> Plan:
-    """Return the plan after all parts of the key are processed."""
+    """Return the plan after all key parts were processed."""
     key, pinned = planner.key, len(walk.pinned_values)
     merged = _count_merge_prefix(planner, walk, bounds, order)
     orders = planner.find_row_order(merged, _find_constant_parts(walk))
@@ -399,7 +399,7 @@ def _build_plan(
 def _count_merge_prefix(
     planner: ReadPlanner, walk: _KeyWalk, bounds: Bounds, order: Sequence[Ordering]
 ) -> int:
-    """Return how many pinned parts to merge without: the most that give the order asked for.
+    """Return how many pinned parts the merge of ranges must ignore to give the order.
 
     All of them, if no number gives it. If no order is asked for, those that only spread, or are the
     same in all ranges: rows then come in the order of the key.
@@ -420,14 +420,14 @@ def _count_merge_prefix(
 
 
 def _find_constant_parts(walk: _KeyWalk) -> frozenset[int]:
-    """Return the positions of pinned parts with the same bytes in all ranges."""
+    """Return the positions of the pinned parts that are the same in all ranges."""
     return frozenset(place for place, points in enumerate(walk.pinned_values) if len(points) < 2)
 
 
 def _trim_row_order(
     row_order: Sequence[Ordering], bounds: Bounds, order: Sequence[Ordering]
 ) -> list[Ordering]:
-    """Return the rows' order, without fields of one value, as long as the requested order."""
+    """Return the order of the rows as far as it can be compared to the requested one."""
     return [one for one in row_order if not _has_single_value(bounds, one.field)][: len(order)]
 
 
@@ -440,12 +440,12 @@ def _is_served_backwards(
 
 
 def _has_single_value(bounds: Bounds, name: str) -> bool:
-    """Return whether a field has one value in every row of the answer."""
+    """Return whether a field has the same value in every row of the answer."""
     return isinstance(bounds.get(name), Equal)
 
 
 def _has_nulls(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> bool:
-    """Return whether a field of the order may be null: nulls come first in both directions."""
+    """Return whether a field of the requested order may be null."""
     nullable = [one.field for one in order if key.declared_fields[one.field].nullable]
     return any(
         name not in bounds or (isinstance(bounds[name], OneOf) and is_null_requested(bounds, name))

@@ -37,7 +37,7 @@ DEFAULT_SPAN_NS = 3_600_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class BoundRead:
-    """The bounds and the order of a read whose parameters have values.
+    """The bounds and the order of a read, with the values of its parameters.
 
     Args:
         bounds: what is asked of each field, in normal values.
@@ -54,7 +54,7 @@ def bind_read(
     values: Sequence[Any] | Mapping[int | str, Any],
     fields: Mapping[str, Field],
 ) -> BoundRead:
-    """Return a read with the values of its parameters, checked against the fields.
+    """Bind a read's conditions, order and parameter values to the fields.
 
     Args:
         where: conditions joined by `and`, or the conditions; empty for all rows.
@@ -98,7 +98,7 @@ def bind_read(
 
 
 def bind_example(read: DeclaredRead) -> BoundRead:
-    """Return a declared read with example values of the fields' types.
+    """Bind a declared read with example values for its parameters.
 
     A list has two values, and a prefix one character. A time range is as long as the read declares,
     or an hour; any other range lies between two values of the type.
@@ -124,7 +124,7 @@ def bind_example(read: DeclaredRead) -> BoundRead:
 def choose_list_values(
     field: Field, test: Condition, likely: Sequence[Any] = ()
 ) -> dict[int | str, Value]:
-    """Return example values for the parameters of a list, distinct if the field has enough.
+    """Choose example values for the parameters of an `in` list.
 
     Args:
         field: the field it tests.
@@ -154,13 +154,13 @@ def choose_list_values(
 
 
 def _normalize_list(field: Field, values: Sequence[Any]) -> tuple[Value, ...]:
-    """Return the distinct values of a list condition in normalized form."""
+    """Return the distinct values of an `in` list in normalized form."""
     found = build_bound(field, Condition(field.name, "in", tuple(values)), values)
     return found.values if isinstance(found, OneOf) else ()
 
 
 def _choose_value(read: DeclaredRead, test: Condition, place: int) -> Any:
-    """Return an example value for an operand of a condition."""
+    """Choose an example value for an operand of a condition."""
     field = read.fields[test.field]
     domain = field.type.domain
     last = min(domain.size, MAX_EXAMPLE_VALUES) - 1
@@ -174,7 +174,7 @@ def _choose_value(read: DeclaredRead, test: Condition, place: int) -> Any:
 
 
 def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
-    """Return the end of a time range with the length that a read declares, or an hour.
+    """Return the end of a time range that has the read's declared length, or an hour.
 
     Args:
         read: the declared read.
@@ -185,7 +185,7 @@ def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
         At least one unit behind the start, and no more than the greatest value.
     """
     kind = field.type
-    assert kind.unit_ns is not None, f"{field.name} is no time"
+    assert kind.unit_ns is not None, f"{field.name} is not a time"
     span = read.span.nanoseconds if read.span is not None else DEFAULT_SPAN_NS
     return kind.from_internal(
         min(kind.to_internal(start) + max(span // kind.unit_ns, 1), kind.number_range[1])
@@ -193,15 +193,15 @@ def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
 
 
 def _parse_clause(parse: Any, clause: object, path: str, mistakes: Mistakes) -> Any:
-    """Return a parsed text or a checked sequence; None, with the mistake added, if it is wrong."""
+    """Parse or check a clause of a read; None, with the mistake collected, if invalid."""
     if isinstance(clause, str):
         return parse_clause(parse, clause, path, mistakes)
     clause_type = Condition if path == "where" else Ordering
     if not isinstance(clause, Sequence) or not all(isinstance(one, clause_type) for one in clause):
         mistakes.add(
             path,
-            f"{format_value(clause)} is not a read",
-            f"text, or {clause_type.__name__} objects",
+            f"{format_value(clause)} is not a valid clause of a read",
+            f"text, or a sequence of {clause_type.__name__} objects",
         )
         return None
     return tuple(clause)
@@ -210,7 +210,7 @@ def _parse_clause(parse: Any, clause: object, path: str, mistakes: Mistakes) -> 
 def _check_parameters(
     tests: Sequence[Condition], parameters: ParameterValues, mistakes: Mistakes
 ) -> None:
-    """Add mistakes of parameters without a value, and of values without a parameter."""
+    """Collect mistakes of parameters without a value and of values without a parameter."""
     wanted: dict[int | str, Condition] = {}
     for test in tests:
         for operand in test.operands:
@@ -219,18 +219,23 @@ def _check_parameters(
     for name, test in wanted.items():
         if name not in parameters:
             mistakes.add(
-                _format_value_path(name), f"{test} has no value", "a value for each parameter"
+                _format_value_path(name),
+                f"the parameter of {test} has no value",
+                "a value for each parameter",
             )
     for name, value in parameters.items():
         if name not in wanted:
             allowed = pluralize(len(wanted), "value")
             mistakes.add(
-                _format_value_path(name), f"{format_value(value)} has no parameter", allowed
+                _format_value_path(name),
+                f"the read has no parameter for the value {format_value(value)}",
+                allowed,
+                "Remove the value, or add a condition with a parameter.",
             )
 
 
 def _format_value_path(name: int | str) -> str:
-    """Return the path of a parameter's value in messages."""
+    """Return the path of a parameter's value, as messages show it."""
     return f"values.{name}" if isinstance(name, str) else f"values[{name}]"
 
 
@@ -240,7 +245,7 @@ def _build_bounds(
     fields: Mapping[str, Field],
     mistakes: Mistakes,
 ) -> Bounds:
-    """Return the bound of each field, and add the mistakes of conditions."""
+    """Return the bound of each tested field; collect the mistakes of conditions."""
     found: dict[str, list[Bound]] = {}
     together: dict[str, list[Condition]] = {}
     for number, test in enumerate(tests):
@@ -258,7 +263,11 @@ def _build_bounds(
             mistakes.add(f"where[{number}]", text, mistake.expected, mistake.remedy)
     for conditions in filter(is_contradiction, together.values()):
         text = " and ".join(map(str, conditions))
-        mistakes.add("where", f"{text}: a prefix and a range of one field", "one of them")
+        mistakes.add(
+            "where",
+            f"{text}: a prefix and a range of one field cannot be combined",
+            "either a prefix or a range",
+        )
     if mistakes.mistakes:
         return {}
     return {name: intersect_bounds(fields[name], bounds) for name, bounds in found.items()}
@@ -270,6 +279,6 @@ def _find_operand_value(operand: Operand, parameters: ParameterValues) -> Any:
 
 
 def _build_condition_bound(field: Field, test: Condition, values: list[Any]) -> Bound:
-    """Return the bound of one condition; a set of values is converted to a list."""
+    """Return the bound of one condition; sets of values are accepted as lists."""
     listed = [list(v) if isinstance(v, set | frozenset) else v for v in values]
     return build_bound(field, test, listed)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ResidualFilter:
-    """Tests rows against the conditions on some fields; every row passes if there are none.
+    """Tests rows against the conditions that the key ranges of a read do not imply.
 
     Args:
         names: the fields whose conditions are tested, as a plan's `residual` lists them.
@@ -57,7 +57,7 @@ class ResidualFilter:
         return all(test(row.get(name)) for name, test in self._tests)
 
     def compute_mask(self, batch: pa.RecordBatch | pa.Table) -> pa.BooleanArray:
-        """Return which rows of a batch meet all conditions.
+        """Return which rows of an Arrow batch meet all conditions.
 
         Args:
             batch: a column for each tested field, of normal values.
@@ -81,7 +81,7 @@ class ResidualFilter:
 
 
 class _FieldTest:
-    """The condition on one field, prepared for many rows.
+    """The conditions on one field, prepared to test many values.
 
     Args:
         field: the field.
@@ -111,7 +111,7 @@ class _FieldTest:
         return _mask_text_column(self.bound, array)
 
     def _mask_values(self, array: pa.Array) -> Mask:
-        """Return which values satisfy the condition, compared as numbers if possible."""
+        """Return which values meet the condition, compared as numbers where possible."""
         import numpy as np
 
         from rowkey.keys import build_field_column
@@ -126,12 +126,13 @@ class _FieldTest:
         return np.append(tested, self.test(None))[column.codes]  # a null has the code -1: the last
 
     def _test_each(self, values: Iterable[Value]) -> Mask:
+        """Return which values meet the condition, tested one by one."""
         import numpy as np
 
         return np.fromiter(map(self.test, values), np.bool_)
 
     def _compare_numbers(self, numbers: Any) -> Mask:
-        """Return which internal numbers satisfy the condition."""
+        """Return which values meet the condition, given their internal numbers."""
         import numpy as np
 
         if not isinstance(self.bound, Range):
@@ -161,17 +162,19 @@ class _FieldTest:
 
 
 def _find_column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
-    """Return a column of a batch as one array."""
+    """Return a column of an Arrow batch or table as one array."""
     index = batch.schema.get_field_index(name)
     if index < 0:
-        names = ", ".join(batch.schema.names)
-        raise RowError(name, "the batch has no such column, but it is tested", names)
+        names = f"one of {', '.join(batch.schema.names)}"
+        raise RowError(
+            name, "the batch lacks this column, which a condition of the read tests", names
+        )
     column = batch.column(index)
     return column.combine_chunks() if hasattr(column, "chunks") else column
 
 
 def _build_test(field: Field, bound: Bound) -> Test:
-    """Return a function that tests a normalized value against a bound."""
+    """Return a function that tests whether a normalized value meets a bound."""
     match bound:
         case Equal(wanted):
             return lambda value: bool(value == wanted)
@@ -184,7 +187,7 @@ def _build_test(field: Field, bound: Bound) -> Test:
 
 
 def _build_range_test(field: Field, bound: Range) -> Test:
-    """Return a function that tests whether a value lies in a range, in its type's order."""
+    """Return a function that tests whether a value lies in a range."""
     hold = field.type.to_internal
     low, high = _to_internal_ends(field, bound)
     with_low, with_high = bound.includes_low, bound.includes_high
@@ -208,7 +211,7 @@ def _to_internal_ends(field: Field, bound: Range) -> tuple[Any, Any]:
 
 
 def _is_arrow_comparable(arrow_type: pa.DataType) -> bool:
-    """Return whether Arrow compares a column in the order of text and bytes."""
+    """Return whether Arrow compares values of a type in the order of the field."""
     import pyarrow as pa
 
     return any(
@@ -222,13 +225,14 @@ def _is_arrow_comparable(arrow_type: pa.DataType) -> bool:
 
 
 def _fill_mask(answer: bool, count: int) -> Mask:
+    """Return a mask with the same answer for all rows."""
     import numpy as np
 
     return np.full(count, answer, np.bool_)
 
 
 def _mask_text_column(bound: Bound, array: pa.Array) -> Mask:
-    """Return which texts satisfy a bound; Arrow compares them by bytes, thus by code point."""
+    """Return which texts meet a bound; Arrow compares them by their UTF-8 bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def extract_merge_key(key_range: KeyRange, key: bytes) -> bytes:
-    """Return the bytes by which rows are merged: the row key without the range's prefix.
+    """Return the bytes by which rows of several ranges are merged.
 
     Rows of one range ascend by it as they do by their keys. Two rows of different ranges may have
     the same one, such as a row under two salts; `(extract_merge_key(one, key), key)` is total, and
@@ -65,7 +65,7 @@ def sort_rows(
 def _build_sort_key(
     field: Field, *, is_null_greatest: bool
 ) -> Callable[[Mapping[str, Value]], Any]:
-    """Return a function from a row to its sort key for one field.
+    """Return a function that computes the sort key of a row for one field.
 
     Args:
         field: the field.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def drop_repeated_orderings(order: Sequence[Ordering]) -> tuple[Ordering, ...]:
-    """Return an order without repetitions of a field.
+    """Return an order in which each field occurs once.
 
     >>> orderings = (Ordering("ts", True), Ordering("n"), Ordering("ts"))
     >>> [str(one) for one in drop_repeated_orderings(orderings)]
@@ -26,12 +26,12 @@ def drop_repeated_orderings(order: Sequence[Ordering]) -> tuple[Ordering, ...]:
 
 
 def compute_merged_order(key: Key, pinned: int) -> tuple[Ordering, ...]:
-    """Return the order of rows that are merged without the first `pinned` parts of the key."""
+    """Return the order of rows merged without the first `pinned` key parts."""
     return compute_row_order(key, pinned, frozenset())
 
 
 def compute_row_order(key: Key, first: int, constant: frozenset[int]) -> tuple[Ordering, ...]:
-    """Return the order of rows merged from a part on, if some parts are constant."""
+    """Return the fields by which rows are sorted, from a key part on."""
     orders: list[Ordering] = []
     for index, part in enumerate(key.parts[first:], first):
         if part.cardinality == 1 or index in constant:
@@ -50,12 +50,12 @@ def compute_row_order(key: Key, first: int, constant: frozenset[int]) -> tuple[O
 
 
 def has_field_order(part: Part) -> bool:
-    """Return whether a part is sorted by exactly one field, ascending or descending."""
+    """Return whether a key part sorts rows by exactly one field."""
     return len(part.fields) == 1 and (part.order.is_ascending or part.order.is_descending)
 
 
 def _has_complete_order(parts: Sequence[Part]) -> bool:
-    """Return whether the first part sorts by its full field, alone or with the next parts.
+    """Return whether the first key part, with the next ones, sorts by a full field.
 
     A stretch of time does if the time itself follows at once, the same way round; or if it ends the
     key and the rest of the time opens the qualifier.

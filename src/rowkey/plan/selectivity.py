@@ -42,7 +42,7 @@ def estimate_selectivity(field: Field, bound: Bound, facts: FieldFacts) -> float
 
 
 def _estimate_value_share(value: Value, facts: FieldFacts) -> float | None:
-    """Return the share of rows with one value."""
+    """Return the share of rows with a given value; None if unknown."""
     if value is None:
         return facts.null_share
     heaviest = dict(facts.heaviest_values)
@@ -56,7 +56,7 @@ def _estimate_value_share(value: Value, facts: FieldFacts) -> float | None:
 
 
 def _estimate_range_share(field: Field, bound: Range, facts: FieldFacts) -> float | None:
-    """Return the share of the value range that a bound covers."""
+    """Return the share of a field's values that a range covers; None if unknown."""
     if not field.type.has_integer_form or facts.minimum is None or facts.maximum is None:
         return None
     try:
