@@ -93,7 +93,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "many_splits": (_splits(_keys(21_000, 5)), "too many keys and list entries"),
     "descending_splits": (
         _splits('["b","a"' + ',"a"' * 9_000 + "]"),
-        "splits[1]: b'a' sorts before the key above it",
+        "splits[1]: the split key b'a' sorts before the previous one",
     ),
     "choices": (
         _field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),

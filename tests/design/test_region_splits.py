@@ -41,5 +41,5 @@ def test_each_bucket_gives_one_region(key: str, splits: tuple[bytes, ...]) -> No
 @pytest.mark.parametrize("key", ["[host]", "['v1'][host]"])
 def test_a_key_without_buckets_is_refused(key: str) -> None:
     """A key that begins with text, or a constant and text, has no buckets to split by."""
-    with pytest.raises(InvalidDesign, match="Lead with a bucket"):
+    with pytest.raises(InvalidDesign, match="Start the key with a bucket"):
         design_of(key)

@@ -18,7 +18,7 @@ MAX_SPLIT_BYTES = 32_767
 
 
 class Boundaries:
-    """The split keys of a table, which cut all possible keys into regions.
+    """The split keys of a table, which divide all row keys into regions.
 
     Region i holds the keys from `splits[i - 1]`, inclusive, to `splits[i]`, exclusive; the first
     region starts before every key and the last one ends after every key.
@@ -41,12 +41,12 @@ class Boundaries:
 
     @property
     def regions(self) -> list[tuple[bytes, bytes]]:
-        """Start, inclusive, and stop, exclusive, of each region; b"" is an open end."""
+        """Return start, inclusive, and stop, exclusive, of each region; b"" is an open end."""
         return list(zip((b"", *self.splits), (*self.splits, b""), strict=True))
 
     @cached_property
     def longest_split_bytes(self) -> int:
-        """Bytes of the longest split key; further bytes of a row key do not decide its region."""
+        """Return the length of the longest split key in bytes."""
         return max(map(len, self.splits), default=0)
 
     def locate_key(self, key: bytes) -> int:
@@ -86,6 +86,7 @@ class Boundaries:
 
     @cached_property
     def _hash(self) -> int:
+        """Return the hash of the split keys, computed once."""
         return hash(self.splits)
 
     def __repr__(self) -> str:
@@ -94,7 +95,7 @@ class Boundaries:
 
 
 def _check_splits(splits: Sequence[bytes]) -> None:
-    """Raise with everything that is wrong with the keys."""
+    """Raise an error with everything that is wrong with the split keys."""
     # Nearly all lists are right, and may be long.
     rises = all(map(lt, splits, islice(splits, 1, None)))
     if not splits or (rises and splits[0] and max(map(len, splits)) <= MAX_SPLIT_BYTES):
@@ -104,16 +105,25 @@ def _check_splits(splits: Sequence[bytes]) -> None:
     for index, split in enumerate(splits):
         path, shown = f"splits[{index}]", f"{split[:40]!r}{'…' if len(split) > 40 else ''}"
         if not split:
-            what = "the key is empty"
-            mistakes.add(path, what, "1 byte or more", "The first region starts there by itself.")
+            what = "the split key is empty"
+            mistakes.add(
+                path,
+                what,
+                "1 byte or more",
+                "Remove it: the first region starts at the empty key by itself.",
+            )
         elif len(split) > MAX_SPLIT_BYTES:
-            what = f"{shown} is {len(split):,} bytes long"
-            mistakes.add(path, what, f"1..{MAX_SPLIT_BYTES:,} bytes")
+            what = f"the split key {shown} is {len(split):,} bytes long"
+            mistakes.add(path, what, f"1 to {MAX_SPLIT_BYTES:,} bytes", "Shorten it.")
         elif split == before:
-            mistakes.add(path, f"{shown} is repeated", "each key once", "Drop one of the two.")
+            mistakes.add(
+                path, f"the split key {shown} is repeated", "each split key once", "Remove it."
+            )
         elif split < before:
-            what = f"{shown} sorts before the key above it"
-            mistakes.add(path, what, "ascending bytes", "Sort the keys by their bytes.")
+            what = f"the split key {shown} sorts before the previous one"
+            mistakes.add(
+                path, what, "split keys in ascending order", "Sort the split keys by their bytes."
+            )
         before = split or before
     mistakes.raise_any()
 

@@ -34,7 +34,7 @@ _MIN_CHUNK_KEYS = 64
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSplit:
-    """One split: after how many keys, where, and how large the region had become."""
+    """One simulated split of a region: when, at which key, and at which size."""
 
     key_count: int
     rank: int
@@ -43,7 +43,7 @@ class SimulatedSplit:
 
 @dataclass(frozen=True, slots=True)
 class RegionGrowth:
-    """What became of a table.
+    """The regions of a table at the end of a simulated growth.
 
     Args:
         boundaries: ranks at which regions start, the first region's excepted.
@@ -61,7 +61,7 @@ class RegionGrowth:
 
     @property
     def region_count(self) -> int:
-        """How many regions there are in the end."""
+        """Return the number of regions at the end."""
         return len(self.sizes_bytes)
 
 
@@ -76,7 +76,7 @@ def simulate_growth(
     flush_size: int = FLUSH_SIZE,
     recent_share: float = 0.1,
 ) -> RegionGrowth:
-    """Simulate the regions of a table that a policy splits while keys arrive.
+    """Simulate how the regions of a table split while keys arrive.
 
     A region splits when its size passes the threshold, at the median of the keys it holds, unless
     these are one key. The balancer is taken to have evened the counts by then: region i of n is on
@@ -125,20 +125,27 @@ def simulate_growth(
 
 
 def _check_arguments(count: int, bytes_per_key: int, servers: int, recent_share: float) -> None:
-    """Raise if a number is out of its range."""
+    """Raise an error if an argument of the simulation is out of range."""
     if count > MAX_RANKS:
-        remedy = "Let each key stand for more bytes."
-        raise InvalidArgument("ranks", f"{count:,} keys", f"at most {MAX_RANKS:,}", remedy)
-    for word, given in (("bytes_each", bytes_per_key), ("servers", servers)):
+        remedy = "Give fewer keys, and raise bytes_per_key accordingly."
+        raise InvalidArgument(
+            "ranks",
+            f"{count:,} keys are too many for one simulation",
+            f"at most {MAX_RANKS:,} keys",
+            remedy,
+        )
+    for word, given in (("bytes_per_key", bytes_per_key), ("servers", servers)):
         if given < 1:
             raise InvalidArgument(word, f"{given} is too small", "1 or more")
     if not 0 < recent_share <= 1:
-        raise InvalidArgument("last", f"{recent_share} is no share", "above 0, at most 1")
+        raise InvalidArgument(
+            "recent_share", f"{recent_share} is not a share", "a number above 0 and at most 1"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _GrowthLimits:
-    """The policy on these servers, counted in keys."""
+    """The split thresholds of a policy on some servers, counted in keys."""
 
     policy: SplitPolicy
     servers: int
@@ -147,7 +154,7 @@ class _GrowthLimits:
     bytes_per_key: int
 
     def compute_max_keys(self, regions: int) -> Ranks:
-        """Return the most keys of each region, with the regions placed evenly on the servers."""
+        """Return how many keys each region may hold before it splits."""
         import numpy as np
 
         fewer, rest = divmod(regions, self.servers)
@@ -157,6 +164,7 @@ class _GrowthLimits:
         return np.where(np.arange(regions) % self.servers < rest, more, less)
 
     def _compute_key_limit(self, regions_on_server: int) -> int:
+        """Return how many keys a region may hold if its server has so many regions."""
         size = compute_split_threshold(
             self.policy, regions_on_server, self.max_file_size, self.flush_size
         )
@@ -164,7 +172,7 @@ class _GrowthLimits:
 
 
 class _GrowingTable:
-    """The regions while keys arrive."""
+    """The regions of a simulated table while keys arrive."""
 
     def __init__(self, ranks: Ranks, boundaries: Sequence[int], limits: _GrowthLimits) -> None:
         import numpy as np
@@ -181,13 +189,16 @@ class _GrowingTable:
         self.first_index, self.last_index = len(self.distinct_ranks), -1
         self.region_starts: Ranks = np.array(boundaries, np.int64)
         if (np.diff(self.region_starts) < 0).any():
-            raise InvalidArgument("boundaries", "they do not ascend", "ascending ranks")
+            raise InvalidArgument(
+                "boundaries", "the ranks of the boundaries do not ascend", "ascending ranks"
+            )
         self.region_keys: Ranks = np.zeros(len(self.region_starts) + 1, np.int64)
         self.min_retry_keys: Ranks = np.zeros_like(self.region_keys)
         """Keys below which a region that could not be split is not tried again."""
         self._update_limits()
 
     def _update_limits(self) -> None:
+        """Compute again how many keys each region may hold."""
         import numpy as np
 
         self.max_region_keys: Ranks = np.maximum(
@@ -195,12 +206,13 @@ class _GrowingTable:
         )
 
     def _locate_ranks(self, ranks: Ranks) -> npt.NDArray[np.intp]:
+        """Return the region of each rank."""
         import numpy as np
 
         return np.searchsorted(self.region_starts, ranks, side="right")
 
     def add_until_full(self) -> int | None:
-        """Take a chunk of keys, or fewer: up to the one that fills a region, which is returned."""
+        """Add keys until one region is full; return that region, or None."""
         import numpy as np
 
         regions = self._locate_ranks(
@@ -225,7 +237,7 @@ class _GrowingTable:
         return full
 
     def _count_keys_until_full(self, regions: npt.NDArray[np.intp]) -> int | None:
-        """Return the number of keys until one region is full; None if no region gets full."""
+        """Return after how many keys a region is full; None if none gets full."""
         import numpy as np
 
         counts = np.bincount(regions, minlength=len(self.region_keys))
@@ -240,7 +252,7 @@ class _GrowingTable:
         return int(ordered[before == room].min()) + 1
 
     def split_region(self, region: int) -> list[SimulatedSplit]:
-        """Split a region at the median of its keys; nothing if that is its first or last key."""
+        """Split a region at the median of its keys, if that is neither its first nor last key."""
         import numpy as np
 
         low, high = self.first_index, self.last_index + 1
@@ -265,7 +277,7 @@ class _GrowingTable:
         return [SimulatedSplit(self.arrived_count, middle, held * self.limits.bytes_per_key)]
 
     def compute_idle_share(self, recent_count: int) -> float:
-        """Return the share of regions that hold none of the last keys."""
+        """Return the share of regions that got none of the last keys."""
         import numpy as np
 
         written = np.unique(self._locate_ranks(self.ranks[-recent_count:]))
@@ -273,7 +285,7 @@ class _GrowingTable:
 
 
 def _insert_value(values: Ranks, index: int, value: int) -> Ranks:
-    """Return the values with one more in front of that at a place; 4 times as fast as NumPy's."""
+    """Return an array with a value inserted at an index; 4 times as fast as NumPy's insert."""
     import numpy as np
 
     return np.concatenate([values[:index], [value], values[index:]])

@@ -19,7 +19,7 @@ BLOCK_KEYS = 1 << 14
 
 
 def locate_keys(boundaries: Boundaries, data: ByteArray, offsets: npt.NDArray[Any]) -> RegionArray:
-    r"""Return the region of each key, for keys of any length in Arrow's layout.
+    r"""Return the region of each row key of an Arrow binary buffer with offsets.
 
     Args:
         boundaries: the splits.
@@ -44,7 +44,7 @@ def locate_keys(boundaries: Boundaries, data: ByteArray, offsets: npt.NDArray[An
 
 
 def locate_fixed_keys(boundaries: Boundaries, matrix: ByteArray) -> RegionArray:
-    """Return the region of each key, for `n` keys of `w` bytes in a matrix of `n` rows.
+    """Return the region of each row key, for keys of one length in the rows of a matrix.
 
     Raises:
         InvalidArgument: it is not a matrix of bytes.
@@ -55,7 +55,9 @@ def locate_fixed_keys(boundaries: Boundaries, matrix: ByteArray) -> RegionArray:
 
     if matrix.ndim != 2 or matrix.dtype != np.uint8:
         raise InvalidArgument(
-            "matrix", f"{matrix.dtype} of {matrix.ndim} dimensions", "uint8 of 2 dimensions"
+            "matrix",
+            f"the matrix has the type {matrix.dtype} and {matrix.ndim} dimensions",
+            "uint8 and 2 dimensions",
         )
     count, width = matrix.shape
     located = np.empty(count, np.int32)
@@ -70,7 +72,7 @@ def locate_fixed_keys(boundaries: Boundaries, matrix: ByteArray) -> RegionArray:
 
 
 def locate_key_array(boundaries: Boundaries, keys: Any) -> RegionArray:
-    """Return the region of each key of an Arrow array of binary, large or fixed-size binary.
+    """Return the region of each row key of an Arrow array.
 
     Args:
         boundaries: the splits.
@@ -85,7 +87,9 @@ def locate_key_array(boundaries: Boundaries, keys: Any) -> RegionArray:
     import pyarrow as pa
 
     if keys.null_count:
-        raise InvalidArgument("keys", f"{keys.null_count:,} of {len(keys):,} are null", "bytes")
+        raise InvalidArgument(
+            "keys", f"{keys.null_count:,} of {len(keys):,} keys are null", "bytes"
+        )
     start, stop = keys.offset, keys.offset + len(keys)
     if pa.types.is_fixed_size_binary(keys.type):
         width = keys.type.byte_width
@@ -94,7 +98,7 @@ def locate_key_array(boundaries: Boundaries, keys: Any) -> RegionArray:
     wide = pa.types.is_large_binary(keys.type)
     if not wide and not pa.types.is_binary(keys.type):
         raise InvalidArgument(
-            "keys", f"an array of {keys.type}", "binary, large or fixed-size binary"
+            "keys", f"the array has the type {keys.type}", "binary, large or fixed-size binary"
         )
     if not len(keys):
         return np.empty(0, np.int32)
@@ -105,12 +109,12 @@ def locate_key_array(boundaries: Boundaries, keys: Any) -> RegionArray:
 
 @lru_cache(maxsize=16)
 def _get_locator(boundaries: Boundaries) -> _Locator:
-    """Return the locator of some boundaries, from a cache."""
+    """Return the cached locator of some boundaries."""
     return _Locator(boundaries)
 
 
 class _Locator:
-    """Boundaries, compiled to a tree of 8-byte words."""
+    """Locates many keys at once in a tree built from the split keys."""
 
     def __init__(self, boundaries: Boundaries) -> None:
         self.levels = [(level, build_search(level)) for level in build_levels(boundaries.splits)]
@@ -119,7 +123,7 @@ class _Locator:
         )
 
     def locate_keys(self, data: ByteArray, offsets: npt.NDArray[Any]) -> RegionArray:
-        """Return the region of each key."""
+        """Return the region of each key, block by block."""
         import numpy as np
 
         _check_layout(data, offsets)
@@ -134,14 +138,16 @@ class _Locator:
     def locate_block(
         self, data: ByteArray, offsets: npt.NDArray[Any], located: RegionArray
     ) -> None:
-        """Write the regions of one block of keys."""
+        """Write the regions of one block of keys into an array."""
         import numpy as np
 
         first = offsets[:-1].astype(np.intp)
         length = offsets[1:] - offsets[:-1]
         shortest = length.min()
         if shortest < 0:
-            raise InvalidArgument("offsets", "they fall", "ascending positions in the data")
+            raise InvalidArgument(
+                "offsets", "the offsets decrease", "ascending positions in the data"
+            )
         if not self.levels or not len(data):
             located[:] = 0
         elif self.regions_by_first_byte is not None:
@@ -153,7 +159,7 @@ class _Locator:
             self._descend_levels(PendingKeys(data, first, length if ends else None), located)
 
     def _descend_levels(self, pending: PendingKeys, located: RegionArray) -> None:
-        """Locate the keys level by level; only keys tied at one level go on to the next."""
+        """Locate keys word by word; only keys that tie with a split go one level deeper."""
         import numpy as np
 
         for depth, (level, search) in enumerate(self.levels):
@@ -180,24 +186,28 @@ class _Locator:
 
 
 def _build_first_byte_table(boundaries: Boundaries) -> RegionArray:
-    """Return the region of each first byte, for splits of one byte."""
+    """Return the region for each first byte of a key, if all splits have one byte."""
     import numpy as np
 
     return np.array([boundaries.locate_key(bytes([byte])) for byte in range(256)], np.int32)
 
 
 def _check_layout(data: ByteArray, offsets: npt.NDArray[Any]) -> None:
-    """Raise unless these are bytes and positions in them."""
+    """Raise an error unless data and offsets have the layout of Arrow binary."""
     import numpy as np
 
     if data.ndim != 1 or data.dtype != np.uint8:
         raise InvalidArgument(
-            "data", f"{data.dtype} of {data.ndim} dimensions", "uint8 of 1 dimension"
+            "data",
+            f"the array has the type {data.dtype} and {data.ndim} dimensions",
+            "uint8 and 1 dimension",
         )
     if offsets.ndim != 1 or not len(offsets) or offsets.dtype.kind != "i":
         raise InvalidArgument(
-            "offsets", f"{offsets.dtype} of shape {offsets.shape}", "n + 1 whole numbers"
+            "offsets",
+            f"the array has the type {offsets.dtype} and the shape {offsets.shape}",
+            "n + 1 whole numbers for n keys",
         )
     if offsets[0] < 0 or offsets[-1] > len(data):
-        what = f"they run from {offsets[0]} to {offsets[-1]}"
-        raise InvalidArgument("offsets", what, f"positions in {len(data):,} bytes of data")
+        what = f"the offsets run from {offsets[0]} to {offsets[-1]}"
+        raise InvalidArgument("offsets", what, f"positions within the {len(data):,} bytes of data")

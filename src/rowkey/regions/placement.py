@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def place_round_robin(regions: int, servers: int, first_server: int = 0) -> npt.NDArray[np.intp]:
-    """Return the server of each region of a new table: (start + i) mod servers for region i.
+    """Return the server of each region of a new table, assigned round robin.
 
     Args:
         regions: how many, in the order of their keys; neighbours lie on different servers.
@@ -36,7 +36,7 @@ def place_round_robin(regions: int, servers: int, first_server: int = 0) -> npt.
 def draw_balanced_placements(
     regions: int, servers: int, count: int, seed: int
 ) -> npt.NDArray[np.intp]:
-    """Draw random placements that a balancer of region counts could have left.
+    """Draw random placements with equal region counts, as a balancer leaves them.
 
     After the first balance the order of creation is gone: any region may be anywhere, as long as
     every server holds as many as any other, or one more.
@@ -61,7 +61,7 @@ def draw_balanced_placements(
 
     _check_counts(regions, servers)
     if count < 0:
-        raise InvalidArgument("count", f"{count} placements", "0 or more")
+        raise InvalidArgument("count", f"{count} placements cannot be drawn", "0 or more")
     generator = np.random.default_rng(seed)
     # Which servers hold one more is drawn as well: the order of servers of each placement.
     order = generator.permuted(np.tile(np.arange(servers, dtype=np.intp), (count, 1)), axis=1)
@@ -70,7 +70,7 @@ def draw_balanced_placements(
 
 
 def compute_server_imbalance(regions: int, servers: int) -> float:
-    """Return the load of the busiest server divided by the mean, if all regions have equal load.
+    """Return the busiest server's load over the mean, if all regions are equally busy.
 
     Args:
         regions: evenly loaded regions, or buckets.
@@ -94,7 +94,10 @@ def compute_server_imbalance(regions: int, servers: int) -> float:
 
 
 def _check_counts(regions: int, servers: int, min_regions: int = 0) -> None:
+    """Raise an error if there are too few servers or regions."""
     if servers < 1:
-        raise InvalidArgument("servers", f"{servers} servers", "1 or more")
+        raise InvalidArgument("servers", f"{servers} is not a valid number of servers", "1 or more")
     if regions < min_regions:
-        raise InvalidArgument("regions", f"{regions} regions", f"{min_regions} or more")
+        raise InvalidArgument(
+            "regions", f"{regions} is not a valid number of regions", f"{min_regions} or more"
+        )

@@ -19,7 +19,7 @@ _FORMAT = {10: "d", 16: "x"}
 
 
 def split_byte_range(start: bytes, stop: bytes, *, inclusive: bool, count: int) -> list[bytes]:
-    """Return keys at equal steps in a range, with both ends, as HBase computes them.
+    """Return keys at equal steps in a range of byte strings, as HBase computes them.
 
     The shorter end is padded with 00. Where the range holds too few numbers, both ends get one more
     00 until it holds enough; the ends are then returned with all that was appended.
@@ -45,10 +45,10 @@ def split_byte_range(start: bytes, stop: bytes, *, inclusive: bool, count: int) 
     low, high = _parse_number(start, width), _parse_number(stop, width)
     if low >= high:
         raise InvalidArgument(
-            "", f"{start!r} does not sort before {stop!r}", "an end after the start"
+            "start", f"{start!r} does not sort before {stop!r}", "a start before the stop"
         )
     if count < 1:
-        raise InvalidArgument("", f"{count} keys are asked for", "1 or more")
+        raise InvalidArgument("count", f"{count} split keys cannot be computed", "1 or more")
     ends = start, stop
     while high - low + inclusive < count + 1:
         low, high, width = low << 8, high << 8, width + 1
@@ -59,11 +59,12 @@ def split_byte_range(start: bytes, stop: bytes, *, inclusive: bool, count: int) 
 
 
 def _parse_number(key: bytes, width: int) -> int:
+    """Return a key as a big-endian number, padded with zero bytes."""
     return int.from_bytes(key.ljust(width, b"\0"), "big")
 
 
 def split_prefix(prefix: bytes, count: int) -> list[bytes]:
-    """Return split keys that divide all keys of one prefix equally, if any byte may follow it.
+    """Return split keys that divide the keys with one prefix into equal ranges.
 
     Returns:
         `count - 1` keys, each the prefix and as many bytes as the count needs.
@@ -76,7 +77,7 @@ def split_prefix(prefix: bytes, count: int) -> list[bytes]:
 
 
 class NumberStringSplit(SplitAlgorithm):
-    """Equal ranges between a first and a last row, both numbers of one base, 10 or 16.
+    """Equal ranges between two rows that are numbers written in base 10 or 16.
 
     The last range gets what the division leaves over. Digits above 9 come out in lower case.
     """
@@ -88,7 +89,7 @@ class NumberStringSplit(SplitAlgorithm):
     optional_fields = frozenset({"first", "last"})
 
     def compute_splits(self, request: SplitRequest) -> list[bytes]:
-        """Return the split keys between `first` and `last`, padded to the length of `last`."""
+        """Return the split keys between the first and the last row."""
         first = self._choose_row_text("first", request.first, self.first)
         last = self._choose_row_text("last", request.last, self.last)
         assert request.regions is not None
@@ -129,10 +130,11 @@ class NumberStringSplit(SplitAlgorithm):
         """
         low, high = (self._parse_number(row.decode("latin-1") or "0") for row in (start, stop))
         if not high:
-            raise InvalidArgument("last", "it is 0", "a row above 0")
+            raise InvalidArgument("last", "the last row is 0", "a row above 0")
         return self._format_number((low + high) // 2, width)
 
     def _choose_row_text(self, argument: str, row: str | bytes | None, default: str) -> str:
+        """Return a row as text, or the default; raise if it is not a number."""
         text = row.decode("latin-1") if isinstance(row, bytes) else row
         if text is None:
             return default
@@ -140,20 +142,26 @@ class NumberStringSplit(SplitAlgorithm):
         return text
 
     def _parse_number(self, text: str, argument: str = "") -> int:
+        """Parse a row as a number of this base; raise if it is not one."""
         if len(text) > MAX_ROW_LENGTH or not _DIGITS[self.base].fullmatch(text):
             what = f"{text[:40]!r} is not a number of base {self.base}"
-            raise InvalidArgument(argument, what, f"1..{MAX_ROW_LENGTH} digits")
+            raise InvalidArgument(
+                argument, what, f"1 to {MAX_ROW_LENGTH} digits of base {self.base}"
+            )
         return int(text, self.base)
 
     def _compute_steps(self, low: int, high: int, regions: int, width: int) -> list[bytes]:
-        """Return the multiples of the step: the range divided by the regions, rounded down."""
+        """Return the split keys at equal steps between two numbers."""
         span = high - low + 1
         if high <= low:
-            raise InvalidArgument("last", "it is not above the first row", "a row above the first")
+            raise InvalidArgument(
+                "last", "the last row is not above the first row", "a row above the first"
+            )
         if not 1 <= regions <= span:
             what = f"{regions:,} regions are more than the {span:,} rows from first to last"
             raise InvalidArgument("regions", what, f"1..{span:,}")
         return [self._format_number(low + span // regions * i, width) for i in range(1, regions)]
 
     def _format_number(self, number: int, width: int) -> bytes:
+        """Return a number as a row of this base, padded with zeros."""
         return format(number, _FORMAT[self.base]).rjust(width, "0").encode()

@@ -53,7 +53,7 @@ class Sizing:
 
 
 def choose_region_count(demand: TableDemand) -> Sizing:
-    """Choose the number of regions for a table, with reasons.
+    """Choose the number of regions for a table, with the reasons.
 
     The steps: enough regions for the size, at least one for each server, more for heavy writes,
     then up to whole numbers per server and per leading value, never above what MemStores allow.
@@ -82,7 +82,7 @@ def choose_region_count(demand: TableDemand) -> Sizing:
 
 
 def compute_min_servers(demand: TableDemand) -> int:
-    """Return the fewest servers, at least those declared, that can carry the regions of a table.
+    """Return the fewest servers that can carry the regions of a table.
 
     Args:
         demand: what the table will hold and stand.
@@ -102,42 +102,53 @@ def compute_min_servers(demand: TableDemand) -> int:
 
 
 def _compute_wanted_regions(demand: TableDemand) -> tuple[int, list[str]]:
-    """Return the lowest number of regions that size, servers and writes require."""
+    """Return the smallest region count that size, servers and writes require, with reasons."""
     by_size = -(-demand.size // MAX_FILE_SIZE)
     size = f"{demand.size / GIB:,.1f} GB"
-    known = f"{size} in regions of at most 10 GB, above which HBase splits them, are {by_size:,}."
-    unknown = "Nobody said how large the table becomes: the least number that uses the servers."
+    known = (
+        f"{size} need {pluralize(by_size, 'region')} of at most 10 GB, because HBase "
+        "splits larger ones."
+    )
+    unknown = (
+        "The size of the table is not known: the smallest number of regions that uses all servers."
+    )
     reasons = [known if demand.size else unknown]
     count = max(by_size, SMALL_TABLE_REGIONS[0])
     if by_size < SMALL_TABLE_REGIONS[0]:
         reasons.append(
-            f"A small table starts with at least {SMALL_TABLE_REGIONS[0]}, as the {ARTICLE_NAME} "
-            "has it."
+            f"A small table starts with at least {SMALL_TABLE_REGIONS[0]} regions, as the "
+            f"{ARTICLE_NAME} recommends."
         )
     if count < demand.servers:
         count = demand.servers
-        reasons.append(f"{pluralize(demand.servers, 'server')} take part only with a region each.")
+        reasons.append(
+            f"{pluralize(demand.servers, 'server')} need at least one region each to take load."
+        )
     busy = BUSY_REGIONS_PER_SERVER * demand.servers
     if _has_heavy_writes(demand) and count < busy:
         if demand.scans:
-            reasons.append("Writes are heavy, but reads scan: every region more is a request more.")
+            reasons.append(
+                "Writes are heavy, but reads scan, and each further region costs a "
+                "scan another request."
+            )
         else:
             count = busy
             reasons.append(
-                f"Writes are heavy: {pluralize(BUSY_REGIONS_PER_SERVER, 'region')} per server."
+                "Writes are heavy, so each server gets "
+                f"{pluralize(BUSY_REGIONS_PER_SERVER, 'region')}."
             )
     return count, reasons
 
 
 def _has_heavy_writes(demand: TableDemand) -> bool:
-    """Return whether writes take more than half of the capacity of the servers."""
+    """Return whether writes take more than half the capacity of the servers."""
     if demand.writes is None or demand.capacity is None:
         return False
     return 2 * demand.writes > demand.capacity * demand.servers
 
 
 def _compute_max_regions(demand: TableDemand) -> tuple[int, bool]:
-    """Return the most regions allowed, and whether the heap sets that limit."""
+    """Return the largest region count allowed, and whether the heap limits it."""
     if demand.heap is None:
         return MAX_REGIONS, False
     by_heap = max(1, compute_memstore_regions(demand.heap, demand.families)) * demand.servers
@@ -145,26 +156,26 @@ def _compute_max_regions(demand: TableDemand) -> tuple[int, bool]:
 
 
 def _round_regions(wanted_regions: int, demand: TableDemand, max_regions: int) -> tuple[int, str]:
-    """Round to a multiple of the leading values, or of the servers, and return which."""
+    """Round a region count to a multiple of the leading values or the servers, with reason."""
     step, what = demand.servers, "servers"
     if demand.prefixes and demand.prefixes <= START_REGIONS_PER_SERVER * demand.servers:
-        step, what = demand.prefixes, "values the key can begin with"
+        step, what = demand.prefixes, "values that the key can start with"
     up, down = -(-wanted_regions // step) * step, max_regions // step * step
     if up <= max_regions:
         return up, f"{pluralize(up, 'region')}: {up // step:,} for each of the {step:,} {what}."
     if not down:
-        return max_regions, f"{pluralize(max_regions, 'region')}, the most there may be."
+        return max_regions, f"{pluralize(max_regions, 'region')}, the largest number allowed."
     each = f"{down // step:,} for each of the {step:,} {what}"
     return (
         down,
-        f"{pluralize(down, 'region')}: {each}, as {max_regions:,} is the most there may be.",
+        f"{pluralize(down, 'region')}: {each}, because at most {max_regions:,} are allowed.",
     )
 
 
 def _collect_warnings(
     demand: TableDemand, regions: int, wanted_regions: int, *, is_heap_limited: bool
 ) -> Iterator[str]:
-    """Yield the problems that remain with a number of regions."""
+    """Yield warnings about the problems that remain with a region count."""
     each = demand.size / regions
     if regions < wanted_regions and is_heap_limited:
         yield (
@@ -173,13 +184,16 @@ def _collect_warnings(
             f"MemStores for {regions:,}. Give more heap, fewer families or more servers."
         )
     if each > MAX_REGION_BYTES:
-        yield f"Regions of {each / GIB:,.1f} GB are larger than the 50 GB the book allows."
+        yield (
+            f"Regions of {each / GIB:,.1f} GB are larger than the 50 GB that the HBase book "
+            "allows: use more servers."
+        )
     elif each > MAX_FILE_SIZE:
-        yield f"Regions of {each / GIB:,.1f} GB split by themselves: raise MAX_FILESIZE."
+        yield f"HBase splits regions of {each / GIB:,.1f} GB by itself: raise MAX_FILESIZE."
     bound = compute_server_imbalance(regions, demand.servers)
     if bound > 1:
         yield (
-            f"{pluralize(regions, 'region')} on {pluralize(demand.servers, 'server')}: the busiest "
-            f"carries {bound:.2f} "
-            f"times the mean. A multiple of {demand.servers} would be even."
+            f"{pluralize(regions, 'region')} on {pluralize(demand.servers, 'server')}: the "
+            f"busiest server carries {bound:.2f} times the mean load. A multiple of "
+            f"{demand.servers} would be even."
         )

@@ -45,7 +45,7 @@ MAX_LARGE_TABLE_REGIONS = 120
 
 @dataclass(frozen=True, slots=True)
 class TableDemand:
-    """What a table will hold and stand.
+    """What a table must hold and serve: size, servers, families, heap and writes.
 
     Args:
         size: bytes of the table in its files, all rows and versions, copies not counted; 0 if
@@ -78,7 +78,7 @@ class TableDemand:
 
 @dataclass(frozen=True, slots=True)
 class SizingOpinion:
-    """The recommendation of one source: a range of region counts, or none, with the reason.
+    """The region counts that one source recommends, with its reason.
 
     Args:
         source: who says so.
@@ -94,7 +94,7 @@ class SizingOpinion:
 
 
 def collect_opinions(demand: TableDemand) -> tuple[SizingOpinion, ...]:
-    """Return the recommendation of every source for a table.
+    """Return the region counts that each source recommends for a table.
 
     >>> for row in collect_opinions(TableDemand(size=TIB, servers=8))[:2]:
     ...     print(row.min_regions, row.max_regions, row.reason)
@@ -105,6 +105,7 @@ def collect_opinions(demand: TableDemand) -> tuple[SizingOpinion, ...]:
 
 
 def _iterate_opinions(demand: TableDemand) -> Iterator[SizingOpinion]:
+    """Yield the region counts that each source recommends for a table."""
     yield _build_article_opinion(demand.size)
     yield SizingOpinion(
         f"{ARTICLE_NAME}, per region",
@@ -146,7 +147,7 @@ def _iterate_opinions(demand: TableDemand) -> Iterator[SizingOpinion]:
 
 
 def _build_article_opinion(size: int) -> SizingOpinion:
-    """Return the recommendation of the article's table, with its gaps."""
+    """Return what the article's table of region counts recommends for a size."""
     source = f"{ARTICLE_NAME}, by size"
     if size < 50 * GIB:
         return SizingOpinion(source, *SMALL_TABLE_REGIONS, "below 50 GB: 5..10")
@@ -167,14 +168,21 @@ def _build_article_opinion(size: int) -> SizingOpinion:
 
 
 def _build_book_opinion(families: int) -> SizingOpinion:
+    """Return what the HBase book recommends for a number of families."""
     source = "HBase book, regions per table"
     if families > 2:
-        return SizingOpinion(source, None, None, f"it speaks of 1 or 2 families, not of {families}")
+        return SizingOpinion(
+            source,
+            None,
+            None,
+            f"the book speaks of tables with 1 or 2 families, not with {families}",
+        )
     reason = f"{REGIONS_PER_TABLE[0]}..{REGIONS_PER_TABLE[1]} for a table with 1 or 2 families"
     return SizingOpinion(source, *REGIONS_PER_TABLE, reason)
 
 
 def _build_memstore_opinion(demand: TableDemand) -> SizingOpinion:
+    """Return how many regions the heap has MemStores for."""
     source = "HBase book, MemStore"
     if demand.heap is None:
         return SizingOpinion(
@@ -190,7 +198,7 @@ def _build_memstore_opinion(demand: TableDemand) -> SizingOpinion:
 
 
 def compute_memstore_regions(heap: int, families: int) -> int:
-    """Return how many regions of a server can fill their MemStores before flushes are forced.
+    """Return how many regions of a server can fill their MemStores at the same time.
 
     Args:
         heap: bytes of heap of the server.
@@ -206,4 +214,5 @@ def compute_memstore_regions(heap: int, families: int) -> int:
 
 
 def _divide_up(size: int, region_bytes: int) -> int:
+    """Return how many regions of some size hold a table, rounded up."""
     return max(1, -(-size // region_bytes))

@@ -51,25 +51,34 @@ class SplitRequest:
 
 @dataclass(frozen=True, slots=True)
 class SplitVector:
-    """A golden example: a request and its split keys."""
+    """A golden example of a split algorithm: a request and its split keys."""
 
     request: SplitRequest
     splits: tuple[bytes, ...]
 
 
 _MISSING_FIELD_MESSAGES = {
-    "regions": ("the number of regions is not given", "Write regions = 16, say."),
-    "listed": ("no split keys are listed", "List them."),
+    "regions": (
+        "the number of regions is not given",
+        ("Write how many regions to create, such as regions = 16."),
+    ),
+    "listed": (
+        "no split keys are listed",
+        ('List the split keys, such as splits = ["g", "n", "t"].'),
+    ),
     "prefixes": (
         "the values of the key's leading part cannot be listed",
-        'Lead with a bucket, a salt or a choice, or take splits = "sample".',
+        'Start the key with a bucket, a salt or a choice, or set splits = "sample".',
     ),
-    "keys": ("there is no sample to take split keys from", "Give a sample, or another algorithm."),
+    "keys": (
+        "there is no sample to take split keys from",
+        ("Give a sample, or use another split algorithm."),
+    ),
 }
 
 
 class SplitAlgorithm(ABC):
-    """One way to choose split keys.
+    """A way to choose the split keys of a table.
 
     A kind says what it needs and takes, gives golden vectors, and computes the keys; the checks
     before and after are the same for all.
@@ -84,15 +93,15 @@ class SplitAlgorithm(ABC):
 
     @abstractmethod
     def compute_splits(self, request: SplitRequest) -> Sequence[bytes]:
-        """Return the split keys, ascending, for a complete request."""
+        """Return the split keys, ascending, for a request with all required fields."""
 
     def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
-        """Yield remarks on the regions, as sentences."""
+        """Yield remarks on the regions that the split keys make, as sentences."""
         del request, boundaries
         yield from ()
 
     def build_boundaries(self, request: SplitRequest) -> Boundaries:
-        """Compute the boundaries of the regions.
+        """Check a request and compute the region boundaries.
 
         Raises:
             InvalidDesign: with all that the request lacks or says in vain, or with all that is
@@ -108,11 +117,13 @@ class SplitAlgorithm(ABC):
                 word not in self.required_fields | self.optional_fields
                 and getattr(request, word) is not None
             ):
-                mistakes.add(word, f"{self.name} does not take it", remedy="Drop it.")
+                what = f"the split algorithm {self.name} has no option {word}"
+                mistakes.add(word, what, remedy=f"Remove {word}.")
         mistakes.raise_any()
         return Boundaries(self.compute_splits(request))
 
 
 def _describe_missing_field(name: str) -> tuple[str, str, str]:
-    what, remedy = _MISSING_FIELD_MESSAGES.get(name, ("it is not given", ""))
+    """Return problem, expectation and remedy of a field that a request lacks."""
+    what, remedy = _MISSING_FIELD_MESSAGES.get(name, ("the option is not given", ""))
     return what, "", remedy

@@ -35,7 +35,7 @@ _MAX_COMPARED_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class TreeLevel:
-    """All nodes of one depth, one after the other.
+    """All nodes of one depth of the split tree, in arrays.
 
     Args:
         words: the distinct words of each node, ascending, with a leading 0 each.
@@ -63,7 +63,7 @@ class TreeLevel:
 
 
 def build_levels(splits: Sequence[bytes]) -> list[TreeLevel]:
-    """Build the levels of the tree, starting with the first word of the keys.
+    """Build the levels of the split tree, beginning with the first 8 bytes of the keys.
 
     Args:
         splits: ascending, distinct, not empty.
@@ -82,7 +82,7 @@ def build_levels(splits: Sequence[bytes]) -> list[TreeLevel]:
 
 
 class _LevelBuilder:
-    """The lists a level is built in."""
+    """Collects the nodes of one level of the split tree."""
 
     def __init__(self, splits: Sequence[bytes], offset: int) -> None:
         self.splits, self.offset = splits, offset
@@ -95,7 +95,7 @@ class _LevelBuilder:
         self.child_nodes: list[int] = []
 
     def add_node(self, start: int, stop: int) -> None:
-        """Add the splits from start to stop, all longer than the level's offset."""
+        """Add the splits from index start to stop as one node."""
         self.node_starts.append(len(self.words))
         self._add_word(0, start, start)
         while start < stop:
@@ -106,10 +106,12 @@ class _LevelBuilder:
             start = after
 
     def _read_word(self, index: int) -> int:
+        """Return the 8 bytes of a split at this level's offset as a number."""
         piece = self.splits[index][self.offset : self.offset + WORD_BYTES]
         return int.from_bytes(piece.ljust(WORD_BYTES, b"\0"), "big")
 
     def _add_word(self, word: int, start: int, stop: int) -> None:
+        """Add one word of a node: the splits from index start to stop that share it."""
         lengths = [len(split) - self.offset for split in self.splits[start:stop]]
         ending = [length for length in lengths if length <= WORD_BYTES]
         self.words.append(word)
@@ -123,7 +125,7 @@ class _LevelBuilder:
             self.children.append((start + len(ending), stop))
 
     def build_level(self) -> TreeLevel:
-        """Return the lists as arrays."""
+        """Return the collected nodes as a level of arrays."""
         import numpy as np
 
         bounds = np.array([*self.node_starts, len(self.words)], np.intp)
@@ -143,7 +145,7 @@ class _LevelBuilder:
 
 
 class PendingKeys:
-    """The keys of a block whose region is not known yet, read a word at a time.
+    """The keys of a block whose regions are not known yet, read 8 bytes at a time.
 
     Args:
         data: the bytes of all keys, contiguous.
@@ -175,7 +177,7 @@ class PendingKeys:
         )
 
     def take_keys(self, chosen: IndexArray, nodes: IndexArray | None = None) -> PendingKeys:
-        """Return some of the keys by their indexes, at the given nodes."""
+        """Return some of the pending keys, selected by index, with their tree nodes."""
         if len(chosen) == len(self.starts):
             return PendingKeys(self.data, self.starts, self.lengths, rows=self.rows, nodes=nodes)
         length = None if self.lengths is None else self.lengths.take(chosen)
@@ -183,11 +185,11 @@ class PendingKeys:
         return PendingKeys(self.data, self.starts.take(chosen), length, rows=rows, nodes=nodes)
 
     def write_regions(self, regions: RegionArray, located: RegionArray) -> None:
-        """Write the regions of these keys, for good or until a deeper level knows better."""
+        """Write the regions of these keys; a deeper level may overwrite them."""
         located[slice(None) if self.rows is None else self.rows] = regions
 
     def read_words(self, depth: int) -> WordArray:
-        """Return bytes 8 · depth to 8 · depth + 8 of each key as a number, padded with 00."""
+        """Return bytes 8 · depth to 8 · depth + 8 of each key as a number."""
         import numpy as np
 
         # An unaligned view: word i begins at byte i, so words overlap.
@@ -206,12 +208,12 @@ class PendingKeys:
 
 
 def build_search(level: TreeLevel) -> TableSearch | NodeSearch:
-    """Return the fastest search for a level."""
+    """Return the fastest search for a level of the split tree."""
     return TableSearch(level) if len(level.node_starts) == 1 else NodeSearch(level)
 
 
 class TableSearch:
-    """The search in a level of one node: a table by the leading bits, then a few comparisons."""
+    """Search in a level of one node: a lookup table, then a few comparisons."""
 
     def __init__(self, level: TreeLevel) -> None:
         import numpy as np
@@ -231,7 +233,7 @@ class TableSearch:
         )
 
     def find_last_not_above(self, words: WordArray, _nodes: IndexArray | None) -> IndexArray:
-        """Return, for each key, the last word of the level that is not above its word."""
+        """Return, for each key, the last word of the level that is not above the key's."""
         import numpy as np
 
         if self.max_compared > _MAX_COMPARED_WORDS:
@@ -247,13 +249,13 @@ class TableSearch:
 
 
 class NodeSearch:
-    """The search in a level of many nodes: each key in its own, all by halves at once."""
+    """Search in a level of many nodes: a binary search of all keys at once."""
 
     def __init__(self, level: TreeLevel) -> None:
         self.level = level
 
     def find_last_not_above(self, words: WordArray, nodes: IndexArray | None) -> IndexArray:
-        """Return, for each key, the last word of its node that is not above its word."""
+        """Return, for each key, the last word of its node that is not above the key's."""
         level = self.level
         assert nodes is not None
         at = level.node_starts.take(nodes)
@@ -268,7 +270,7 @@ class NodeSearch:
 
 @lru_cache(maxsize=1)
 def _build_masks() -> WordArray:
-    """Return, for 0..8 bytes left in a key, the mask of the bits that they fill in a word."""
+    """Return masks that keep the first 0 to 8 bytes of a word."""
     import numpy as np
 
     return np.array([2**64 - 2 ** (64 - 8 * left) for left in range(WORD_BYTES + 1)], np.uint64)

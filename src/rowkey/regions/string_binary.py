@@ -39,7 +39,10 @@ def from_string_binary(text: str) -> bytes:
         shown = repr(text[piece.start() : piece.start() + 4])
         if piece[2]:
             raise InvalidArgument(
-                "", f"{shown} is no byte", r"\x00..\xFF", r"Write \xFF, in upper case."
+                "",
+                f"{shown} is not a byte in hexadecimal digits",
+                r"\x00..\xFF",
+                r"Write \xFF, in upper case.",
             )
         if piece[3]:
             spelled = to_string_binary(piece[3].encode("utf-8", "surrogatepass"))

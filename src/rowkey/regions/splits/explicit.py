@@ -22,6 +22,6 @@ class ExplicitSplit(SplitAlgorithm):
     )
 
     def compute_splits(self, request: SplitRequest) -> Sequence[bytes]:
-        """Return the listed keys."""
+        """Return the listed split keys."""
         assert request.listed is not None
         return request.listed

@@ -47,7 +47,7 @@ class PerBucketSplit(SplitAlgorithm):
     )
 
     def compute_splits(self, request: SplitRequest) -> list[bytes]:
-        """Return the first key of every region but the first."""
+        """Return the first key of every region except the first region."""
         prefixes = _sort_prefixes(request.prefixes or ())
         regions = request.regions or len(prefixes)
         if regions <= len(prefixes):
@@ -60,7 +60,7 @@ class PerBucketSplit(SplitAlgorithm):
         return splits
 
     def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
-        """Yield how values and regions relate, where it is not one region for each value."""
+        """Yield remarks if the regions are not one for each leading value."""
         values = len(set(request.prefixes or ()))
         if len(boundaries) < values:
             yield Message(
@@ -87,21 +87,23 @@ class PerBucketSplit(SplitAlgorithm):
 
 
 def _sort_prefixes(prefixes: Sequence[bytes]) -> list[bytes]:
-    """Return the values, ascending; raise if one starts with another."""
+    """Return the leading values, ascending; raise if one starts with another."""
     ordered = sorted(prefixes)
     if not ordered:
-        raise InvalidArgument("prefixes", "the leading part has no values", "1 or more")
+        raise InvalidArgument(
+            "prefixes", "the leading part of the key has no values", "1 value or more"
+        )
     for one, other in pairwise(ordered):
         if other.startswith(one):
-            what = f"{one!r} is the beginning of {other!r}"
+            what = f"the leading value {one!r} is the beginning of the leading value {other!r}"
             raise InvalidArgument(
-                "prefixes", what, "leading values none of which begins with another"
+                "prefixes", what, "leading values of which none starts with another one"
             )
     return ordered
 
 
 def _split_bucket(prefix: bytes, parts: int, keys: Sequence[bytes] | None) -> list[bytes]:
-    """Return the keys that split the rows of one value into parts."""
+    """Return the keys that split the rows of one leading value into equal parts."""
     if keys is None:
         return split_prefix(prefix, parts)
     low, high = _find_key_range(prefix, keys)
@@ -110,7 +112,7 @@ def _split_bucket(prefix: bytes, parts: int, keys: Sequence[bytes] | None) -> li
 
 
 def _find_key_range(prefix: bytes, keys: Sequence[bytes]) -> tuple[int, int]:
-    """Return where the keys with a prefix start and stop among ascending keys."""
+    """Return the start and stop index of the keys with a prefix among ascending keys."""
     from bisect import bisect_left
 
     after = compute_prefix_stop(prefix)

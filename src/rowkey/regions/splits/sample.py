@@ -31,17 +31,19 @@ class SampleSplit(SplitAlgorithm):
     )
 
     def compute_splits(self, request: SplitRequest) -> list[bytes]:
-        """Return the quantiles, each once."""
+        """Return the quantiles of the sampled keys, without repetitions."""
         assert request.regions is not None
         assert request.keys is not None
         count = len(request.keys)
         if not count:
-            raise InvalidArgument("keys", "the sample holds no keys", "1 or more")
+            raise InvalidArgument(
+                "keys", "the sample has no row keys", "1 or more", "Give a sample with events."
+            )
         chosen = (request.keys[count * i // request.regions] for i in range(1, request.regions))
         return [key for key in dict.fromkeys(chosen) if key]
 
     def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
-        """Yield a note if the sample has too few different keys."""
+        """Yield a remark if the sample has too few different keys."""
         if request.regions is not None and len(boundaries) < request.regions:
             yield Message(
                 "splits.too_few_quantiles",

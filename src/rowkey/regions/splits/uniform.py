@@ -30,10 +30,12 @@ class UniformSplit(SplitAlgorithm):
     )
 
     def compute_splits(self, request: SplitRequest) -> list[bytes]:
-        """Return the keys between `first` and `last`, at least as long as the longer of them."""
+        """Return the split keys at equal steps between the first and the last row."""
         assert request.regions is not None
         if request.regions == 1:
-            what = "1 region needs no split keys, and HBase refuses to compute none"
+            what = (
+                "1 region needs no split keys, and HBase computes splits only for 2 or more regions"
+            )
             raise InvalidArgument("regions", what, "2 or more", "Leave splits out.")
         first, last = (
             _parse_row("first", request.first, FIRST_ROW),
@@ -79,19 +81,19 @@ class UniformSplit(SplitAlgorithm):
 
 
 def _parse_row(argument: str, value: str | bytes | None, default: bytes) -> bytes:
-    """Return a row as bytes, parsed if it is text."""
+    """Return a row as bytes; text is parsed as in HBase's shell."""
     if value is None:
         return default
     row = value if isinstance(value, bytes) else _parse_shell_row(argument, value)
     if not 0 < len(row) <= MAX_ROW_LENGTH and row != default:
         raise InvalidArgument(
-            argument, f"a row of {len(row):,} bytes", f"1..{MAX_ROW_LENGTH} bytes"
+            argument, f"the row has {len(row):,} bytes", f"1 to {MAX_ROW_LENGTH} bytes"
         )
     return row
 
 
 def _parse_shell_row(argument: str, text: str) -> bytes:
-    """Parse a row as HBase's shell does."""
+    """Parse a row as HBase's shell does, and name the argument in errors."""
     try:
         return from_string_binary(text)
     except InvalidArgument as refusal:
