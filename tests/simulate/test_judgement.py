@@ -208,7 +208,10 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) ->
     assert [
         "",
         "",
-        *(f"the events made last 20 s, which is no window of {n} s" for n in (60, 600)),
+        *(
+            f"the generated events span only 20 s, which is less than a window of {n} s"
+            for n in (60, 600)
+        ),
     ] == reasons
 
 

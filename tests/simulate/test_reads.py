@@ -251,7 +251,7 @@ def test_a_range_without_a_span_says_what_it_assumed(tmp_path: Path) -> None:
     """A hundredth of the times that were seen, and how to say otherwise."""
     read = {"where": "ts >= ? and ts < ?"}
     found = run(design_of("[ts][host][kind]", read), written(tmp_path, rows_of())).reads[0]
-    assert "1% of its span; span = … says otherwise" in found.assumption
+    assert "1% of its span; declare `span` to change that" in found.assumption
 
 
 def test_conditions_on_one_field_are_asked_as_one(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_read_over_a_field_that_is_never_there_says_so(tmp_path: Path) -> None
     rows = [{**row, "level": None} for row in rows_of(50)]
     read = {"where": "level > ?"}
     found = run(design_of("[host][ts]", read), written(tmp_path, rows)).reads[0]
-    assert "there are no rows to ask for" in found.error
+    assert "no sampled row has values for its conditions" in found.error
 
 
 def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
@@ -297,7 +297,10 @@ def test_a_read_of_many_ranges_is_asked_fewer_times(
     monkeypatch.setattr(read_costs, "MAX_TOTAL_RANGES", 20 * 16)
     seldom = run(design, sample).reads[0]
     assert (16.0, 16, "") == (*often.fan_out, often.assumption)
-    assert "asked 20 times instead of 100, for it has 16 ranges" == seldom.assumption
+    assert (
+        "measured with 20 trials instead of 100, because one trial reads 16 ranges"
+        == seldom.assumption
+    )
     assert often.fan_out == seldom.fan_out
     assert pytest.approx(often.returned_rows, rel=0.1) == seldom.returned_rows
     assert pytest.approx(often.read_rows, rel=0.1) == seldom.read_rows

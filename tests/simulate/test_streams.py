@@ -138,7 +138,7 @@ def test_a_sample_of_rows_that_have_no_key_is_refused(tmp_path: Path) -> None:
     """Where no row at all has a key there is nothing to judge."""
     path = tmp_path / "a.csv"
     path.write_text("host\n" + "x" * 40_000 + "\n")
-    with pytest.raises(SampleError, match="no row has a key"):
+    with pytest.raises(SampleError, match="no row of the sample has a valid row key"):
         run(Design("t", "[host]", fields={"host": "text"}), path)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EventSource:
-    """The events to judge a design by.
+    """The events by which a design is judged: recorded or generated ones.
 
     Args:
         origin: `sample` or `generated`.
@@ -67,11 +67,11 @@ class EventSource:
         return self.total_count - self.first_replayed
 
     def estimate_demand(self, design: Design) -> TableDemand:
-        """Return how much a table of the design will hold, as far as the events tell."""
+        """Estimate the size and load of the design's table from the events."""
         return design.estimate_demand(self.facts, counts=self.row_counts)
 
     def assign_codes(self, design: Design) -> Design:
-        """Return a design in whose key `code` numbers values in the order of these events.
+        """Return the design with `code` values numbered in the order of these events.
 
         A key without `code` stays as it is. The numbers follow from these events alone, not from
         what the design encoded before.
@@ -87,16 +87,16 @@ class EventSource:
         return design.copy_with_dictionary(dictionary)
 
     def read_earlier_events(self) -> Iterator[EventBatch]:
-        """Return the events before those that are replayed."""
+        """Yield the events before those that are replayed."""
         yield from _slice_stream(self.stream(), 0, self.first_replayed)
 
     def read_replayed_events(self) -> Iterator[EventBatch]:
-        """Return the events that are replayed."""
+        """Yield the events that are replayed."""
         yield from _slice_stream(self.stream(), self.first_replayed, self.total_count)
 
 
 def _list_values(field: Field, rows: pa.RecordBatch) -> list[Any]:
-    """Return the different values of a field in some rows, in the order of their first rows."""
+    """Return the distinct values of a field, in the order of their first rows."""
     import pyarrow as pa
 
     array = rows.column(field.name).unique().drop_null()
@@ -106,7 +106,7 @@ def _list_values(field: Field, rows: pa.RecordBatch) -> list[Any]:
 
 
 def _slice_stream(stream: Iterator[EventBatch], start: int, stop: int) -> Iterator[EventBatch]:
-    """Return the events from one number up to another."""
+    """Yield the events from number `start` to `stop` of a stream."""
     at = 0
     for events in stream:
         low, high = max(start - at, 0), min(stop - at, len(events))
@@ -159,7 +159,7 @@ def open_recorded_source(
     seed: int,
     fields: Mapping[str, Field] | None = None,
 ) -> EventSource:
-    """Return the events of a sample, read in one pass that summarizes and keeps them.
+    """Read and summarize a sample once, and return its events.
 
     Args:
         design: the design.
@@ -196,8 +196,8 @@ def open_recorded_source(
     if not len(store):
         raise SampleError(
             str(file.path),
-            "no row has a key",
-            "a key of 1..32,767 bytes",
+            "no row of the sample has a valid row key",
+            "row keys of 1 to 32,767 bytes",
             file.skipped_rows.first_problem,
         )
     facts = {**_measure_other_fields(sample, others, seed), **summary.measured_facts}
@@ -216,14 +216,14 @@ def open_recorded_source(
 
 
 def _read_summarized(events: Iterator[EventBatch], summary: SampleSummary) -> Iterator[EventBatch]:
-    """Return events, each added to a summary first."""
+    """Yield events after adding them to a summary."""
     for batch in events:
         summary.add(batch)
         yield batch
 
 
 def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:
-    """Return the events that have a row key; the others are noted as skipped.
+    """Yield the events that have a valid row key, and record the others as skipped.
 
     Batches are small enough for the length of the keys.
     """
@@ -238,7 +238,7 @@ def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:
 
 
 def _can_encode(key: Key, rows: pa.RecordBatch) -> bool:
-    """Return whether every row has a key."""
+    """Return whether every row has a valid row key."""
     import numpy as np
 
     try:
@@ -251,7 +251,7 @@ def _can_encode(key: Key, rows: pa.RecordBatch) -> bool:
 def _drop_refused_rows(
     key: Key, events: EventBatch, first: int, skipped_rows: SkippedRows
 ) -> Iterator[EventBatch]:
-    """Return the rows of a batch that have a key; the others are noted as skipped."""
+    """Yield the rows of a batch with a valid row key, and record the others as skipped."""
     import numpy as np
     import pyarrow as pa
 
@@ -263,14 +263,14 @@ def _drop_refused_rows(
         except RowError as problem:
             has_key[index] = False
             reason = problem.mistake.problem
-            skipped_rows.note(1, f"event {first + index + 1} has no key: {reason}")
+            skipped_rows.note(1, f"event {first + index + 1} has no valid row key: {reason}")
     if has_key.any():
         clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
         yield EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
 
 
 def _find_other_fields(design: Design) -> dict[str, Field]:
-    """Return the fields that are measured only because their bytes decide the number of regions."""
+    """Return the non-key fields whose bytes help to choose the number of regions."""
     if not design.splits.needs_count:
         return {}
     needed = design.collect_needed_fields()
@@ -280,7 +280,7 @@ def _find_other_fields(design: Design) -> dict[str, Field]:
 def _measure_other_fields(
     sample: Path | RecordedSample, fields: Mapping[str, Field], seed: int
 ) -> Mapping[str, FieldFacts]:
-    """Return what a recorded sample shows of some fields, as far as it has them."""
+    """Return the facts of some fields that a recorded sample shows."""
     if not fields:
         return {}
     try:
@@ -295,7 +295,7 @@ def _measure_other_fields(
 def _add_declared_facts(
     design: Design, sampled_facts: Mapping[str, FieldFacts]
 ) -> dict[str, FieldFacts]:
-    """Return the facts that a sample shows, and the declared ones of other fields."""
+    """Return the facts from a sample, completed by declared facts of other fields."""
     facts = dict(sampled_facts)
     for name, declared in design.fields.items():
         options = declared.declaration

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RankedRows:
-    """Rows whose fields are indexed to test many residual filters on them.
+    """Rows with an index of each field, to test many conditions on them fast.
 
     Args:
         columns: the fields of the rows.
@@ -38,7 +38,7 @@ class RankedRows:
         return len(self._columns)
 
     def build_mask(self, residual: ResidualFilter, rows: Any = None) -> Mask:
-        """Return which rows meet all conditions of a residual.
+        """Return which rows meet all conditions of a residual filter.
 
         Args:
             residual: the conditions.
@@ -55,12 +55,12 @@ class RankedRows:
         return is_fitting
 
     def find_extremes(self, name: str) -> tuple[Any, Any]:
-        """Return the least and the greatest internal value of a field."""
+        """Return the smallest and the largest internal value of a field."""
         held = self._get_ranked_column(name).internal_values
         return held[0], held[-1]
 
     def find_value_beyond(self, name: str, internal_value: Any, share: float) -> Any:
-        """Return the value a share of all distinct values after another, or the greatest.
+        """Return the value that lies a share of all distinct values after another one.
 
         Args:
             name: the field.
@@ -72,14 +72,14 @@ class RankedRows:
         return values[min(place, len(values) - 1)]
 
     def _get_ranked_column(self, name: str) -> _RankedColumn:
-        """Return the index of a field, which is built at the first use."""
+        """Return the index of a field, built on first use."""
         if name not in self._ranked_columns:
             self._ranked_columns[name] = _RankedColumn(self._columns, name)
         return self._ranked_columns[name]
 
 
 class _RankedColumn:
-    """The distinct values of one field, ascending, and which of them each row has.
+    """An index of one field: its distinct values, ascending, and the value of each row.
 
     Args:
         columns: the fields of the rows.
@@ -108,7 +108,7 @@ class _RankedColumn:
         self.row_positions = places
 
     def build_mask(self, bound: Bound, rows: Any = None) -> Mask:
-        """Return which rows have a value that satisfies a bound; of all rows if none are named."""
+        """Return which of some rows, or of all rows, have a value within a bound."""
         import numpy as np
 
         table = np.zeros(len(self.values) + 1, np.bool_)  # a null stands behind the last value
@@ -118,7 +118,7 @@ class _RankedColumn:
         return mask
 
     def _find_positions(self, bound: Bound) -> Any:
-        """Return the positions of the values that satisfy a bound: a slice, or a list."""
+        """Return the positions of the distinct values within a bound."""
         match bound:
             case Equal(value):
                 return self._find_listed((value,))
@@ -131,13 +131,13 @@ class _RankedColumn:
         return self._find_range(bound)
 
     def _find_listed(self, values: Any) -> list[int]:
-        """Return the positions of those listed values that any row has."""
+        """Return the positions of listed values that occur in a row."""
         known = [self.positions.get(value) for value in values if value is not None]
         found = [place for place in known if place is not None]
         return [*found, len(self.values)] if None in values else found
 
     def _find_range(self, bound: Range) -> slice:
-        """Return the slice of the values between the two ends of a range."""
+        """Return the positions of the distinct values within a range."""
         first, last = 0, len(self.values)
         if bound.low is not None:
             from_low = bisect_left if bound.includes_low else bisect_right
@@ -151,7 +151,7 @@ class _RankedColumn:
 def count_scanned_rows(
     spans: Sequence[tuple[int, int]], last_rows: Sequence[int | None], *, is_backwards: bool
 ) -> int:
-    """Return how many rows of some ranges a read scans, up to the last row of each."""
+    """Count the rows that a read scans in its ranges, up to the last row of each."""
     ends = zip(spans, last_rows, strict=True)
     if is_backwards:
         return sum(stop - at for (_, stop), at in ends if at is not None)
@@ -165,7 +165,7 @@ def find_last_rows(
     is_matching: Mask,
     row_limit: int,
 ) -> list[int | None]:
-    """Return the last row that a read with a limit scans in each range.
+    """Return the last row that a read with a limit scans in each of its ranges.
 
     Ranges are merged by the bytes after their prefixes: the first row of each range is read, and
     its next row whenever the merge has passed one.
@@ -206,7 +206,7 @@ def _find_last_row(
     *,
     is_backwards: bool,
 ) -> int | None:
-    """Return the last row of one range that is scanned when a merge stops.
+    """Return the last row that a merge scans in one range before it stops.
 
     Args:
         keys: the rows, ascending.

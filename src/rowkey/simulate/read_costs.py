@@ -38,7 +38,7 @@ DEFAULT_RANGE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ReadCost:
-    """The cost of one declared read, over many trials.
+    """The measured cost of one declared read, averaged over many trials.
 
     Args:
         name: its name.
@@ -72,7 +72,7 @@ class ReadCost:
 
 @dataclass(frozen=True, slots=True)
 class _ReadTrial:
-    """The cost of one trial of a read; its plan is not kept, for its ranges may be very many.
+    """The cost of one trial of a read.
 
     Args:
         fan_out: ranges of its plan.
@@ -96,7 +96,7 @@ class _ReadTrial:
     def from_plan(
         cls, plan: Plan, spans: Iterable[range], returned: float, read: float
     ) -> _ReadTrial:
-        """Return what a plan costs that touches some spans of regions."""
+        """Return the cost of a trial from its plan and the regions that it touches."""
         serves_order = plan.serves_order or plan.serves_backwards
         regions = len({region for span in spans for region in span})
         return cls(
@@ -111,7 +111,7 @@ class _ReadTrial:
 
 
 class _ListFiller:
-    """Finds values for the lists of a read: `host in (?, ?, ?)` takes three different hosts.
+    """Chooses values for the `in` lists of a read, such as three different hosts.
 
     Args:
         read: the read.
@@ -129,7 +129,7 @@ class _ListFiller:
         self._groups_by_field: dict[tuple[str, bool], dict[Any, dict[Any, int]]] = {}
 
     def fill_lists(self, values: dict[int | str, Any], row: Row, number: int) -> set[int]:
-        """Fill each list, whose first value is a row's own, with other values.
+        """Fill the rest of each `in` list with values of other rows.
 
         They are from rows with the same values in the read's equality conditions, if there are any.
 
@@ -156,7 +156,7 @@ class _ListFiller:
     def _list_other_values(
         self, field: str, row: Row, *, is_alike: bool
     ) -> Iterator[tuple[Any, int]]:
-        """Return other values of a field, those seen with the row's prefix first.
+        """Yield other values of a field, those seen with the row's prefix first.
 
         Args:
             field: the field.
@@ -172,7 +172,7 @@ class _ListFiller:
         yield from ((value, group[value]) for value in (*seen[first:], *seen[:first]))
 
     def _group_values(self, field: str, group_fields: Sequence[str]) -> dict[Any, dict[Any, int]]:
-        """Return the values of a field and the first row of each, grouped by other fields."""
+        """Return the values of a field and their first rows, grouped by other fields."""
         groups: dict[Any, dict[Any, int]] = {}
         for number, row in enumerate(self._columns.iterate_rows([*group_fields, field])):
             group = groups.setdefault(tuple(row[name] for name in group_fields), {})
@@ -182,7 +182,7 @@ class _ListFiller:
 
 
 class ReadSimulator:
-    """Runs declared reads on a sample of rows.
+    """Runs declared reads on a sample of rows to measure their costs.
 
     The rows that values are taken from certainly exist in the table and count once; each other row
     of the sample stands for its share of the table's rows.
@@ -212,7 +212,7 @@ class ReadSimulator:
         self._ranked_rows = RankedRows(columns.take(last_rows))
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
-        """Return what a read costs, over values taken from the sample."""
+        """Measure the cost of a read, with parameter values from the sample."""
         left = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
         found: dict[int, _ReadTrial] = {}
         try:
@@ -230,8 +230,8 @@ class ReadSimulator:
         if len(found) < TRIALS_PER_READ:
             most = pluralize(max(one.fan_out for one in found.values()), "range")
             fewer = (
-                f"asked {pluralize(len(found), 'time')} instead of {TRIALS_PER_READ}, for it has "
-                f"{most}"
+                f"measured with {pluralize(len(found), 'trial')} instead of {TRIALS_PER_READ}, "
+                f"because one trial reads {most}"
             )
             assumed = "; ".join(filter(None, (assumed, fewer)))
         return _summarize_trials(read, [found[place] for place in sorted(found)], assumed)
@@ -239,14 +239,14 @@ class ReadSimulator:
     def generate_trials(
         self, read: DeclaredRead
     ) -> Iterator[tuple[dict[int | str, Any], set[int], str]]:
-        """Return the values of each trial of a read, its source rows, and what is assumed."""
+        """Yield the parameter values, source rows and assumptions of each trial of a read."""
         lists = _ListFiller(read, self.columns)
         for number, row in self._choose_rows(read):
             values, assumed = self._choose_values(read, row)
             yield values, lists.fill_lists(values, row, number), assumed
 
     def _choose_rows(self, read: DeclaredRead) -> list[tuple[int, Row]]:
-        """Return rows to take values from, spread over the sample and not null at range starts."""
+        """Choose sampled rows whose values become the parameters of the trials."""
         import numpy as np
 
         is_able = np.ones(len(self.columns), np.bool_)
@@ -256,13 +256,13 @@ class ReadSimulator:
                 is_able &= ~missing
         able = np.flatnonzero(is_able)
         if not len(able):
-            raise ReadError(f"read {read.name}", "there are no rows to ask for")
+            raise ReadError(f"read {read.name}", "no sampled row has values for its conditions")
         numbers = able[len(able) * np.arange(TRIALS_PER_READ) // TRIALS_PER_READ]
         rows = self.columns.take(numbers).iterate_rows(list(read.tested_fields))
         return list(zip(numbers.tolist(), rows, strict=True))
 
     def _choose_values(self, read: DeclaredRead, row: Row) -> tuple[dict[int | str, Any], str]:
-        """Return the values of a read's parameters from a row; a range starts at its value."""
+        """Return the parameter values of a read, taken from a sampled row."""
         values: dict[int | str, Any] = {}
         said = ""
         for condition in read.conditions:
@@ -280,7 +280,7 @@ class ReadSimulator:
         return values, said
 
     def _choose_range_end(self, read: DeclaredRead, name: str, value: Any) -> tuple[Any, str]:
-        """Return the other end of a range that begins at a value."""
+        """Return the end of a range that starts at a value, and what is assumed for it."""
         kind = read.fields[name].type
         held = kind.to_internal(value)
         if not kind.has_integer_form:
@@ -294,15 +294,15 @@ class ReadSimulator:
         least, greatest = self._ranked_rows.find_extremes(name)
         length = max(int((greatest - least) * DEFAULT_RANGE_SHARE), 1)
         said = (
-            f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; span = … says "
-            "otherwise"
+            f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
+            "to change that"
         )
         return kind.from_internal(min(held + length, kind.number_range[1])), said
 
     def _run_trial(
         self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Collection[bytes]
     ) -> _ReadTrial:
-        """Run a read once, with values of the rows that have the given keys."""
+        """Run a read once and return its cost."""
         import numpy as np
 
         bounds = read.build_bounds(values)
@@ -341,7 +341,7 @@ class ReadSimulator:
     def _find_fitting_rows(
         self, spans: Sequence[tuple[int, int]], residual: ResidualFilter
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which rows lie in some spans and meet all conditions of a residual."""
+        """Return which rows lie in some spans and meet all conditions of a residual filter."""
         import numpy as np
 
         is_fitting = np.zeros(len(self.keys), np.bool_)
@@ -357,7 +357,7 @@ class ReadSimulator:
     def _scale_rows(
         self, sampled_count: int, own_count: int, source_count: int, plan: Plan
     ) -> float:
-        """Return how many rows of the table some rows of the sample stand for.
+        """Scale a number of sampled rows to the rows of the whole table.
 
         Args:
             sampled_count: rows of the sample.
@@ -378,7 +378,7 @@ class ReadSimulator:
         *,
         is_backwards: bool,
     ) -> range:
-        """Return the regions of a range up to its last scanned row; all if it holds no row.
+        """Return the regions that a range touches up to its last scanned row.
 
         Boundaries from the first half of a sample may leave regions without replayed rows; a range
         then begins at its first row.
@@ -393,12 +393,12 @@ class ReadSimulator:
         return range(region, whole.stop) if is_backwards else range(whole.start, region + 1)
 
     def _find_stop(self, stop: bytes) -> int:
-        """Return the index of the first key that is not before a stop key."""
+        """Return the index of the first sampled key at or after a stop key."""
         return bisect_left(self.keys, stop) if stop else len(self.keys)
 
 
 def _sort_keys(keys: Sequence[bytes]) -> tuple[list[bytes], np.ndarray[Any, Any]]:
-    """Return the different keys, ascending, and the last row that has each."""
+    """Return the distinct keys, ascending, and the last row of each."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -415,7 +415,7 @@ def _sort_keys(keys: Sequence[bytes]) -> tuple[list[bytes], np.ndarray[Any, Any]
 def _summarize_trials(
     read: DeclaredRead, trials: Sequence[_ReadTrial], assumption: str
 ) -> ReadCost:
-    """Return the cost of a read from all its trials."""
+    """Return the cost of a read, averaged over its trials."""
     count = len(trials)
     fans = [one.fan_out for one in trials]
     regions = [one.regions for one in trials]

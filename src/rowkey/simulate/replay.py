@@ -54,7 +54,7 @@ SALT_COLUMN = "\0salt"
 
 
 class Replay:
-    """Counts where events land; replays of the parts of a stream can be merged.
+    """Counts in which regions and windows events land; parts of a stream can be merged.
 
     Memory does not grow with the events: windows, the load map and the sample have bounded size.
     Random choices follow from the seed and the number of each event alone.
@@ -101,7 +101,7 @@ class Replay:
         self._last_columns: ColumnBatch | None = None
 
     def add(self, events: EventBatch, salts: np.ndarray[Any, Any] | None = None) -> None:
-        """Replay the next events.
+        """Replay the next events of the stream.
 
         Args:
             events: the events.
@@ -123,14 +123,16 @@ class Replay:
             self._count_block(columns.slice(start, stop), clock)
 
     def merge(self, later: Replay) -> None:
-        """Add the counts of a later part of the same stream.
+        """Add the counts of a later part of the same stream of events.
 
         Raises:
             InvalidArgument: it is no later part, or of another design.
         """
         if later.first_event <= self.first_event or later.boundaries != self.boundaries:
-            what = f"a part that begins at event {later.first_event:,} is merged"
-            raise InvalidArgument("later", what, "the later parts of one replay, in their order")
+            what = (
+                f"a part that begins at event {later.first_event:,} cannot be merged into this one"
+            )
+            raise InvalidArgument("later", what, "a later part of the same replay, in order")
         for window, later_window in zip(self.windows, later.windows, strict=True):
             window.merge(later_window)
         self.load_map.merge(later.load_map)
@@ -157,7 +159,7 @@ class Replay:
         return salts
 
     def _count_block(self, columns: ColumnBatch, clock_ms: np.ndarray[Any, Any] | None) -> None:
-        """Count a block of rows by region, window and row fingerprint."""
+        """Count a block of rows by region, window and row."""
         import numpy as np
 
         regions = self._locate_rows(columns)
@@ -175,7 +177,7 @@ class Replay:
                 counts, width_s = window.add(counts, width_s), window.width_s
 
     def _locate_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
-        """Return the region of each row, computed from no more of its key than boundaries need."""
+        """Return the region of each row."""
         import numpy as np
 
         if len(self.boundaries) == 1:
@@ -188,7 +190,7 @@ class Replay:
         return self._locate_columns(columns)
 
     def _locate_columns(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
-        """Return the region of each row of some columns."""
+        """Return the region of each row, given as columns of fields."""
         import numpy as np
 
         lead = self.design.key.encode_parts(columns, self._leading_parts)
@@ -199,7 +201,7 @@ class Replay:
         return locate_keys(self.boundaries, spans.data, offsets)
 
     def _fingerprint_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
-        """Return a number for each row, equal for equal rows, from the parts that identify a row.
+        """Return a hash of each row's identity; events of the same row have equal hashes.
 
         Parts without a separator are fingerprinted together, because their joined bytes may be
         equal where the parts differ.
@@ -218,7 +220,7 @@ class Replay:
 def _fingerprint_part(
     fingerprint: Callable[[ByteColumn], np.ndarray[Any, Any]], part: Part, columns: ColumnBatch
 ) -> np.ndarray[Any, Any]:
-    """Return the fingerprints of a part, computed once for each different value where possible."""
+    """Return the hash of a key part for each row."""
     field = _find_only_field((part,))
     codes = columns.columns[field].codes if field is not None else None
     if field is None or codes is None:
@@ -232,13 +234,13 @@ def _fingerprint_part(
 
 
 def _find_only_field(parts: Sequence[Part]) -> str | None:
-    """Return the only field that decides the bytes of some parts, if it is never null."""
+    """Return the only field that decides the bytes of some parts; None if several do."""
     names = {part.fields[0] if part.is_single_field else None for part in parts}
     return names.pop() if len(names) == 1 else None
 
 
 def _find_identity_parts(design: Design) -> tuple[Part, ...]:
-    """Return the parts that identify a row, without those that repeat fields of another part.
+    """Return the key parts that identify a row, without redundant parts.
 
     Random salts are left out: the same row with two salts is still written twice.
     """
@@ -257,7 +259,7 @@ def _find_identity_parts(design: Design) -> tuple[Part, ...]:
 
 
 def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[bytes]:
-    """Return the row keys of a uniform sample of a stream of events, ascending.
+    """Return the row keys of a random sample of events, ascending.
 
     Args:
         design: the design.
@@ -274,7 +276,7 @@ def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[b
 
 
 def draw_salts(key: Key, count: int, bits: np.random.PCG64) -> np.ndarray[Any, Any] | None:
-    """Return a random salt for each of some rows; None if the key has none.
+    """Draw a random salt for each of some rows; None if the key has no salt.
 
     Args:
         key: the row key.
@@ -290,7 +292,7 @@ def draw_salts(key: Key, count: int, bits: np.random.PCG64) -> np.ndarray[Any, A
 
 
 def _compute_max_keys(design: Design, max_bytes: int) -> int:
-    """Return how many row keys fit into so many bytes, estimated from the field types."""
+    """Return how many row keys fit into a number of bytes."""
     return max(max_bytes // max(design.key.min_bytes, 1), 1)
 
 

@@ -26,7 +26,7 @@ BLOCK_EVENTS = 1 << 16
 
 @dataclass(frozen=True)
 class ScaledRun:
-    """The skew at the declared rate, from a generator fitted to the sample.
+    """The skew at the declared rate, measured with events generated like the sample.
 
     Args:
         rate: events a second.
@@ -42,7 +42,7 @@ class ScaledRun:
 def replay_at_declared_rate(
     design: Design, source: EventSource, boundaries: Boundaries, rows: Any, seed: int
 ) -> ScaledRun | None:
-    """Return the skew at the declared rate, over ten minutes or four million events.
+    """Replay generated events like the sample at the declared rate; None without a rate.
 
     Each event is a random row of the sample with a new time: the clock at the declared rate,
     truncated to the sample's step. So values stay correlated and times stay aligned.
@@ -70,17 +70,20 @@ def replay_at_declared_rate(
 
 
 def _drop_wide_skew(skew: Skew, span_s: float) -> Skew:
-    """Return the skew, or one without figures if its windows are wider than the generated time."""
+    """Return a skew without figures if its windows are wider than the generated time."""
     if skew.width_s <= span_s or skew.server_skew is None:
         return skew
-    reason = f"the events made last {span_s:.3g} s, which is no window of {skew.width_s} s"
+    reason = (
+        f"the generated events span only {span_s:.3g} s, which is less than a window of "
+        f"{skew.width_s} s"
+    )
     return Skew(skew.width_s, reason=reason)
 
 
 def _generate_events(
     design: Design, source: EventSource, rows: Any, count: int, seed: int
 ) -> Iterator[EventBatch]:
-    """Return rows of the sample in random order, at the declared rate and the sample's times."""
+    """Yield sampled rows in random order, with times at the declared rate."""
     import numpy as np
     import pyarrow as pa
 
@@ -104,7 +107,7 @@ def _generate_events(
 
 
 def _find_time_grid(design: Design, source: EventSource, rows: Any) -> tuple[int, int]:
-    """Return the step of the sample's times, and the last one; generated events start there."""
+    """Return the step of the sample's times, and the last one, where generated times start."""
     time = design.writes.time
     assert time is not None
     known = source.facts.get(time.name)
@@ -113,7 +116,7 @@ def _find_time_grid(design: Design, source: EventSource, rows: Any) -> tuple[int
 
 
 def _encode_texts(rows: Any, index: int) -> Any:
-    """Return the rows with dictionary-encoded texts and bytes, which makes drawing rows cheap."""
+    """Return the rows with dictionary-encoded texts, so that random rows are cheap to draw."""
     import pyarrow as pa
 
     arrays = [

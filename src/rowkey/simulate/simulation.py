@@ -39,7 +39,7 @@ three of ten events late it is still 0.7."""
 
 @dataclass(frozen=True)
 class SimulatedRegion:
-    """One region and the writes it took.
+    """One region of a simulation and the writes that it took.
 
     Args:
         start: its first possible key; empty for the first region.
@@ -56,7 +56,7 @@ class SimulatedRegion:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Where the operations of a workload land, how hot it gets, when and why.
+    """The result of replaying a workload on a design: load, hot spots and costs.
 
     The counts are in `replay`; each figure is computed from them on first use.
 
@@ -76,7 +76,7 @@ class Simulation:
 
     @property
     def boundaries(self) -> Boundaries:
-        """Return the region boundaries."""
+        """Return the boundaries of the regions."""
         return self.split_report.boundaries
 
     @property
@@ -86,7 +86,7 @@ class Simulation:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """Return remarks on the boundaries and the sample, as sentences."""
+        """Return remarks on the boundaries and on the sample, as sentences."""
         return (
             *self.split_report.remarks,
             *_remark_few_events(self.operation_count),
@@ -112,7 +112,7 @@ class Simulation:
 
     @cached_property
     def skews(self) -> tuple[Skew, ...]:
-        """Return the skew at 1, 10, 60 and 600 s."""
+        """Return the skew in windows of 1, 10, 60 and 600 s."""
         return tuple(window.compute_skew() for window in self.replay.windows)
 
     @property
@@ -170,12 +170,12 @@ class Simulation:
 
     @cached_property
     def event_bytes(self) -> float:
-        """Return the mean bytes an event adds to a store before encoding and compression."""
+        """Return the mean bytes that an event adds to a store, uncompressed."""
         return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
 
     @cached_property
     def load_map(self) -> tuple[int, int, np.ndarray[Any, Any]] | None:
-        """Return the load by time and region; None without times.
+        """Return the load by time and region; None if events have no times.
 
         Start of the first column in seconds since 1970, seconds of a column, and operations by
         column and region.
@@ -203,7 +203,7 @@ class Simulation:
 
     @cached_property
     def load_result(self) -> LoadResult:
-        """Return the measured load that causes are recognised in."""
+        """Return the measured load in which causes of hot spots are recognised."""
         import pyarrow as pa
 
         verdict, replay = self.verdict, self.replay
@@ -225,12 +225,12 @@ class Simulation:
 
     @cached_property
     def causes(self) -> Sequence[CauseFinding]:
-        """Return the causes of uneven load, the largest first."""
+        """Return the causes of hot spots, the largest first."""
         return recognise_causes(self.load_result)
 
     @cached_property
     def growth(self) -> RegionGrowth | None:
-        """Return how regions split as the table grows; None without a declared rate."""
+        """Return how regions split as the table grows; None if its size is unknown."""
         return _predict_growth(self)
 
     @cached_property
@@ -257,16 +257,16 @@ class Simulation:
 
 
 def _remark_few_events(event_count: int) -> Iterator[str]:
-    """Return a remark where too few events were replayed to tell why they lie as they do."""
+    """Yield a remark if there are too few events to find causes of hot spots."""
     if 0 < event_count < MIN_VALUES_FOR_FACTS:
         yield (
-            f"{pluralize(event_count, 'event')} came; why they lie so is judged from "
-            f"{MIN_VALUES_FOR_FACTS} on"
+            f"{pluralize(event_count, 'event')} replayed; causes of hot spots are searched "
+            f"from {MIN_VALUES_FOR_FACTS} events on"
         )
 
 
 def _remark_time_order(design: Design, source: EventSource) -> Iterator[str]:
-    """Return a remark where the rows of a sample are in no order of their times."""
+    """Yield a remark if the rows of a sample are not in the order of their times."""
     time = design.writes.time
     known = source.facts.get(time.name) if time is not None else None
     if (
@@ -286,7 +286,7 @@ def _remark_time_order(design: Design, source: EventSource) -> Iterator[str]:
 
 
 def _predict_growth(simulation: Simulation) -> RegionGrowth | None:
-    """Return what becomes of the regions as the table fills to the size that the file implies."""
+    """Predict how regions split until the table has the size that the file implies."""
     import numpy as np
 
     design, keys = simulation.design, simulation.sampled_keys
@@ -307,7 +307,7 @@ def _predict_growth(simulation: Simulation) -> RegionGrowth | None:
 
 
 def _drop_old_versions(keys: Sequence[bytes], versions: int) -> list[bytes]:
-    """Return row keys in their order, each as often as versions of it are kept."""
+    """Return row keys in their order, each at most as often as versions are kept."""
     counts: dict[bytes, int] = {}
     kept = []
     for key in keys:

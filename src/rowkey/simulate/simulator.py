@@ -30,7 +30,7 @@ def run(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
-    """Judge a design by a recorded sample, or by events generated from its file.
+    """Simulate a design with a recorded sample, or with events generated from its file.
 
     Where the boundaries follow from the sample, they are quantiles of its first half and only its
     second half is replayed, because no design may know its future.
@@ -63,7 +63,7 @@ def run_on_source(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
-    """Judge a design by events that `open_source` opened for it.
+    """Simulate a design with the events that `open_source` opened for it.
 
     Args:
         design: the design.
@@ -109,7 +109,7 @@ def start(
 
 @dataclass(frozen=True, slots=True)
 class PartialSimulation:
-    """A simulation of a design with some of the events of a source.
+    """A simulation in progress, to which events are added batch by batch.
 
     Args:
         design: the design.
@@ -136,7 +136,7 @@ class PartialSimulation:
         self.replay.merge(later.replay)
 
     def result(self) -> Simulation:
-        """Return the result for the events so far; figures are computed on first use."""
+        """Return the result of the simulation for the events added so far."""
         return Simulation(
             self.design, self.source, self.split_report, self.replay, self.replay.seed
         )

@@ -26,7 +26,7 @@ MAX_SPLIT_KEYS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SplitReport:
-    """Region boundaries, and remarks on them.
+    """The region boundaries of a design, with remarks on them.
 
     Args:
         algorithm: the split algorithm.
@@ -47,7 +47,7 @@ def record_design_sample(
     format_options: Mapping[str, Any] | None,
     fields: Iterable[Field] = (),
 ) -> RecordedSample | None:
-    """Return the sample of a design, which is read once however often its rows are looked at.
+    """Return the recorded sample of a design, which is read once for all uses.
 
     Args:
         design: the design.
@@ -81,7 +81,7 @@ def open_source(
     seed: int,
     fields: Mapping[str, Field] | None = None,
 ) -> EventSource:
-    """Open the events that a design is judged by.
+    """Open the recorded events of a design, or generate events without a sample.
 
     Args:
         design: the design.
@@ -102,7 +102,7 @@ def open_source(
         if design.splits.needs_sample:
             raise SampleError(
                 "splits",
-                "the boundaries follow from a sample and there is none",
+                "the split keys are computed from a sample, but no sample is given",
                 "a file of recorded events",
                 "Give --sample FILE, or declare [sample] path.",
             )
@@ -116,7 +116,7 @@ def open_source(
 
 
 def choose_source_splits(design: Design, source: EventSource, seed: int) -> SplitReport:
-    """Return the region boundaries of a design; quantiles of the earlier events if declared so.
+    """Choose the region boundaries of a design, from earlier events if it says so.
 
     Raises:
         InvalidDesign: they cannot be cut.
@@ -141,7 +141,7 @@ def choose_design_splits(
     format_options: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> SplitReport:
-    """Return the region boundaries that `create` would use, from the whole sample.
+    """Choose the region boundaries that `create` uses, from the whole sample.
 
     Args:
         design: the design.
@@ -159,7 +159,7 @@ def choose_design_splits(
 
 
 def choose_algorithm_splits(name: str, regions: int | None) -> SplitReport:
-    """Return the region boundaries that a split algorithm gives without a design.
+    """Choose the region boundaries that a split algorithm gives without a design.
 
     Raises:
         InvalidDesign: there is no such algorithm, or it needs more than a number of regions.
@@ -168,8 +168,8 @@ def choose_algorithm_splits(name: str, regions: int | None) -> SplitReport:
     if known not in SPLIT_ALGORITHMS:
         mistake = Mistake(
             "--algorithm",
-            f"{name!r} is no split algorithm",
-            ", ".join(SPLIT_ALGORITHMS),
+            f"{name!r} is not a split algorithm",
+            f"one of {', '.join(SPLIT_ALGORITHMS)}",
             suggest_name(known, SPLIT_ALGORITHMS),
         )
         raise InvalidDesign([mistake])

@@ -28,7 +28,7 @@ between an even design and all load on one server on."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a design under a workload.
+    """The verdict on a design: even, warm or hot, with the skew behind it.
 
     Args:
         level: even, warm or hot.
@@ -53,7 +53,7 @@ class Verdict:
 def judge_skew(
     skews: Sequence[Skew], shares: BusiestShares, servers: int, events: int, windows: int
 ) -> Verdict:
-    """Return the verdict on the skew of a replay.
+    """Return the verdict on the measured skew of a replay.
 
     Args:
         skews: the skew at each width of window.
@@ -75,12 +75,12 @@ def judge_skew(
     even, measured = float(compute_even_skew(events / windows, servers)), shares.median * servers
     # Half of all windows of an even design never exceed its mean by its standard deviation.
     noise = float(compute_even_deviation(events / windows, servers))
-    basis = "windows of equal numbers of events, for no width of time holds enough"
+    basis = "windows of equal numbers of events, because no time window has enough of them"
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 
 
 def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
-    """Return the verdict on too few events for windows, from all of them together."""
+    """Return the verdict if events are too few for windows, from all events together."""
     even, skew = float(compute_even_skew(max(events, 1), servers)), share * servers
     fullest = round(share * events)
     # At most the chance that any of the servers gets so many; exact, for the events are few.
@@ -89,7 +89,7 @@ def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
         for many in range(fullest, events + 1)
     )
     level = classify_skew(skew, even, 0.0, servers) if chance < MAX_CHANCE else "even"
-    return Verdict(level, skew, even, "all events together, which are too few for windows")
+    return Verdict(level, skew, even, "all events together, because they are too few for windows")
 
 
 def compute_hot_threshold(even_skew: float, servers: int) -> float:
@@ -109,7 +109,7 @@ def compute_hot_threshold(even_skew: float, servers: int) -> float:
 
 
 def classify_skew(skew: float, even_skew: float, noise: float, servers: int) -> str:
-    """Return even, warm or hot; a skew that chance explains is even, as is one server.
+    """Classify a skew as even, warm or hot; a skew that chance explains is even.
 
     Args:
         skew: load of the fullest server over its fair share.
