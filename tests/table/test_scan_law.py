@@ -16,8 +16,8 @@ from rowkey.table import Table
 from table.worlds import Asked, Row, World, plain, reads, worlds
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 5_000 if IS_LONG else 400
-ON_DISK = 500 if IS_LONG else 50
+DEEP = 5_000 if IS_LONG else 80
+ON_DISK = 500 if IS_LONG else 12
 
 
 def filled(world: World, url: str) -> Table:
@@ -129,6 +129,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 FIELDS = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
 STANDING = [{"host": f"h{n % 7}", "ts": n, "size": 0} for n in range(0, 1_000, 2)]
 ORDERS = ("", "host desc, ts desc")
+ROUNDS = 3 if IS_LONG else 1
 SPREADS = ("[salt(16)]", "[bucket(host, 16)]", "[bucket(host, ts, 256)]", "")
 Place = tuple[str, int]
 
@@ -205,7 +206,7 @@ def test_a_scan_while_a_writer_runs(url: str, spread: str) -> None:
         put_standing(table)
         writer = Writer(table)
         with writer:
-            for order in ORDERS * 3:
+            for order in ORDERS * ROUNDS:
                 falls = order.endswith("desc")
                 hold_to_the_law(read(table, order), falls=falls)
                 first = read(table, order, 100)
