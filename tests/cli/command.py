@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
+from command_server import CODE, find_command
 from rowkey.cli import main
 
 if TYPE_CHECKING:
@@ -49,17 +51,23 @@ def run(*arguments: object, stdin: str | bytes = "") -> Outcome:
         return Outcome(code, out.getvalue().decode(), err.getvalue().decode())
 
 
-def run_apart(folder: Path, code: str, *arguments: str) -> Outcome:
+def run_apart(folder: Path, code: str, *arguments: str, imports_anew: bool = False) -> Outcome:
     """Run `rowkey` as a process of its own, by code that disturbs it and then calls `main()`.
 
     Args:
         folder: where it runs.
-        code: Python, in which `main` is not imported yet.
+        code: Python, with `sys` imported.
         arguments: those of the command.
+        imports_anew: whether it is Python from its start, which has imported nothing of rowkey.
     """
-    whole = f"import sys\nsys.argv = {['rowkey', *arguments]!r}\n{code}"
+    if imports_anew:
+        whole = f"import sys\nsys.argv = {['rowkey', *arguments]!r}\n{code}"
+        command, environment = [sys.executable, "-c", whole], None
+    else:
+        command = [find_command(), *arguments]
+        environment = {**os.environ, CODE: f"import sys\n{code}"}
     done = subprocess.run(
-        [sys.executable, "-c", whole], cwd=folder, capture_output=True, text=True, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -19,6 +19,7 @@ from pyarrow.csv import read_csv
 from pyarrow.parquet import write_table
 
 from cli.command import LOGS, run
+from command_server import find_command
 from rowkey.cli.group import program
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
@@ -74,7 +75,11 @@ def _takes_a_table(verb: str) -> bool:
 def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
     """Run the command as a process of its own."""
     kept: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 60}
-    return subprocess.run([*ROWKEY, *arguments], check=False, **(kept | more))
+    return subprocess.run([find_command(), *arguments], check=False, **(kept | more))
+
+
+UNCAPTURED: dict[str, Any] = {"capture_output": False}
+"""For a process whose standard output is not read."""
 
 
 # Help
@@ -111,7 +116,7 @@ def _examples(text: str) -> list[str]:
 def test_the_examples_of_the_help_work(verb: str, place: Path) -> None:
     """Each line runs as it stands in a folder with such files, without a word of error."""
     for example in _examples(run(verb, "--help").out):
-        line = example.replace("rowkey ", f"{shlex.join(ROWKEY)} ", 1)
+        line = example.replace("rowkey ", f"{find_command()} ", 1)
         done = subprocess.run(
             ["bash", "-c", line], cwd=place, capture_output=True, text=True, check=False
         )
@@ -341,7 +346,7 @@ def test_debug_shows_where_an_error_arose(folder: Path) -> None:
 def test_a_full_disk_is_told_in_a_line() -> None:
     """What cannot be written is no traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
-        done = spawn("schema", stdout=full, stderr=subprocess.PIPE, capture_output=False)
+        done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **UNCAPTURED)
     said = f"rowkey: standard output: it cannot be written: {os.strerror(errno.ENOSPC)}. "
     assert 4 == done.returncode
     assert done.stderr == f"{said}Free space on the disk, or write to another place.\n"
@@ -361,11 +366,10 @@ def test_a_closed_pipe_is_quiet(folder: Path) -> None:
 @pytest.mark.parametrize("line", ["simulate logs.toml", "schema", "check logs.toml"])
 def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
     """Nobody reads: whatever is printed, the code is neither 0 nor that of a finding."""
-    command = f"{shlex.join(ROWKEY)} {line} | true; exit ${{PIPESTATUS[0]}}"
-    command = command.replace("| true", "| (exec <&-; sleep 3)")
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe:  # noqa: PTH123
+        done = spawn(*line.split(), cwd=folder, stdout=pipe, stderr=subprocess.PIPE, **UNCAPTURED)
     assert (128 + signal.SIGPIPE, "") == (done.returncode, done.stderr)
 
 
@@ -394,7 +398,7 @@ def _on_a_terminal(folder: Path, **environment: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     shown = b""
     with subprocess.Popen(
-        [*ROWKEY, "simulate", "logs.toml", "--exit-zero", "--progress", "none"],
+        [find_command(), "simulate", "logs.toml", "--exit-zero", "--progress", "none"],
         cwd=folder,
         stdout=theirs,
         env={**kept, "TERM": "xterm-256color", "COLUMNS": "100", **environment},

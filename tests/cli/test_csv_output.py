@@ -7,7 +7,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from cli.command import run
 from cli.test_terminal import HOSTILE, moving
+from command_server import find_command
 from rowkey.cli.csv_encoder import FORMULA_STARTS, CsvEncoder
 
 DESIGN = """\
@@ -59,7 +59,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_on_terminal(*words: str) -> tuple[str, str]:
     """What a process prints whose standard output is a terminal, and what it says on stderr."""
     master, slave = os.openpty()
-    command = [sys.executable, "-m", "rowkey", *words]
+    command = [find_command(), *words]
     with subprocess.Popen(command, stdout=slave, stderr=subprocess.PIPE) as process:
         os.close(slave)
         printed = b""
@@ -96,7 +96,7 @@ def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple
 def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
     """Every character comes out as it was stored, in UTF-8 whatever the locale; `load` reads it."""
     env = {**os.environ, "PYTHONIOENCODING": encoding}
-    command = [sys.executable, "-m", "rowkey", *words]
+    command = [find_command(), *words]
     done = subprocess.run(command, capture_output=True, check=True, env=env)
     found = {row["id"]: row["=name"] for row in parse(done.stdout.decode())}
     assert {str(row["id"]): row.get("=name", "") for row in ROWS} == found

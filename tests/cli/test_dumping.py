@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,16 +15,16 @@ import pytest
 from pyarrow import feather, parquet
 
 from cli.command import end_in_the_midst, run, run_apart
+from command_server import find_command
 from rowkey.table import Scan
 
-ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
 DUMP = ("dump", "things.toml", *ON)
 
 
 def printed(*more: str) -> bytes:
     """What a verb prints into a pipe."""
-    done = subprocess.run([*ROWKEY, *more], capture_output=True, check=True)
+    done = subprocess.run([find_command(), *more], capture_output=True, check=True)
     assert b"" == done.stderr
     return done.stdout
 
@@ -162,7 +161,7 @@ def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things: Path, form: str
     (things / "rows.jsonl").write_text("\n".join(lines))
     assert 0 == run("load", "things.toml", "rows.jsonl", *ON).code
     with subprocess.Popen(
-        [*ROWKEY, *DUMP, "-f", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [find_command(), *DUMP, "-f", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as one:
         assert one.stdout is not None
         assert one.stderr is not None

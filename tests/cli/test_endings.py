@@ -16,6 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from cli.command import end_in_the_midst, run, run_apart
+from command_server import find_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +28,10 @@ ELSEWHERE = "Free space on the disk, or write to another place."
 FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {ELSEWHERE}\n"
 
 
-def shell(words: tuple[str, ...], redirected: str) -> tuple[int, str, str]:
+def shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
     """The code, output and errors of the command, its streams redirected by a shell."""
-    line = ["bash", "-c", f'"$@" {redirected}', "bash", *ROWKEY, *words]
+    program = program or (find_command(),)
+    line = ["bash", "-c", f'"$@" {redirected}', "bash", *program, *words]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -65,11 +67,11 @@ def test_streams_that_are_not_needed_may_be_closed(things: Path) -> None:
     assert (0, "", "5 rows written to a.jsonl\n") == shell((*DUMP, "-o", "a.jsonl"), ">&-")
     assert expected == (0, (things / "a.jsonl").read_text(), "")
     assert expected == shell(DUMP, "2>&-")
-    assert (0, "", "") == shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-")
+    assert (0, "", "") == shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-", *ROWKEY)
     load = ("load", "things.toml", "b.jsonl", *ON)
     assert (0, "", "") == shell(load, ">&- 2>&-")
     assert (2, "", "") == shell(("nothing",), "2>&-")
-    assert (2, "", "") == shell(DUMP, ">&- 2>&-")
+    assert (2, "", "") == shell(DUMP, ">&- 2>&-", *ROWKEY)
 
 
 def test_the_streams_are_given_back(things: Path) -> None:

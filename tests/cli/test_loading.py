@@ -15,6 +15,7 @@ from pyarrow import csv, feather, parquet
 
 import rowkey
 from cli.command import LOGS, run
+from command_server import find_command
 from rowkey.table import load_file, open_table
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
@@ -100,7 +101,7 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
 def test_what_is_dumped_can_be_loaded(things: Path, form: str) -> None:
     """A dump of every type through a pipe, loaded into another table, is the same table."""
     with Path(f"all.{form}").open("wb") as file:
-        command = [*ROWKEY, "dump", "things.toml", *ON, "-f", form]
+        command = [find_command(), "dump", "things.toml", *ON, "-f", form]
         with subprocess.Popen(command, cwd=things, stdout=subprocess.PIPE) as one:
             assert one.stdout is not None
             file.write(one.stdout.read())

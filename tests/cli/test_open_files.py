@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
     """A design, a sample, rows, or a module that is imported late: the limit is named."""
     (things / "more.csv").write_text(MORE)
     (things / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
-    found = run_apart(things, REFUSE.format(file=file), *words)
+    found = run_apart(things, REFUSE.format(file=file), *words, imports_anew=True)
     assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))
     assert file in found.err
     assert found.err.endswith(f": {REMEDY}\n")
@@ -123,5 +123,5 @@ sys.meta_path.insert(0, Linker())
 from rowkey.cli import main
 main()
 """
-    found = run_apart(things, start, *COMMANDS["scan"])
+    found = run_apart(things, start, *COMMANDS["scan"], imports_anew=True)
     assert (4, "", f"rowkey: lib.so: {REMEDY}\n") == (found.code, found.out, found.err)

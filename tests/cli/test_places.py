@@ -16,10 +16,10 @@ import pytest
 
 from cli.command import run
 from cli.conftest import EVERYTHING
+from command_server import find_command
 from rowkey.engines import open_engine
 from rowkey.errors import Unavailable
 
-ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
 
 
@@ -214,7 +214,7 @@ def _lines(folder: Path, count: int) -> None:
 def test_progress_on_a_terminal_leaves_no_trace(things: Path) -> None:
     """A line that is written over, and cleared before the last word; no colour with NO_COLOR."""
     _lines(things, 40_000)
-    code, shown = _on_a_terminal([*ROWKEY, "load", "things.toml", "rows.jsonl", *ON], things)
+    code, shown = _on_a_terminal([find_command(), "load", "things.toml", "rows.jsonl", *ON], things)
     assert 0 == code
     *before, last = shown.replace("\r\n", "\n").rstrip("\n").split("\r")
     assert "40,000 rows written" == last
@@ -241,7 +241,7 @@ def test_progress_for_machines_is_json(things: Path) -> None:
 @pytest.mark.parametrize(("typed", "code"), [("things\n", 0), ("thing\n", 2), ("\x04", 130)])
 def test_a_name_is_typed_on_a_terminal(things: Path, typed: str, code: int) -> None:
     """The right name drops the table, another leaves it, and the end of input leaves it too."""
-    left, shown = _on_a_terminal([*ROWKEY, "drop", "things.toml", *ON], things, typed)
+    left, shown = _on_a_terminal([find_command(), "drop", "things.toml", *ON], things, typed)
     assert code == left
     assert "This removes the table things on rocks:data and all its rows." in shown
     assert (code != 0) == (run("count", "things", *ON).code == 0)
@@ -249,7 +249,9 @@ def test_a_name_is_typed_on_a_terminal(things: Path, typed: str, code: int) -> N
 
 def test_arrow_is_not_for_a_terminal(things: Path) -> None:
     """Bytes would only confuse it: the command says where they belong."""
-    code, shown = _on_a_terminal([*ROWKEY, "dump", "things.toml", *ON, "-f", "arrow"], things)
+    code, shown = _on_a_terminal(
+        [find_command(), "dump", "things.toml", *ON, "-f", "arrow"], things
+    )
     assert 2 == code
     assert (
         "-f arrow: standard output is a terminal, which cannot show binary data. Give -o FILE."

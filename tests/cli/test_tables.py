@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pytest
 
 from cli.command import LOGS, Outcome, run
 from cli.conftest import EVERYTHING, ROWS
+from command_server import find_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,7 +222,7 @@ def test_csv_holds_the_rows(things: Path) -> None:
 
 def test_arrow_holds_the_rows(things: Path) -> None:
     """The stream has a column for each field, in its type."""
-    command = [sys.executable, "-m", "rowkey", "scan", "things.toml", *ON, "-f", "arrow"]
+    command = [find_command(), "scan", "things.toml", *ON, "-f", "arrow"]
     done = subprocess.run(command, cwd=things, capture_output=True, check=True)
     table = pa.ipc.open_stream(done.stdout).read_all()
     assert [row["hits"] for row in EXPECTED] == table.column("hits").to_pylist()

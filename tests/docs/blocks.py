@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))  # where this file is run as a program
+
+from command_server import find_command  # noqa: E402
+
 _FENCE = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _END = "-- end of a command --"
 PATIENCE_S = 240
@@ -146,7 +150,8 @@ def _console(text: str, folder: Path) -> str:
         f"{shown_as_typed(command)}\n_code=$?; printf '\\n{_END}\\n'; (exit $_code)\n"
         for command in commands
     )
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    programs = (Path(find_command()).parent, Path(sys.executable).parent)
+    path = os.pathsep.join([*map(str, programs), os.environ.get("PATH", "")])
     told = subprocess.run(
         ["sh", "-c", script],
         cwd=folder,

@@ -1,0 +1,184 @@
+"""Runs the command `rowkey` in forks of a process that has imported its modules already.
+
+Most of the time of a short command is the import of its modules. `find_command` gives a program
+that is used like the installed `rowkey`: each call is a process of its own, with the arguments,
+folder, environment and standard streams of its caller. Tests of the start of a process, of signals
+to it and of its limits start Python themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import gc
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from tempfile import mkdtemp
+from typing import Any
+
+CLIENT = """\
+#!{python} -IS
+import sys
+from os import _exit, environ, execv, fstat, getcwd, kill, getpid
+if environ.get("PYTHONPATH") != {path!r} or "PYTHONIOENCODING" in environ:
+    execv({python!r}, [{python!r}, "-m", "rowkey", *sys.argv[1:]])
+numbers = []
+for number in (0, 1, 2):
+    try:
+        fstat(number)
+        numbers.append(number)
+    except OSError:  # this stream is closed
+        pass
+import _socket
+connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+connection.connect({address!r})
+request = ascii((sys.argv, getcwd(), dict(environ), numbers)).encode()
+streams = b"".join(number.to_bytes(4, {order!r}) for number in numbers)
+attached = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)] if numbers else []
+connection.sendmsg([len(request).to_bytes(4, "big")], attached)
+connection.sendall(request)
+status = connection.recv(4)
+code = int.from_bytes(status, "big", signed=True) if status else 70
+if code < 0:
+    from signal import SIG_DFL, signal
+    if -code != 9:
+        signal(-code, SIG_DFL)
+    kill(getpid(), -code)
+_exit(code)
+"""
+"""What stands for `rowkey`: it sends a request, and exits as the process that the server forks."""
+
+MAIN = "from rowkey.cli import main; main()"
+CODE = "ROWKEY_TEST_CODE"
+"""An environment variable with Python that is run instead, and calls `main()` itself."""
+
+
+@cache
+def find_command() -> str:
+    """Return the path of a program that does what `rowkey` does; its server ends with the tests."""
+    folder = Path(mkdtemp(prefix="rowkey-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address, program = str(folder / "socket"), folder / "rowkey"
+    server = subprocess.Popen(
+        [sys.executable, __file__, address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    atexit.register(server.wait)
+    atexit.register(server.stdin.close)
+    assert b"ready\n" == server.stdout.readline()
+    path = os.environ.get("PYTHONPATH")
+    program.write_text(
+        CLIENT.format(python=sys.executable, path=path, address=address, order=sys.byteorder)
+    )
+    program.chmod(0o755)
+    return str(program)
+
+
+def serve(address: str) -> None:
+    """Fork a process for each request, until standard input ends."""
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as selector:
+        listener.bind(address)
+        listener.listen(16)
+        woken, wakes = os.pipe()
+        os.set_blocking(wakes, False)
+        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for file in (listener, woken, sys.stdin):
+            selector.register(file, selectors.EVENT_READ)
+        print("ready", flush=True)
+        running: dict[int, socket.socket] = {}
+        while True:
+            ready = {key.fileobj for key, _ in selector.select()}
+            if woken in ready:
+                os.read(woken, 1_000)
+                _send_exit_codes(running)
+            if listener in ready:
+                caller, _ = listener.accept()
+                if not (child := os.fork()):
+                    break
+                running[child] = caller
+            elif sys.stdin in ready:
+                return
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in running.values():
+            other.close()
+    os.close(woken)
+    os.close(wakes)
+    _take_place(caller)
+    exec(os.environ.pop(CODE, MAIN), {"__name__": "__main__"})
+
+
+def _send_exit_codes(running: dict[int, socket.socket]) -> None:
+    """Send the caller of each process that ended its exit code, or its signal as a negative one."""
+    for child in list(running):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            with running.pop(child) as caller:
+                code = os.waitstatus_to_exitcode(status)
+                caller.sendall(code.to_bytes(4, "big", signed=True))
+
+
+def _take_place(caller: socket.socket) -> None:
+    """Give this process the streams, arguments, folder and environment of a caller."""
+    with caller:
+        head, streams, _, _ = socket.recv_fds(caller, 4, 3)
+        size = int.from_bytes(head, "big")
+        request = b""
+        while len(request) < size:
+            request += caller.recv(size - len(request))
+    sys.argv, folder, environment, numbers = ast.literal_eval(request.decode())
+    for number, stream in zip(numbers, streams, strict=True):
+        os.dup2(stream, number)
+        os.close(stream)
+    for number in {0, 1, 2}.difference(numbers):
+        os.close(number)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    sys.stdin = sys.__stdin__ = _open_stream(0, "r", numbers)
+    sys.stdout = sys.__stdout__ = _open_stream(1, "w", numbers)
+    sys.stderr = sys.__stderr__ = _open_stream(2, "w", numbers)
+
+
+def _open_stream(number: int, mode: str, numbers: list[int]) -> Any:
+    """Open a standard stream as Python does at its start; None if it is closed."""
+    if number not in numbers:
+        return None
+    errors = "backslashreplace" if number == 2 else "strict"
+    buffering = 1 if number == 2 or (number == 1 and os.isatty(1)) else -1
+    return open(number, mode, buffering, encoding="utf-8", errors=errors, closefd=False)
+
+
+def _import_everything() -> None:
+    """Import what a command may need, so that no fork of this process imports it again."""
+    import rowkey
+
+    for found in walk_packages(rowkey.__path__, "rowkey."):
+        if "__main__" not in found.name:
+            import_module(found.name)
+    for name in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "rich.console"):
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)
+    _import_everything()
+    serve(sys.argv[1])
