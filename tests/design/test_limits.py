@@ -84,17 +84,22 @@ def placed(text: str) -> dict[str, str]:
     }
 
 
-def taken(file: str) -> float:
-    """Seconds of a processor that a file takes to be read and judged, the best of three tries."""
-    least = float("inf")
+def measure_judging_s(file: str) -> float:
+    """Return the processor seconds that a file takes to be judged: the best of three tries.
+
+    A try below what anybody feels is not repeated.
+    """
+    best_s = float("inf")
     for _ in range(TRIES):
         start = process_time()
         try:
             check_design(Design.loads(file))
         except InvalidDesign as problem:
             assert problem.mistakes  # noqa: PT017 - every refusal says why
-        least = min(least, process_time() - start)
-    return least
+        best_s = min(best_s, process_time() - start)
+        if best_s < FELT_S:
+            break
+    return best_s
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -105,7 +110,8 @@ def test_no_pattern_is_run(pattern: str) -> None:
         slow = {
             place: (round(took, 3), round(usual, 3))
             for place, file in placed(hostile).items()
-            if (took := taken(file)) > max(SLOWER_MOST * (usual := taken(plain[place])), FELT_S)
+            if (took := measure_judging_s(file)) > FELT_S
+            and took > SLOWER_MOST * (usual := measure_judging_s(plain[place]))
         }
         assert {} == slow
 

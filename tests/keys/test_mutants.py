@@ -45,7 +45,7 @@ from rowkey.keys.transforms.truncate import TruncateTransform
 Property = Callable[[str, st.DataObject], None]
 Lie = Callable[[pytest.MonkeyPatch], None]
 
-LIED, TRUE = 400, 15
+LIED, TRUE = 400, 3
 """Examples in which a lie must be caught, and in which the truth must not be."""
 
 

@@ -67,7 +67,7 @@ def in_order(question: Question, found: list[Row], expected: list[Row]) -> bool:
     return all(question.compare(one, other) == 0 for one, other in pairs)
 
 
-@settings(max_examples=max(500, settings.default.max_examples))  # type: ignore[union-attr]
+@settings(max_examples=max(100, settings.default.max_examples))  # type: ignore[union-attr]
 @given(st.data())
 def test_a_read_gives_what_a_filter_and_a_sort_give(data: st.DataObject) -> None:
     """Rows in the ranges, less the residual filter, are all that meet; they come as asked."""
