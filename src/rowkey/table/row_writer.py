@@ -124,7 +124,8 @@ class RowWriter:
             mutations = [*self._build_other_deletes(values, mutation.row, deletes), mutation]
             return RowChange(row_name, mutations, stamp_count=1)
         last = self.clock.find_last_salt(row_name)
-        if last is not None and last != salt:  # in one copy, puts of one moment need no other
+        # In one copy, puts of one moment need no other; fewer copies may be left since the last.
+        if last is not None and last != salt and last < self.key.salt_count:
             salt, mutation = last, self._encode_event(values, LATEST, last)
         return RowChange(row_name, [mutation], salt=salt)
 
