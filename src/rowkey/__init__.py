@@ -106,7 +106,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name; its package is imported when it is first asked for."""
+    """Return a public name or package of rowkey, imported at its first use."""
     if name in _PACKAGES:
         return _import_module(f"rowkey.{name}")
     package, named = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
@@ -116,6 +116,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _import_module(module: str) -> Any:
+    """Return an imported module; raise `Unavailable` if the process has too many open files."""
     try:
         return import_module(module)
     except (OSError, ImportError) as problem:
@@ -130,7 +131,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Have IPython show what rowkey finds as `show` does; in a notebook, importing rowkey suffices.
+    """Make IPython display the results of rowkey as `show` does.
 
     Args:
         shell: the running shell, as `%load_ext rowkey` gives it.
@@ -142,10 +143,12 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _format_html(result: Any) -> str:
+    """Return a result as HTML for IPython."""
     return str(import_module("rowkey.render").show(result)._repr_html_())
 
 
 def _print_text(result: Any, printer: Any, _cycle: bool) -> None:
+    """Print a result as text for IPython."""
     printer.text(repr(import_module("rowkey.render").show(result)))
 
 

@@ -8,7 +8,7 @@ RowkeyError
 ├── BatchError          change the rows that it names; the others are written
 ├── ReadError           change the read
 ├── SampleError         change the sample, or how it is described
-├── IncomparableDesigns make the designs agree where it says
+├── IncomparableDesigns make the designs agree on what it lists
 ├── DesignRefused       use another design: this one cannot do what was asked
 ├── CatalogMismatch     declare what the table was created with, or move the table
 ├── NotSupported        use another engine, or do without
@@ -33,16 +33,17 @@ if TYPE_CHECKING:
 
 
 class RowkeyError(Exception):
-    """Everything rowkey raises on purpose; its text is meant for people."""
+    """Base class of all errors that rowkey raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how to build the error again without its constructor's arguments."""
+        """Return how pickle restores the error without calling its constructor."""
         return _restore_error, (type(self), self.args, self.__dict__)
 
 
 def _restore_error(
     error_class: type[RowkeyError], args: tuple[object, ...], attributes: dict[str, object]
 ) -> RowkeyError:
+    """Return an unpickled error, built without calling its constructor."""
     error = error_class.__new__(error_class)
     error.args = args
     error.__dict__.update(attributes)
@@ -51,7 +52,7 @@ def _restore_error(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mistake:
-    """One thing wrong, in four pieces that print as one sentence.
+    """One mistake, as path, problem, expected values and remedy that print as one sentence.
 
     Each piece is made printable, whatever stood in the file.
 
@@ -79,7 +80,7 @@ class Mistake:
             object.__setattr__(self, piece, shorten_text(getattr(self, piece)))
 
     def __str__(self) -> str:
-        """The sentence: `path: problem; expected ... . remedy`."""
+        """Return the mistake as `path: problem; expected ... . remedy`."""
         text = f"{self.path}: {self.problem}" if self.path else self.problem
         if self.expected:
             text += f"; expected {self.expected}"
@@ -89,7 +90,7 @@ class Mistake:
 
 
 class InvalidDesign(RowkeyError, ValueError):
-    """A design file, or a design written in Python, that is wrong.
+    """A design, in a file or written in Python, with mistakes.
 
     Args:
         mistakes: every mistake found, in the order of the file.
@@ -102,6 +103,7 @@ class InvalidDesign(RowkeyError, ValueError):
         super().__init__("\n".join(self._format_sentences()))
 
     def _format_sentences(self) -> Iterator[str]:
+        """Yield each mistake as a sentence, with file, line and column in front."""
         for mistake in self.mistakes:
             numbers = (str(number) for number in (mistake.line, mistake.column) if number)
             place = ":".join(filter(None, (escape_text(self.source), *numbers)))
@@ -109,7 +111,7 @@ class InvalidDesign(RowkeyError, ValueError):
 
 
 class OneMistakeError(RowkeyError, ValueError):
-    """An error of one mistake; the base of those below."""
+    """Base class of the errors that report one mistake."""
 
     def __init__(self, path: str, problem: str, expected: str = "", remedy: str = "") -> None:
         self.mistake = Mistake(path, problem, expected, remedy)
@@ -177,7 +179,7 @@ class SampleError(OneMistakeError):
 
 
 class IncomparableDesigns(RowkeyError, ValueError):
-    """Designs that cannot stand on one scale: they do not agree, or do not fit the sample.
+    """Designs that cannot be compared: they disagree, or do not fit the sample.
 
     Args:
         mistakes: everything that is in the way, each behind the name of its design.
@@ -189,11 +191,11 @@ class IncomparableDesigns(RowkeyError, ValueError):
 
 
 class DesignRefused(OneMistakeError):
-    """A design that cannot do what was asked of it; what it lacks is in the text."""
+    """A design that lacks what the requested operation needs; the text says what."""
 
 
 class CatalogMismatch(RowkeyError, ValueError):
-    """A design that is not the one its table was made with.
+    """A declared design that differs from the design its table was created with.
 
     Args:
         table: the table's name.
@@ -203,23 +205,23 @@ class CatalogMismatch(RowkeyError, ValueError):
     def __init__(self, table: str, differences: Iterable[Mistake]) -> None:
         self.table = table
         self.differences = tuple(differences)
-        said = "".join(f"\n  {difference}" for difference in self.differences)
-        super().__init__(f"{shorten_text(table)} was made otherwise than declared:{said}")
+        lines = "".join(f"\n  {difference}" for difference in self.differences)
+        super().__init__(f"the table {shorten_text(table)} was created with another design:{lines}")
 
 
 class Conflict(OneMistakeError):
-    """What was to be changed is not what it was when it was read."""
+    """Another client has changed the row or table since it was read."""
 
 
 class CorruptionError(OneMistakeError):
-    """Stored data is damaged, gone, or cannot be read; the file is named, and what is lost.
+    """Stored data is damaged or missing; the text names the file and what is lost.
 
     Nothing is written that depends on what could not be read.
     """
 
 
 class Closed(OneMistakeError):
-    """A table, a client or a scan that was closed is used."""
+    """A call on a table, client or scan that is closed."""
 
 
 class NotSupported(OneMistakeError):
@@ -231,16 +233,16 @@ class Unavailable(OneMistakeError):
 
 
 class InvalidArgument(OneMistakeError):
-    """An argument outside of what is allowed; `mistake.path` names it."""
+    """An argument with a value that is not allowed; `mistake.path` names it."""
 
 
 @dataclass(slots=True)
 class Mistakes:
-    """Collects what is wrong with one input, so that all of it is reported at once.
+    """Collects the mistakes of one input, so that all of them are reported at once.
 
-    >>> found = Mistakes()
-    >>> found.add("key", "names the unknown field 'hots'", "host", "Did you mean host?")
-    >>> found.raise_any()
+    >>> mistakes = Mistakes()
+    >>> mistakes.add("key", "names the unknown field 'hots'", "host", "Did you mean host?")
+    >>> mistakes.raise_any()
     Traceback (most recent call last):
     rowkey.errors.InvalidDesign: key: names the unknown field 'hots'; expected host. Did you...
     """
@@ -248,17 +250,17 @@ class Mistakes:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def add(self, path: str, problem: str, expected: str = "", remedy: str = "") -> None:
-        """Note one mistake."""
+        """Append one mistake to the list."""
         self.mistakes.append(Mistake(path, problem, expected, remedy))
 
     def add_invalid_argument(self, path: str, error: InvalidArgument) -> None:
-        """Note what a kind refused, below the path where its arguments stand."""
+        """Append the mistake of a plugin's argument, with its path below the given path."""
         mistake = error.mistake
         below = f"{path}.{mistake.path}" if mistake.path else path
         self.add(below, mistake.problem, mistake.expected, mistake.remedy)
 
     def raise_any(self) -> None:
-        """Raise if anything was noted.
+        """Raise `InvalidDesign` with all mistakes, if there are any.
 
         Raises:
             InvalidDesign: with every mistake noted so far.

@@ -18,17 +18,17 @@ STATE_INHERITED: Final = "inherited"
 
 
 class ForkAware(Protocol):
-    """A resource with locks, threads, sockets or files, unusable in a forked child as it is."""
+    """A resource with locks, threads, sockets or files, which a forked child cannot use."""
 
     def reset_in_child(self) -> None:
-        """Start again, or refuse every use; called in a forked child, and must not take a lock."""
+        """Restart, or refuse every later use, in a forked child; must not take a lock."""
 
 
 _registered_resources: Final[WeakSet[ForkAware]] = WeakSet()
 
 
 def register_resource(resource: ForkAware) -> None:
-    """Reset a resource in every process that is forked while it exists.
+    """Have a resource reset in every process that is forked while the resource exists.
 
     Cost: 1 µs; the reference is weak.
     """
@@ -36,12 +36,13 @@ def register_resource(resource: ForkAware) -> None:
 
 
 def build_inherited_error(name: str) -> Closed:
-    """Return the error of a table or engine that a parent process opened and a child uses."""
+    """Return the error of a table or engine that was opened before the fork."""
     problem = f"{name} was opened before this process was forked, and belongs to its parent"
     return Closed("table", problem, remedy="Open it again in this process.")
 
 
 def _reset_resources() -> None:
+    """Reset all registered resources in a child process right after the fork."""
     with ExitStack() as stack:  # if one of them raises, the others are still reset
         for resource in list(_registered_resources):
             stack.callback(resource.reset_in_child)

@@ -28,18 +28,19 @@ def build_lazy_getattr(package: str, names_by_file: Mapping[str, str]) -> Callab
     >>> load("DISTRIBUTIONS")["zipf"].__name__
     'ZipfDistribution'
     """
-    places = {}
+    locations = {}
     for file, names in names_by_file.items():
         for name in names.split():
-            held, _, offered = name.partition("=")
-            places[offered or held] = (f"{package}.{file}", held)
+            attribute, _, exported_name = name.partition("=")
+            locations[exported_name or attribute] = (f"{package}.{file}", attribute)
 
     @explain_shortage
     def import_attribute(name: str) -> Any:
-        if name not in places:
+        """Return an attribute of the package, imported from its file."""
+        if name not in locations:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        file, held = places[name]
-        value = getattr(import_module(file), held)
+        file, attribute = locations[name]
+        value = getattr(import_module(file), attribute)
         setattr(sys.modules[package], name, value)
         return value
 

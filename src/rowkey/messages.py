@@ -38,11 +38,11 @@ class Message(str):
 
 
 MAX_FRAGMENT_CHARS = 400
-"""Most characters of a part of a message: text of a hostile file is cut."""
+"""Maximum characters of a part of a message: longer text, as of a hostile file, is cut."""
 
 
 _FRAGMENT_TAIL_CHARS = 80
-"""Characters of them that are kept from the end, where a message explains a long name."""
+"""Characters kept from the end of a longer text, where a message explains a long name."""
 
 
 def shorten_text(text: str) -> str:
@@ -79,6 +79,7 @@ def escape_json(text: str) -> str:
 
 
 def _escape_json_character(character: str) -> str:
+    """Return a character as JSON escapes if it is not printable."""
     if character.isprintable():
         return character
     units = character.encode("utf-16-be", "surrogatepass")
@@ -86,6 +87,7 @@ def _escape_json_character(character: str) -> str:
 
 
 def _escape_character(character: str) -> str:
+    """Return a character as a Python escape if it is not printable."""
     return character if character.isprintable() else repr(character)[1:-1]
 
 
@@ -103,7 +105,7 @@ def pluralize(count: float, noun: str) -> str:
 
 
 def format_value(value: object) -> str:
-    """Return a value as a message shows it; very long numbers are described by their bits.
+    """Return a value as messages show it; a very long number is described by its bits.
 
     >>> format_value("a"), format_value(10**5000)
     ("'a'", 'a number of 16,610 bits')
@@ -136,4 +138,4 @@ def suggest_name(word: str, known_names: Iterable[str]) -> str:
 
 
 _MIN_SIMILARITY = 0.7
-"""Least similarity of a suggestion: `hots` is host, `colour` is not cluster. Tried by hand."""
+"""Minimum similarity of a suggestion: `hots` is host, `colour` is not cluster. Tried by hand."""

@@ -26,7 +26,7 @@ SHORTAGE_TEXT = os.strerror(errno.EMFILE)
 
 
 def is_shortage(problem: BaseException) -> bool:
-    """Return whether an error, or one that caused it, is a lack of file descriptors."""
+    """Return whether an error, or a cause of it, is a lack of file descriptors."""
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE):
@@ -38,16 +38,16 @@ def is_shortage(problem: BaseException) -> bool:
 
 
 def build_shortage_error(subject: object) -> Unavailable:
-    """Return the error of a process that has too many open files.
+    """Return the error that says that the process has too many open files.
 
     Args:
         subject: what needed one more descriptor: a file, a directory, a table.
 
     >>> print(build_shortage_error("rows.csv"))
-    rows.csv: too many open files. Raise the limit with ulimit -n, or close what is open.
+    rows.csv: the process has too many open files. Raise the limit by ulimit -n, or close some.
     """
-    remedy = "Raise the limit with ulimit -n, or close what is open."
-    return Unavailable(str(subject), "too many open files", remedy=remedy)
+    remedy = "Raise the limit by ulimit -n, or close some."
+    return Unavailable(str(subject), "the process has too many open files", remedy=remedy)
 
 
 def raise_shortage(problem: BaseException, subject: object = "") -> None:

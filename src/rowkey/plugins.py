@@ -1,7 +1,7 @@
 """Plugin folders: each file of such a folder defines one plugin, and each plugin is one class.
 
-Code outside of a folder names no plugin: it asks the classes for their traits. Another package adds
-a plugin through the entry point group `rowkey.kinds`.
+Code outside of a folder names no plugin: it reads the attributes of the classes. Another package
+adds a plugin through the entry point group `rowkey.kinds`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENTRY_POINT_GROUP = "rowkey.kinds"
 
 
 def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str, type[K]]:
-    """Return the plugins of one folder by name, with those that other packages offer.
+    """Return the plugins of a folder by name, with those of other installed packages.
 
     Nothing is imported before the first lookup. A lookup of one plugin imports that plugin, and a
     list of names imports none, unless another package offers plugins, which may have any name. Such
@@ -48,7 +48,7 @@ def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mappin
 
 
 class _PluginFolder(Mapping[str, type[K]]):
-    """The plugins of one folder, imported when they are first used."""
+    """The plugins of one folder by name, imported when they are first used."""
 
     def __init__(self, contract: type[K], package: str, path: Iterable[str]) -> None:
         self.contract = contract
@@ -70,15 +70,15 @@ class _PluginFolder(Mapping[str, type[K]]):
             if name in found:
                 raise _build_plugin_error(
                     point,
-                    f"the name {name!r} is taken by {found[name].__module__}",
-                    "a name of its own",
+                    f"the plugin name {name!r} is already used by {found[name].__module__}",
+                    "an unused name",
                     "Rename the plugin, or uninstall the package.",
                 )
             found[name] = plugin
         return dict(sorted(found.items()))
 
     def _load_module(self, name: str) -> type[K]:
-        """Return the plugin that one file defines."""
+        """Return the plugin class of one file of the folder."""
         plugin = self.loaded_plugins.get(name)
         if plugin is None:
             plugin = _load_plugin_class(self.contract, f"{self.package}.{name}")
@@ -105,7 +105,7 @@ class _PluginFolder(Mapping[str, type[K]]):
 
 @explain_shortage
 def _load_plugin_class(contract: type[K], module_name: str) -> type[K]:
-    """Return the one concrete class that a file defines for a contract."""
+    """Return the one concrete plugin class that a module defines."""
     module = import_module(module_name)
     found = [
         member
@@ -119,12 +119,12 @@ def _load_plugin_class(contract: type[K], module_name: str) -> type[K]:
 
 @cache
 def _list_entry_points() -> tuple[EntryPoint, ...]:
-    """Return the entry points of installed packages, for all plugin folders."""
+    """Return the entry points through which installed packages offer plugins."""
     return tuple(entry_points(group=ENTRY_POINT_GROUP))
 
 
 def _iterate_external_plugins(contract: type[K]) -> Iterator[tuple[EntryPoint, type[K]]]:
-    """Yield the plugins that installed packages offer for a contract."""
+    """Yield the plugins of other packages that derive from a plugin base class."""
     for point in _list_entry_points():
         plugin = _load_entry_point(point)
         if issubclass(plugin, contract):
@@ -132,29 +132,35 @@ def _iterate_external_plugins(contract: type[K]) -> Iterator[tuple[EntryPoint, t
 
 
 def _load_entry_point(entry_point: EntryPoint) -> type[Any]:
-    """Return the class that a package offers through an entry point."""
+    """Return the plugin class of an entry point; raise if it is not a valid plugin."""
     try:
         plugin = entry_point.load()
     except Exception as problem:
         raise _build_plugin_error(
-            entry_point, f"it does not load: {type(problem).__name__}: {problem}"
+            entry_point, f"the plugin cannot be imported: {type(problem).__name__}: {problem}"
         ) from problem
     own = __name__.partition(".")[0]
     if not isclass(plugin) or not any(
         one.__module__.startswith(f"{own}.") for one in plugin.__mro__
     ):
         raise _build_plugin_error(
-            entry_point, f"{plugin!r} is not a plugin", "a class that derives from a contract"
+            entry_point,
+            f"{plugin!r} is not a plugin",
+            "a class derived from a plugin base class of rowkey",
         )
     if isabstract(plugin):
         missing = ", ".join(sorted(getattr(plugin, "__abstractmethods__", ())))
         raise _build_plugin_error(
-            entry_point, f"{plugin.__name__} lacks {missing}", "a class without abstract methods"
+            entry_point,
+            f"{plugin.__name__} does not define {missing}",
+            "a class without abstract methods",
         )
     name = _get_plugin_name(plugin)
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
         allowed = "lower-case letters, digits and _"
-        raise _build_plugin_error(entry_point, f"{plugin.__name__} is named {name!r}", allowed)
+        raise _build_plugin_error(
+            entry_point, f"the plugin name of {plugin.__name__} is {name!r}", allowed
+        )
     return plugin
 
 
@@ -169,7 +175,7 @@ def _build_plugin_error(
     expected: str = "",
     remedy: str = "Fix or uninstall the package that offers it.",
 ) -> Unavailable:
-    """Return the error of a plugin that a package offers."""
+    """Return the error of an entry point whose plugin cannot be used."""
     return Unavailable(
         f"entry point {ENTRY_POINT_GROUP}, {entry_point.name} = {entry_point.value}",
         problem,

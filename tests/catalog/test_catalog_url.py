@@ -143,7 +143,7 @@ def test_describe_goes_by_the_table_alone(
         (elsewhere / "logs.json").write_bytes(content)
     done = run("describe", "logs", "--on", foreign.url)
     assert (0, "logs: the key is [host][ts], as stored by rowkey\n") == (done.code, done.err)
-    assert "is kept in the attributes of the table itself" in done.out
+    assert "is from the attributes of the table" in done.out
     assert (content is not None) == elsewhere.exists()
 
 

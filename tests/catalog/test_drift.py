@@ -125,7 +125,7 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
     """Its first line says of which table, each further line one difference."""
     found = find_drift(with_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
-        "logs was made otherwise than declared:",
+        "the table logs was created with another design:",
         "  fields.host.max_bytes: declared nothing, remembered 40.",
         "  fields.host.normalize: declared nfc, remembered nothing.",
     ] == str(found).splitlines()

@@ -156,13 +156,13 @@ def test_it_may_be_imported_in_any_order(first: str, place: Path) -> None:
 
 
 BROKEN = {
-    "weekday:Missing": "it does not load: AttributeError: module 'weekday' has no attribute",
-    "nowhere:Weekday": "it does not load: ModuleNotFoundError: No module named 'nowhere'",
-    "weekday:DAY_NS": "86400000000000 is not a plugin; expected a class that derives from",
+    "weekday:Missing": "the plugin cannot be imported: AttributeError: module 'weekday' has no",
+    "nowhere:Weekday": "the plugin cannot be imported: ModuleNotFoundError: No module",
+    "weekday:DAY_NS": "86400000000000 is not a plugin; expected a class derived from a plugin base",
     "json:JSONDecoder": "<class 'json.decoder.JSONDecoder'> is not a plugin; expected a class",
     "rowkey.keys:Transform": "Transform lacks encode, framing; expected a class without",
     "rowkey.keys.transforms.mod:ModTransform": (
-        "the name 'mod' is taken by rowkey.keys.transforms.mod"
+        "the plugin name 'mod' is already used by rowkey.keys.transforms.mod"
     ),
 }
 

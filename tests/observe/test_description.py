@@ -117,7 +117,7 @@ def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
         table.store.split(b"\2m")
         table.store.alter_families([Family("d", versions=7, ttl_s=60)])
         text = is_made_again(engine, "logs", url)
-    assert "the 5 regions begin now; it was made with 4" in text
+    assert "the current 5 regions; the table was created with 4" in text
     assert 'ttl      = "1m"' in text
     assert 7 == rowkey.Design.loads(text).families["d"].versions
 
@@ -129,16 +129,19 @@ def test_the_source_of_a_design_is_named(url: str) -> None:
         words = table.store.families_and_attributes[1]
         entry = table.catalog.read("logs")
         assert entry is not None
-        assert "is remembered by its catalog, memory:" in described(url)
+        assert "is from its catalog, memory:" in described(url)
         table.store.replace_attributes({})
         assert "it may be another table of this name" in described(url)
         table.store.replace_attributes(words)
         table.catalog.remove("logs", entry.version)
-        assert "is kept in the attributes of the table itself" in described(url)
+        assert "is from the attributes of the table" in described(url)
         table.store.replace_attributes({**words, "rowkey.declaration": "0"})
-        assert "is not known: no catalog has it, and of its own attributes" in described(url)
+        assert (
+            "is unknown: no catalog has an entry for it, and its attributes are broken"
+            in described(url)
+        )
         table.store.replace_attributes({**words, "rowkey.catalog": "nowhere:x"})
-        assert "is kept in the attributes" in described(url)
+        assert "is from the attributes" in described(url)
 
 
 def described(url: str) -> str:
@@ -427,7 +430,7 @@ def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
     sorts = [bytes([1 + n % 3]) + b"user-%03d" % n for n in range(60)]
     made = infer_key_format(sorts, [b"\1", b"\2", b"\3"], NOW_MS)
     assert "[bucket][text:tail]" == made.key
-    assert made.notes[0].endswith("it may be a bucket, a salt or a sort of row.")
+    assert made.notes[0].endswith("it may be a bucket, a salt or a row type.")
     hashed = infer_key_format(ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE, NOW_MS)
     assert "the murmur3 hash of text, modulo 16" in hashed.notes[0]
     assert not any("may be" in note for note in hashed.notes)
@@ -451,13 +454,13 @@ def test_one_value_bears_no_short_digest_out() -> None:
     [
         (
             [long(1_700_000_000)],
-            "they may be s since 1970, on 2023-11-14, but they have 1 value only",
+            "they may be s since 1970, on 2023-11-14, but they have only 1 distinct value",
         ),
         (
             [long(10**12 + n) for n in range(30)],
-            "numbers that are counted up from 1,000,000,000,000",
+            "ids that count up from 1,000,000,000,000",
         ),
-        ([long(1_234_567_890 + n) for n in range(30)], "they lie as close together as ids"),
+        ([long(1_234_567_890 + n) for n in range(30)], "they are as close together as ids"),
         (
             [long(1_720_000_000_000_000 + 64_000 * n) for n in range(30)],
             "they may be us since 1970, on 2024-07-03, but their last byte is always the same",
@@ -498,7 +501,7 @@ def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
     keys, splits, expected = CASES[name]
     key, text = words(url.replace("[", ".").replace("]", ""), keys, splits)
     assert expected == key
-    assert "Its design is not known: no catalog has it" in text
+    assert "The design is unknown: no catalog has an entry for it" in text
 
 
 def test_what_was_seen_of_columns_is_said(url: str) -> None:
@@ -509,8 +512,8 @@ def test_what_was_seen_of_columns_is_said(url: str) -> None:
         name: field.type.name for name, field in fields.items()
     }
     assert "n-1" == fields["n_1"].declaration.qualifier
-    assert "# The column e:0001 is no field: its qualifier is no text." in text
-    assert "# in 30 of 30 rows, 8 bytes each, as Java makes of a long" in text.replace("\n#  ", "")
+    assert "# The column e:0001 is not declared: its qualifier is not text." in text
+    assert "# found in 30 of 30 rows, 8 bytes each, like a long" in text.replace("\n#  ", "")
 
 
 def test_all_values_of_a_column_are_looked_at(url: str) -> None:
@@ -523,7 +526,7 @@ def test_all_values_of_a_column_are_looked_at(url: str) -> None:
         )
         text = describe_table("theirs", url).text.replace("\n#  ", "")
     assert "bytes" == rowkey.Design.loads(text).fields["v"].type.name
-    assert "# in 401 of 401 rows, 2 to 3 bytes; what they mean is not known" in text
+    assert "# found in 401 of 401 rows, 2 to 3 bytes; their meaning is unknown" in text
 
 
 def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
@@ -584,7 +587,7 @@ def test_a_dropped_family_is_reported(url: str) -> None:
         engine.drop_table("logs")
         engine.create_table(TableSpec("logs", (Family("d", versions=7),), (), words))
         found = describe_table("logs", url)
-    assert "# Family e is in the design and no longer in the table" in found.text
+    assert "# Family e is declared, but no longer exists in the table" in found.text
     assert (7, True) == (found.design.families["d"].versions, found.design.families["e"].in_memory)
 
 
@@ -595,7 +598,7 @@ def test_unknown_attributes_are_reported(url: str) -> None:
         engine.create_table(spec)
         text = describe_table("theirs", url).text
     assert "# The table has MAX_FILESIZE = 4194304; a design has no option for it." in text
-    assert "# It has no row." in text.splitlines()
+    assert "# The table has no row." in text.splitlines()
 
 
 def test_many_regions_are_listed_one_a_line(url: str) -> None:
@@ -604,7 +607,7 @@ def test_many_regions_are_listed_one_a_line(url: str) -> None:
     with open_engine(url) as engine:
         engine.create_table(TableSpec("theirs", (Family("d"),), splits))
         text = describe_table("theirs", url).text
-    assert "# It has no row in 250 of its 5,000 regions, evenly chosen." in text.splitlines()
+    assert "# The table has no row in 250 of its 5,000 regions, evenly chosen." in text.splitlines()
     assert '  "\\\\x00{",' in text.splitlines()
     assert 100 > max(map(len, text.splitlines()))
     assert (

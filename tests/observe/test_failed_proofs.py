@@ -98,7 +98,7 @@ def test_the_first_error_names_what_is_left(
     with pytest.raises((Unavailable, KeyboardInterrupt)) as caught:
         prove_design(Design.loads(DESIGN), "memory:left", sample(tmp_path))
     (name,) = tables("memory:left")
-    told = f"The table {name} is left: rowkey drop {name} --on memory:left"
+    told = f"The table {name} is still there. Remove it by rowkey drop {name} --on memory:left"
     if isinstance(dropping_fails_by, KeyboardInterrupt):
         assert [told] == caught.value.__notes__
     else:
@@ -149,7 +149,10 @@ def test_what_cannot_be_asked_may_be_left(monkeypatch: pytest.MonkeyPatch, tmp_p
         return next(opened, failing(gone("asking")))(*given, **more)
 
     monkeypatch.setattr(temporary_table, "open_engine", once)
-    with pytest.raises(Unavailable, match=r"while writing.* may be left: rowkey drop hosts.proof"):
+    with pytest.raises(
+        Unavailable,
+        match=r"while writing.* may be still there. Remove it by rowkey drop hosts.proof",
+    ):
         prove_design(Design.loads(DESIGN), "memory:away", sample(tmp_path))
     with pytest.raises(Unavailable, match=r"while asking\.$"):
         prove_design(Design.loads(DESIGN), "memory:never", sample(tmp_path))
@@ -173,7 +176,7 @@ def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
     with pytest.raises(type(problem)) as caught:
         prove_design(Design.loads(DESIGN), "memory:coming", sample(tmp_path))
     said = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
-    may_be = "may be left: rowkey drop hosts.proof." in said
+    may_be = "may be still there. Remove it by rowkey drop hosts.proof." in said
     assert (is_shared and not isinstance(problem, InvalidArgument)) == may_be
 
 
@@ -187,7 +190,7 @@ def test_the_command_names_a_kept_table_that_was_broken_off(
     with pytest.raises(click.exceptions.Abort):
         command.main([*given, "--sample", str(sample(tmp_path))], standalone_mode=False)
     (name,) = tables("memory:named")
-    told = f"The table {name} is left: rowkey drop {name} --on memory:named\n"
+    told = f"The table {name} is still there. Remove it by rowkey drop {name} --on memory:named\n"
     assert told in capsys.readouterr().err
 
 

@@ -268,7 +268,7 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
     assert "even" in {one.writes.level for one in seen}
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
     whys = {region.reason for i in seen[-1].intervals for region in i.regions} - {""}
-    assert {"split off"} == {why for why in whys if not why.startswith("moved here from ")}
+    assert {"created by a split"} == {why for why in whys if not why.startswith("moved here from ")}
     assert any(why.startswith("moved here from ") for why in whys)
     unknown = [i.is_known("writes") for i in seen[-1].intervals]
     assert unknown.count(False) >= 2
@@ -296,7 +296,7 @@ def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
     # What stood on it is opened elsewhere: not known, with the reason, and never as no writes.
     lost = [region for i in intervals for region in i.regions if region.writes is None]
     assert lost
-    assert {"moved here", "opened anew"} >= {one.reason.partition(" from ")[0] for one in lost}
+    assert {"moved here", "reopened"} >= {one.reason.partition(" from ")[0] for one in lost}
     assert any(one.reason == f"moved here from {gone}" for one in lost)
     # Once all stand again every rate is known; together they are what the writer wrote.
     settled = intervals[-5:]
@@ -371,5 +371,5 @@ def test_rows_of_others_are_described(
     hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
     text = is_made_again(hbase_engine, name, hbase_url)
     assert "[bucket(text, 16)][text][time]" == str(rowkey.Design.loads(text).key)
-    assert "The column d:ff00 is no field" in text
+    assert "The column d:ff00 is not declared" in text
     hbase_judge.drop(name)

@@ -73,22 +73,22 @@ def test_a_counter_that_all_count_up_is_told() -> None:
     word, (said,) = said_of(doing=count_one, **BY_HOST)
     assert "hot" == word
     assert said.startswith("region 0 counted about ")
-    assert "nor cells of another time" in said
+    assert "cells with other timestamps" in said
 
 
 def test_a_row_that_all_write_is_named() -> None:
     """Where nothing else of its region changes it is the row that is hot."""
     word, (said,) = said_of(doing=write_one, **BY_HOST)
     assert "hot" == word
-    assert "while 1 row of it changed, host all, ts 1970-01-01" in said
+    assert "but only 1 row changed, host all, ts 1970-01-01" in said
     assert "no key spreads one row" in said
 
 
 def test_some_rows_that_all_write_are_named() -> None:
     """Two or three are named; that one of them is hot is not claimed."""
     _, (said,) = said_of(doing=write_three, **BY_HOST)
-    assert "while 3 rows of it changed, host all0, " in said
-    assert said.endswith("they are written over and over")
+    assert "but only 3 rows changed, host all0, " in said
+    assert said.endswith("these rows are written over and over")
 
 
 def delete_one(table: Table, number: int) -> None:
@@ -181,5 +181,7 @@ def test_why_reads_are_hot_is_not_claimed(tmp_path: Any) -> None:
         )
     assert ("idle", "hot") == (seen.writes.level, seen.reads.level)
     (said,) = (one for one in seen.remarks if "reads" in one and "region" in one)
-    assert said.startswith("why reads lie unevenly is not looked for")
-    assert "region 2, which begins at 7765622d33…, took 100% of those of the last look" in said
+    assert said.startswith("the cause of uneven reads is not searched")
+    assert (
+        "region 2, which begins at 7765622d33…, took 100% of the reads in the last interval" in said
+    )

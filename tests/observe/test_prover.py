@@ -106,7 +106,7 @@ def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
     assert reasons == ({SHARED} if name == "slices of time" else {""})
 
 
-SHARED = "many events share a row, and regions count the pieces in which it is read"
+SHARED = "many events share a row, which a region counts once for each part it reads"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -278,7 +278,7 @@ def test_salted_regions_are_predicted(key: str, place: str, tmp_path: Path) -> N
     assert ("exact", 0, ()) == (found.verdict, found.difference, found.omissions)
     assert 8 == sum(bool(one.counted_writes) for one in found.sum_by_region())
     assert {(10, 0)} == {(read.trial_count, read.wrong_regions) for read in found.reads}
-    assert "predicted with the salts that were written" in found.remarks[0]
+    assert "the prediction uses the salts that were written" in found.remarks[0]
 
 
 def test_salted_overwrites_are_predicted(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_reads_of_cells_that_have_expired_are_not_asked(
     design = Design("logs", **HOSTS, families={"d": {"ttl": ttl}})
     found = prove_design(design, f"memory:ttl-{ttl}", events_of(tmp_path, rows), phases=2)
     assert (verdict, 0, 60) == (found.verdict, found.difference, found.operation_count)
-    why = "read one host: cells of family d are older than its ttl, and live no longer"
+    why = "read one host: cells of family d are older than its ttl and have expired"
     assert ((why,) if verdict == "partly" else ()) == found.omissions
 
 
@@ -358,12 +358,12 @@ def test_a_read_that_breaks_half_way_is_not_exact(
     )
     (read,) = found.reads
     assert (3, 0) == (read.trial_count, read.wrong_regions)
-    why = "not asked again after 3 askings; read one host: too many ranges."
+    why = "stopped after 3 runs; read one host: too many ranges."
     assert (("partly", False), (f"read one host: {why}",)) == (
         (found.verdict, found.is_exact), found.omissions
     )  # fmt: skip
     assert f"  not compared: read one host: {why}" in list(format_proof(found))
-    assert [why] == [one["why"] for one in build_proof_document(found)["reads"]]
+    assert [why] == [one["reason"] for one in build_proof_document(found)["reads"]]
 
 
 def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
 def test_what_cannot_be_proved_is_refused(tmp_path: Path) -> None:
     """Without a recording there is nothing to write, and there are bounds to the phases."""
     design = design_of("nab", splits=[])
-    with pytest.raises(SampleError, match="have no columns that could be written"):
+    with pytest.raises(SampleError, match="generated events have no columns to write"):
         prove_design(design, "memory:none")
     with pytest.raises(InvalidArgument, match="phases: 0 is out of range"):
         prove_design(design, "memory:none", RECORDINGS["nab"].sample(9, tmp_path), phases=0)

@@ -78,16 +78,16 @@ def test_what_became_of_a_region_is_said() -> None:
         )
     assert [
         ["", "moved here from rs0"],
-        ["", "split off"],
-        ["", "merged"],
+        ["", "created by a split"],
+        ["", "created by a merge"],
         ["", "moved here from rs0"],
     ] == said
     cluster = Cluster.of(2, 4)
     before = cluster.counted(0.0)
     cluster.move(0, 0)
-    assert "opened anew" == compute_interval(before, cluster.counted(1.0)).regions[0].reason
+    assert "reopened" == compute_interval(before, cluster.counted(1.0)).regions[0].reason
     nothing = CounterSnapshot.from_regions(0.0, (), ("rs0",))
-    assert {"opened"} == {one.reason for one in compute_interval(nothing, before).regions}
+    assert {"newly opened"} == {one.reason for one in compute_interval(nothing, before).regions}
 
 
 @given(

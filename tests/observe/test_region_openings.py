@@ -85,7 +85,7 @@ def test_a_region_that_came_back_is_not_taken_for_one_that_stayed() -> None:
         client: Any = engine.client
         assert [1.5, 0.5, 1.5, 0.5] == client.admin.waited
     found = compute_interval(*counts)
-    assert [(4, ""), (None, "opened anew")] == [(one.writes, one.reason) for one in found.regions]
+    assert [(4, ""), (None, "reopened")] == [(one.writes, one.reason) for one in found.regions]
     assert ("rs1,16020,1", "rs2,16020,1") == found.servers
     assert {"rs1,16020,1": 4, "rs2,16020,1": 0} == found.sum_by_server("writes")
 

@@ -148,10 +148,10 @@ def test_a_split_in_between_is_no_alarm(url: str) -> None:
     assert ["unknown", *["even"] * 6] == [one.writes.level for one in seen]
     split = seen[2].intervals[-1]
     assert not split.is_known("writes")
-    assert {"", "split off"} == {one.reason for one in split.regions}
+    assert {"", "created by a split"} == {one.reason for one in split.regions}
     rates = [r.writes for one in seen for i in one.intervals for r in i.regions]
     assert min(rate for rate in rates if rate is not None) >= 0
-    assert any("split off" in said for said in seen[2].remarks)
+    assert any("created by a split" in said for said in seen[2].remarks)
 
 
 def test_what_cannot_be_read_is_said_and_survived(
@@ -225,7 +225,7 @@ def test_a_design_of_another_table_is_refused(url: str) -> None:
         other = rowkey.Design("doors", "[ts][host]", fields=FIELDS)
         seen = Writer(table, many).watched(2, url, design=other)[-1]
         own = Writer(table, many).watched(2, url, design=table.design)[-1]
-    said = "the design that was given is of a table doors, not logs"
+    said = "the given design declares the table doors, not logs"
     assert (True, False) == (said in seen.remarks, said in own.remarks)
 
 
@@ -255,20 +255,20 @@ def test_a_restart_of_all_servers_gives_one_remark() -> None:
     seen.add_snapshot(counted_of(3_000, 1.0))
     seen.add_snapshot(counted_of(3_000, 2.0, "'"))
     assert (
-        "1,000 regions, at the first row, 0003, 0006, ...: moved here from rs0",
-        "1,000 regions, at 0001, 0004, 0007, ...: moved here from rs1",
-        "1,000 regions, at 0002, 0005, 0008, ...: moved here from rs2",
+        "1,000 regions have no rate, at the first row, 0003, 0006, ...: moved here from rs0",
+        "1,000 regions have no rate, at 0001, 0004, 0007, ...: moved here from rs1",
+        "1,000 regions have no rate, at 0002, 0005, 0008, ...: moved here from rs2",
     ) == seen.build_live_load(0).remarks
 
 
 def test_what_cannot_be_watched_is_refused(url: str) -> None:
     """A table that is not there, and times that are none."""
     with table_at(url, "[ts][host]"):
-        with pytest.raises(InvalidArgument, match="there is no table lags; expected logs"):
+        with pytest.raises(InvalidArgument, match="there is no table lags; expected one of logs"):
             next(watch_table("lags", url))
         with pytest.raises(InvalidArgument, match="every: 0 s is out of range"):
             watch_table("logs", url, every_s=0)
         with pytest.raises(
-            InvalidArgument, match=r"for: 1 s end before the second look, after 2 s"
+            InvalidArgument, match=r"for: 1 s end before the second reading, after 2 s"
         ):
             watch_table("logs", url, every_s=2, for_s=1)

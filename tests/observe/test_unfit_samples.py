@@ -68,9 +68,9 @@ def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
     """The region that the counters show is not the one that the rows are in: that is said."""
     seen = watched(f"memory:{request.node.name}", doing)
     assert ("hot", ()) == (seen.writes.level, seen.causes)
-    (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
+    (said,) = (one for one in seen.remarks if one.startswith("the cause is unknown: "))
     assert "region 1 counted 8" in said
-    assert "deletes, refused checks and values that are written over leave no cell" in said
+    assert "deletes, failed checks and overwritten values leave no cell" in said
 
 
 def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
@@ -85,7 +85,7 @@ def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
     seen = watched(f"memory:{request.node.name}", doing)
     assert "hot" == seen.writes.level
     assert ["hot_entity"] == [one.code for one in seen.causes]
-    assert not any(one.startswith("why is not known") for one in seen.remarks)
+    assert not any(one.startswith("the cause is unknown") for one in seen.remarks)
 
 
 def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) -> None:
@@ -98,7 +98,7 @@ def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) 
     words: dict[str, Any] = {"key": "[host][ts]", "splits": ["h3", "h5", "h7"]}
     seen = watched(f"memory:{request.node.name}", doing, **words)
     assert ("hot", ()) == (seen.writes.level, seen.causes)
-    (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
+    (said,) = (one for one in seen.remarks if one.startswith("the cause is unknown: "))
     assert "no known cause fits the " in said
 
 

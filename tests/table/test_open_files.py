@@ -68,7 +68,7 @@ def test_a_call_without_descriptors_says_so(name: str, tmp_path: Path) -> None:
     assert (0, "") == (done.returncode, done.stderr)
     said, rows = done.stdout.splitlines()
     assert said.endswith(
-        ": too many open files. Raise the limit with ulimit -n, or close what is open."
+        ": the process has too many open files. Raise the limit by ulimit -n, or close some."
     )
     assert "[1, 2]" == rows
 
@@ -116,5 +116,5 @@ def test_only_a_lack_of_descriptors_is_explained(problem: Exception, is_one: boo
 def test_an_explained_error_is_not_changed() -> None:
     """An error that already explains the shortage is passed on unchanged."""
     raise_shortage(raised_from(Unavailable("plugin", "it does not load"), FULL))
-    with pytest.raises(rowkey.Unavailable, match=r"^a\.py: too many open files"):
+    with pytest.raises(rowkey.Unavailable, match=r"^a\.py: the process has too many open files"):
         raise_shortage(raised_from(RowError("x", "is wrong"), FULL), "a.py")

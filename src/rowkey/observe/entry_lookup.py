@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, Store
 
 DESIGN_SUFFIX = ".toml"
-"""How the files of designs are called, which other verbs take in place of a name."""
-STALE_ENTRY_DOUBT = "but the table has no attribute of it, so it may be another table of this name"
+"""The suffix of design files, which other commands accept in place of a table's name."""
+STALE_ENTRY_DOUBT = (
+    "but the table has no rowkey attributes, so it may be another table of this name"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryLookup:
-    """The catalog entry of a table, and where it was found.
+    """The catalog entry of a table, and where it was found or why it was not.
 
     Args:
         entry: its catalog entry; None if there is none.
@@ -42,7 +44,7 @@ class EntryLookup:
 
     @property
     def design(self) -> Design | None:
-        """The design of the table, with the current bucket counts."""
+        """The design of the table with its current bucket counts; None if unknown."""
         if self.entry is None:
             return None
         design, counts = self.entry.design, self.entry.active_generation.counts
@@ -50,14 +52,14 @@ class EntryLookup:
 
 
 def find_table(engine: Engine, name: str, url: str) -> Store:
-    """Return a table of an engine; raise if it does not exist.
+    """Return the store of an existing table; raise if the table does not exist.
 
     Raises:
         InvalidArgument: it does not exist; the message lists the tables that do.
     """
     if not engine.has_table(name):
         there = engine.list_tables()
-        expected = ", ".join(there) or "the name of a table that exists"
+        expected = f"one of {', '.join(there)}" if there else ""
         raise InvalidArgument(
             url, f"there is no table {name}", expected, _suggest_table(name, there)
         )
@@ -65,9 +67,9 @@ def find_table(engine: Engine, name: str, url: str) -> Store:
 
 
 def _suggest_table(name: str, table_names: Collection[str]) -> str:
-    """Return a remedy for a name that no table has."""
+    """Return a remedy for a table name that does not exist."""
     if not table_names:
-        return "It holds none: make one by rowkey create."
+        return "There are no tables yet. Create one by rowkey create."
     if name.endswith(DESIGN_SUFFIX):
         known = name.rpartition("/")[2].removesuffix(DESIGN_SUFFIX)
         found = f": {known}" if known in table_names else ""
@@ -76,7 +78,7 @@ def _suggest_table(name: str, table_names: Collection[str]) -> str:
 
 
 def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
-    """Return the entry of a table from its catalog, else from its own attributes.
+    """Return the entry of a table from its catalog, else from its HBase attributes.
 
     Args:
         engine: where the table is.
@@ -87,9 +89,7 @@ def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
     try:
         where = find_catalog_url(name, attributes, engine)
     except InvalidArgument as refusal:
-        return _look_up_attributes(
-            name, attributes, store, f"{refusal.mistake.problem}, which the user has not named"
-        )
+        return _look_up_attributes(name, attributes, store, refusal.mistake.problem)
     try:
         with closing(open_catalog(where, engine)) as catalog:
             entry = catalog.read(name)
@@ -98,20 +98,24 @@ def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
         return _look_up_attributes(name, attributes, store, why)
     if entry is not None:
         doubt = "" if GENERATION_ATTRIBUTE in attributes else f"; {STALE_ENTRY_DOUBT}"
-        return EntryLookup(entry, f"remembered by its catalog, {where}{doubt}")
-    return _look_up_attributes(name, attributes, store, "no catalog has it")
+        return EntryLookup(entry, f"from its catalog, {where}{doubt}")
+    return _look_up_attributes(name, attributes, store, "no catalog has an entry for it")
 
 
 def _look_up_attributes(
     name: str, attributes: Mapping[str, str], store: Store, reason: str
 ) -> EntryLookup:
-    """Return the entry that a table's attributes hold, where its catalog has none."""
+    """Return the entry that a table's attributes hold; without one, why there is none."""
     if GENERATION_ATTRIBUTE not in attributes:
-        return EntryLookup(None, f"{reason}, and it keeps no design: it was not made by rowkey")
+        return EntryLookup(
+            None, f"{reason}, and its attributes hold no design: rowkey did not create it"
+        )
     starts = [region.start for region in store.list_regions()][1:]
     try:
         return EntryLookup(
-            restore_entry(name, attributes, starts), "kept in the attributes of the table itself"
+            restore_entry(name, attributes, starts), "from the attributes of the table"
         )
     except Unavailable as problem:
-        return EntryLookup(None, f"{reason}, and of its own attributes {problem.mistake.problem}")
+        return EntryLookup(
+            None, f"{reason}, and its attributes are broken: {problem.mistake.problem}"
+        )

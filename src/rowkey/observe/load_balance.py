@@ -25,7 +25,7 @@ MAX_STALE_INTERVALS = 2
 
 @dataclass(frozen=True, slots=True)
 class LoadBalance:
-    """How evenly load lies over the servers.
+    """How evenly reads or writes are spread over the region servers.
 
     Args:
         level: even, warm or hot; idle if there was none, thin if too little to tell, unknown if no
@@ -51,12 +51,12 @@ class LoadBalance:
 
     @property
     def is_hot(self) -> bool:
-        """Whether half of the capacity of the servers is lost to the imbalance."""
+        """Whether the imbalance wastes half of the servers' capacity."""
         return self.level == "hot"
 
     @property
     def is_uneven(self) -> bool:
-        """Whether the imbalance needs an explanation."""
+        """Whether the load is warm or hot, so that a cause is searched."""
         return self.level in {"warm", "hot"}
 
 
@@ -65,7 +65,7 @@ def judge_balance(
     counter: CounterName,
     known_intervals: Sequence[LoadInterval] | None = None,
 ) -> LoadBalance:
-    """Return how evenly the load of some intervals lay over the servers.
+    """Return how evenly the reads or writes of some intervals were spread over the servers.
 
     Args:
         intervals: in the order of time.
@@ -84,8 +84,8 @@ def judge_balance(
     windows = list(_build_windows(known_intervals, counter))
     if not windows:
         why = (
-            f"{events:,} {counter} are fewer than {MIN_EVENTS_PER_SERVER} for each of {servers} "
-            "servers"
+            f"{events:,} {counter} are too few for a verdict: {servers} servers need "
+            f"{MIN_EVENTS_PER_SERVER} each"
         )
         return LoadBalance(THIN, events, servers, reason=why)
     return _judge_windows(windows, events)
@@ -94,7 +94,7 @@ def judge_balance(
 def select_known_intervals(
     intervals: Sequence[LoadInterval], counter: CounterName
 ) -> list[LoadInterval]:
-    """Return the intervals in which enough regions were counted.
+    """Return the intervals in which the counters of nearly all load are known.
 
     One in which the rate of a region is not known tells nothing, for what is missing may be the
     largest; unless the regions that are not known did next to nothing just before.
@@ -116,7 +116,7 @@ def select_known_intervals(
 def _estimate_rate(
     regions: Sequence[RegionDelta], earlier_intervals: Sequence[LoadInterval], counter: CounterName
 ) -> float:
-    """Return the last known operations a second of some regions; infinite if one is unknown."""
+    """Return the last known operations per second of regions; infinite if unknown."""
     rates = {
         (region.start, region.stop): many / one.length_s
         for one in earlier_intervals
@@ -129,7 +129,7 @@ def _estimate_rate(
 def _build_windows(
     intervals: Sequence[LoadInterval], counter: CounterName
 ) -> Iterator[dict[str, int]]:
-    """Return the loads by server of windows that hold enough operations each.
+    """Yield the operations per server of windows that have enough operations for a verdict.
 
     A window has the same servers from its beginning to its end: one that was restarted goes by
     another name, and is not two. What is left, too little for a window, is not looked at.
@@ -145,7 +145,7 @@ def _build_windows(
 
 
 def _judge_windows(windows: Sequence[Mapping[str, int]], operation_count: int) -> LoadBalance:
-    """Return the figures of some windows and their verdict."""
+    """Return the skew and the verdict over all windows."""
     totals = [sum(loads.values()) for loads in windows]
     seen = sum(totals)
     skew = even = variance = 0.0
@@ -161,8 +161,8 @@ def _judge_windows(windows: Sequence[Mapping[str, int]], operation_count: int) -
 
 
 def _explain_unknown(intervals: Sequence[LoadInterval]) -> str:
-    """Return why no interval is known."""
+    """Return why no interval has known counters."""
     if not intervals:
-        return "the regions were counted once; a rate needs two counts"
+        return "the counters were read only once; a rate needs two readings"
     lacking = [region.reason for region in intervals[-1].regions if region.reason]
-    return f"{len(lacking)} of {len(intervals[-1].regions)} regions: {lacking[0]}"
+    return f"{len(lacking)} of {len(intervals[-1].regions)} regions have no rate: {lacking[0]}"

@@ -35,7 +35,7 @@ def find_load_causes(
     intervals: Sequence[LoadInterval],
     balance: LoadBalance,
 ) -> list[CauseFinding]:
-    """Return why the writes of a table are uneven, the cause that explains most first.
+    """Return why the writes of a running table are uneven, the strongest cause first.
 
     Args:
         design: the table's design.
@@ -96,7 +96,7 @@ def find_load_causes(
 def choose_sample_rows(
     read_counts: Sequence[int], write_counts: Sequence[int]
 ) -> list[np.ndarray[Any, Any]]:
-    """Return the rows of each sample that together are a sample of all writes.
+    """Return the row numbers to keep of each sample, so that all are sampled at one rate.
 
     Of each as large a share as of the one that was read least, as far as that leaves enough rows.
 
@@ -120,7 +120,7 @@ def choose_sample_rows(
 
 
 def _set_server_count(design: Design, servers: int) -> Design:
-    """Return the design for the number of servers that there are."""
+    """Return the design with the actual number of region servers."""
     if servers == design.cluster.servers:
         return design
     options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
@@ -128,12 +128,12 @@ def _set_server_count(design: Design, servers: int) -> Design:
 
 
 def _compute_width_s(intervals: Sequence[LoadInterval]) -> int:
-    """Return the length of an interval in whole seconds."""
+    """Return the mean length of the intervals in whole seconds."""
     return max(round(sum(one.length_s for one in intervals) / len(intervals)), 1)
 
 
 def _compute_shares(counts: np.ndarray[Any, Any]) -> BusiestShares:
-    """Return the shares of the busiest place, from rows of intervals and columns of places."""
+    """Return the shares of the busiest column, from counts by interval and column."""
     import numpy as np
 
     totals, sums = counts.sum(axis=0), counts.sum(axis=1)

@@ -27,7 +27,7 @@ MAX_NAMED_ROWS = 3
 
 
 def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSample) -> str:
-    """Return a sentence on the busiest region if few of its rows change; else "".
+    """Return a remark if the busiest region overwrites the same few rows; else "".
 
     Args:
         design: the table's design.
@@ -51,19 +51,19 @@ def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSampl
     names = [format_key(design, key) for key in sorted(set(here))[:MAX_NAMED_ROWS]]
     named = f", {' and '.join(names)}" if rows <= len(names) else ""
     so = (
-        "it is written over and over, and no key spreads one row"
+        "this row is written over and over, and no key spreads one row"
         if rows == 1
-        else "they are written over and over"
+        else "these rows are written over and over"
     )
     return (
-        f"region {number} counted about {round(writes, -1):,.0f} writes while "
-        f"{pluralize(rows, 'row')} of it changed{named}: if these were no deletes or refused "
-        f"checks, which leave no cell, nor cells of another time, {so}"
+        f"region {number} counted about {round(writes, -1):,.0f} writes, but only "
+        f"{pluralize(rows, 'row')} changed{named}: unless the writes were deletes, failed checks "
+        f"or cells with other timestamps, {so}"
     )
 
 
 def _is_as_busy_as_rest(sample: WriteSample, writes: float, rows: int) -> bool:
-    """Whether the sampled part of an interval was as busy as the rest of it.
+    """Return whether the sampled part of an interval had as many writes as the rest of it.
 
     If it was not, few rows are there for few were written then.
 
@@ -76,7 +76,7 @@ def _is_as_busy_as_rest(sample: WriteSample, writes: float, rows: int) -> bool:
 
 
 def format_key(design: Design | None, key: bytes) -> str:
-    """Return a row key, or its beginning, as people write it.
+    """Return a row key as text, decoded by the design if it is known.
 
     Args:
         design: the table's design; None if nobody knows it.

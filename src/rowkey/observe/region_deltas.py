@@ -22,7 +22,7 @@ CounterName = Literal["writes", "reads"]
 
 @dataclass(frozen=True, slots=True)
 class CounterSnapshot:
-    """The counters of all regions of a table at one moment.
+    """The request counters of all regions of a table at one moment.
 
     Args:
         at_s: when, in seconds of a clock that never goes back.
@@ -38,7 +38,7 @@ class CounterSnapshot:
     def from_regions(
         cls, at_s: float, regions: Sequence[OpenRegion], servers: Sequence[str]
     ) -> CounterSnapshot:
-        """Return the counters of a moment, as the servers that hold the regions count.
+        """Return the snapshot of open regions and known servers at one moment.
 
         Args:
             at_s: when.
@@ -51,7 +51,7 @@ class CounterSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RegionDelta:
-    """The operations of one region between two counts.
+    """The reads and writes of one region between two snapshots.
 
     Args:
         start: its first row key, inclusive.
@@ -70,13 +70,13 @@ class RegionDelta:
     reason: str = ""
 
     def get_count(self, counter: CounterName) -> int | None:
-        """Return the writes or the reads."""
+        """Return the region's writes or reads; None if they are unknown."""
         return self.writes if counter == "writes" else self.reads
 
 
 @dataclass(frozen=True, slots=True)
 class LoadInterval:
-    """The operations of all regions between two counts.
+    """The reads and writes of all regions between two snapshots.
 
     Args:
         end_s: when it ended, in seconds of the same clock as the counts.
@@ -92,19 +92,19 @@ class LoadInterval:
 
     @property
     def bounds(self) -> tuple[tuple[bytes, bytes], ...]:
-        """The first key of each region, and the key it stops before."""
+        """The first row key and the stop key of each region."""
         return tuple((region.start, region.stop) for region in self.regions)
 
     def is_known(self, counter: CounterName) -> bool:
-        """Whether the operations of every region are known."""
+        """Return whether the count of every region is known."""
         return all(region.get_count(counter) is not None for region in self.regions)
 
     def sum_operations(self, counter: CounterName) -> int:
-        """Return the sum over the regions whose operations are known."""
+        """Return the reads or writes of all regions whose counts are known."""
         return sum(region.get_count(counter) or 0 for region in self.regions)
 
     def sum_by_server(self, counter: CounterName) -> dict[str, int]:
-        """Return the sum over the known regions of each server, 0 for one without any."""
+        """Return the known reads or writes of each server; 0 for one without regions."""
         loads = dict.fromkeys(self.servers, 0)
         for region in self.regions:
             loads[region.server] += region.get_count(counter) or 0
@@ -112,7 +112,7 @@ class LoadInterval:
 
 
 def compute_interval(before: CounterSnapshot, after: CounterSnapshot) -> LoadInterval:
-    """Return the operations of the regions between two counts.
+    """Return the reads and writes of each region between two snapshots.
 
     Args:
         before: the earlier one.
@@ -138,32 +138,33 @@ def compute_interval(before: CounterSnapshot, after: CounterSnapshot) -> LoadInt
 
 
 def _compute_delta(before: OpenRegion, after: OpenRegion) -> RegionDelta:
-    """Return the operations of one opening of a region; unknown if its counts fell."""
+    """Return the counter differences of a region; unknown if a counter decreased."""
     writes, reads = after.writes - before.writes, after.reads - before.reads
     if writes < 0 or reads < 0:
-        return _build_unknown_delta(after, "its counts fell")
+        return _build_unknown_delta(after, "its counters decreased")
     return RegionDelta(after.start, after.stop, after.server, writes, reads)
 
 
 def _build_unknown_delta(region: OpenRegion, reason: str) -> RegionDelta:
+    """Return the delta of a region whose counts are unknown, with the reason."""
     return RegionDelta(region.start, region.stop, region.server, None, None, reason)
 
 
 def _explain_unknown(region: OpenRegion, old_regions: Sequence[OpenRegion]) -> str:
-    """Return what happened to a region that was not counted before in this opening."""
+    """Return what happened to a region that was opened since the earlier snapshot."""
     at = bisect_right(old_regions, region.start, key=lambda one: one.start) - 1
     if at < 0:
-        return "opened"
+        return "newly opened"
     there = old_regions[at]
     if (there.start, there.stop) == (region.start, region.stop):
         moved = there.server != region.server
-        return f"moved here from {there.server}" if moved else "opened anew"
+        return f"moved here from {there.server}" if moved else "reopened"
     if _is_superset(there, region):
-        return "split off"
-    return "merged" if _is_superset(region, there) else "opened"
+        return "created by a split"
+    return "created by a merge" if _is_superset(region, there) else "newly opened"
 
 
 def _is_superset(outer: OpenRegion, inner: OpenRegion) -> bool:
-    """Whether one region's range holds all of another's."""
+    """Return whether one region's key range contains another's."""
     ends = not outer.stop or (bool(inner.stop) and inner.stop <= outer.stop)
     return outer.start <= inner.start and ends

@@ -43,7 +43,7 @@ MAX_NAMED_REGIONS = 3
 
 @dataclass(frozen=True)
 class LiveLoad:
-    """The load of a table after one reading of its counters.
+    """The load of a running table as of one reading of its counters.
 
     Args:
         table: its name.
@@ -69,12 +69,12 @@ class LiveLoad:
 
     @property
     def is_hot(self) -> bool:
-        """Whether writes or reads are hot."""
+        """Whether the writes or the reads are hot."""
         return self.writes.is_hot or self.reads.is_hot
 
 
 class TableWatch:
-    """The observations of a table so far; it makes no calls itself.
+    """The counters and samples of a watched table so far; it makes no calls itself.
 
     Args:
         table: its name.
@@ -94,7 +94,7 @@ class TableWatch:
         self._has_no_servers = False
 
     def add_snapshot(self, snapshot: CounterSnapshot) -> LoadInterval | None:
-        """Add the counters of a moment; return the interval since the last ones, if any."""
+        """Add a counter snapshot; return the interval since the previous one, if any."""
         self.missed_reason = ""
         if snapshot.servers == ("",):
             self._has_no_servers = True
@@ -117,12 +117,12 @@ class TableWatch:
         return interval
 
     def note_failure(self, reason: str) -> None:
-        """Note that the counters could not be read."""
+        """Record that a reading of the counters failed, and why."""
         self.missed_count += 1
         self.missed_reason = reason
 
     def set_design(self, design: Design | None) -> bool:
-        """Use the design that rows are written by now; return whether it is another one.
+        """Replace the table's design; return whether it differs from the previous one.
 
         Args:
             design: the table's; None if it is not known now, which leaves the last one.
@@ -134,27 +134,27 @@ class TableWatch:
         return True
 
     def add_sample(self, interval: LoadInterval, sample: WriteSample) -> None:
-        """Add the sampled writes of the last interval."""
+        """Add a sample of the rows that were written in the last interval."""
         self.samples.append((interval, sample))
         self._own_reads = sample.total_rows_by_region
 
     @property
     def recent_intervals(self) -> list[LoadInterval]:
-        """The intervals that a verdict is from."""
+        """The intervals of the last minute, which a verdict is based on."""
         return [one for one in self.intervals if not _is_expired(one, self.intervals[-1])]
 
     def find_known_intervals(self, counter: CounterName) -> list[LoadInterval]:
-        """Return those of them in which enough regions were counted."""
+        """Return the recent intervals with known reads or writes."""
         if counter not in self._known_intervals:
             self._known_intervals[counter] = select_known_intervals(self.recent_intervals, counter)
         return self._known_intervals[counter]
 
     def judge_balance(self, counter: CounterName) -> LoadBalance:
-        """Return how evenly writes or reads lay over the servers."""
+        """Return how evenly recent writes or reads are spread over the servers."""
         return judge_balance(self.recent_intervals, counter, self.find_known_intervals(counter))
 
     def build_live_load(self, at_ms: int) -> LiveLoad:
-        """Return the current load of the table.
+        """Return the current load, verdicts, causes and remarks of the table.
 
         Args:
             at_ms: now, milliseconds since 1970.
@@ -174,7 +174,7 @@ class TableWatch:
         )
 
     def _select_readable(self) -> list[tuple[LoadInterval, WriteSample]]:
-        """Return the samples of the recent intervals that are known and readable."""
+        """Return the samples that the design decodes and whose intervals are known."""
         known_ends_s = {one.end_s for one in self.find_known_intervals("writes")}
         return [
             (interval, found)
@@ -183,6 +183,7 @@ class TableWatch:
         ]
 
     def _find_causes(self, write_balance: LoadBalance) -> list[CauseFinding]:
+        """Return the causes of uneven writes; none if the samples do not match the counters."""
         looks = self._select_readable()
         if (
             self.design is None
@@ -196,17 +197,17 @@ class TableWatch:
         return find_load_causes(self.design, looks, same, write_balance)
 
     def _list_remarks(self, write_balance: LoadBalance, *, is_explained: bool) -> Iterator[str]:
-        """Return remarks on the figures."""
+        """Yield remarks on missing counters, writes and their cause."""
         if self.missed_reason:
             yield f"the counters could not be read: {self.missed_reason}"
         if self.intervals:
             yield from _list_unknown_regions(self.intervals[-1])
         if self.design is not None and self.design.table != self.table:
-            yield f"the design that was given is of a table {self.design.table}, not {self.table}"
+            yield f"the given design declares the table {self.design.table}, not {self.table}"
         if self._has_no_servers:
-            yield "there are no servers here: regions are laid round robin over as many as designed"
+            yield "there are no region servers here: regions are assigned round robin as designed"
         if write_balance.is_uneven and not is_explained and (why := self._explain_missing_cause()):
-            yield f"why is not known: {why}"
+            yield f"the cause is unknown: {why}"
         if write_balance.is_uneven and self.design is not None and self.samples:
             interval, found = self.samples[-1]
             said = format_overwrites(self.design, interval, found)
@@ -214,7 +215,7 @@ class TableWatch:
                 yield said
 
     def _remark_reads(self, read_balance: LoadBalance) -> Iterator[str]:
-        """Return a remark on uneven reads and the region that they ask."""
+        """Yield a remark that names the busiest region if the reads are uneven."""
         last = self.intervals[-1] if self.intervals else None
         if (
             last is None
@@ -228,62 +229,63 @@ class TableWatch:
             f", which begins at {format_key(self.design, region.start)}," if region.start else ""
         )
         yield (
-            f"why reads lie unevenly is not looked for, for rows that are read leave no trace: "
-            f"region {number}{begins} took {share:.0%} of those of the last look"
+            f"the cause of uneven reads is not searched, because reads leave no trace in rows: "
+            f"region {number}{begins} took {share:.0%} of the reads in the last interval"
         )
 
     def _explain_missing_cause(self) -> str:
-        """Return why no cause is known."""
+        """Return why no cause of uneven writes was found."""
         if self.design is None:
-            return "nobody knows the design of this table; give it as --design FILE"
+            return "the design of this table is unknown; give it as --design FILE"
         if not self.design.key.is_decodable:
-            return "keys of this design cannot be taken apart"
+            return "row keys of this design cannot be decoded"
         last = self.samples[-1][1] if self.samples else None
         if last is None:
-            return "nothing that was written was looked at"
+            return "no written rows were sampled"
         if last.is_readable:
             return self._explain_unfit_samples()
         if not last.keys and not last.unreadable_count:
-            return "no cell has a timestamp of this time"
-        return "the rows that were written are none of this design"
+            return "no cell has a timestamp in the sampled time"
+        return "the design cannot decode the rows that were written"
 
     def _explain_unfit_samples(self) -> str:
-        """Return why no cause is known although rows could be read."""
+        """Return why no cause was found although sampled rows are readable."""
         looks = self._select_readable()
         many = sum(len(found.keys) for _, found in looks)
         if not many:
-            return "of the looks at what was written in none all regions were counted"
+            return "no sampled interval has known counters of all regions"
         if many < MIN_VALUES_FOR_FACTS:
             return (
-                f"{pluralize(many, 'row')} could be read; it is judged from {MIN_VALUES_FOR_FACTS} "
-                "on"
+                f"only {pluralize(many, 'row')} could be sampled; at least {MIN_VALUES_FOR_FACTS} "
+                "are needed"
             )
-        return format_mismatch(looks) or f"no known cause fits the {many:,} rows that were read"
+        return format_mismatch(looks) or f"no known cause fits the {many:,} sampled rows"
 
 
 def _is_expired(interval: LoadInterval, last: LoadInterval) -> bool:
-    """Whether an interval is too old for a verdict."""
+    """Return whether an interval ended more than a minute before the last one."""
     return interval.end_s <= last.end_s - VERDICT_SPAN_S
 
 
 def _list_unknown_regions(interval: LoadInterval) -> Iterator[str]:
-    """Return the regions whose rate is not known, by the reason."""
+    """Yield a remark for each reason why counters of regions are unknown."""
     found: dict[str, list[str]] = {}
     for region in interval.regions:
         if region.reason:
             found.setdefault(region.reason, []).append(region.start.hex() or "the first row")
     for why, places in found.items():
         if len(places) == 1:
-            yield f"the region at {places[0]}: {why}"
+            yield f"the region that begins at {places[0]} has no rate: {why}"
         else:
             more = ", ..." if len(places) > MAX_NAMED_REGIONS else ""
             yield (
-                f"{len(places):,} regions, at {', '.join(places[:MAX_NAMED_REGIONS])}{more}: {why}"
+                f"{len(places):,} regions have no rate, at "
+                f"{', '.join(places[:MAX_NAMED_REGIONS])}{more}: {why}"
             )
 
 
 def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) -> CounterSnapshot:
-    """Return regions without servers, assigned round robin to those of the design.
+    """Return a snapshot whose regions are assigned round robin to the design's servers.
 
     Args:
         snapshot: their counts.
@@ -299,7 +301,7 @@ def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) ->
 
 
 def _subtract_own_reads(interval: LoadInterval, own_reads: Mapping[bytes, int]) -> LoadInterval:
-    """Return an interval without the reads of the watch itself."""
+    """Return an interval without the reads that the watch itself made."""
     if not own_reads:
         return interval
     regions = tuple(
@@ -321,7 +323,7 @@ def watch_table(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[LiveLoad]:
-    """Read a table's counters again and again; yield the load after each reading.
+    """Read a table's region counters at intervals; yield its load after each reading.
 
     Args:
         table: its name.
@@ -343,11 +345,13 @@ def watch_table(
     for name, value in (("every_s", every_s), ("for_s", for_s)):
         if not 0 < value < 86_400 * 366:
             path = name.removesuffix("_s")
-            raise InvalidArgument(path, f"{value:g} s is out of range", "above 0, at most a year")
+            raise InvalidArgument(
+                path, f"{value:g} s is out of range", "a time above 0 s and at most a year"
+            )
     if for_s < every_s:
-        what = f"{for_s:g} s end before the second look, after {every_s:g} s"
+        what = f"{for_s:g} s end before the second reading, after {every_s:g} s"
         raise InvalidArgument(
-            "for", what, "as long as every, or longer", "A rate lies between two looks."
+            "for", what, "at least the time of every", "Watch longer, or read more often."
         )
     return _run_watch(table, url, design, every_s, for_s, sleep, clock)
 
@@ -362,6 +366,7 @@ def _run_watch(
     sleep: Callable[[float], None],
     clock: Callable[[], float],
 ) -> Iterator[LiveLoad]:
+    """Open the table, read its counters until the time is over, and yield each load."""
     with open_engine(url, create=False) as engine:
         store = find_table(engine, table, url)
         known = design if design is not None else look_up_entry(engine, store, table).design
@@ -381,24 +386,28 @@ def _run_watch(
                     CounterSnapshot.from_regions(clock(), regions, servers)
                 )
                 if interval is not None and _has_uneven_writes(seen, interval):
-                    # Buckets may be counted anew meanwhile; what came until then is of both.
+                    # The bucket count may change meanwhile; rows until then use both counts.
                     now = design or look_up_entry(engine, store, table).design
                     if not seen.set_design(now):
                         _sample_interval(seen, store, interval)
             yield seen.build_live_load(get_time_ms())
-            # Looks that came too late are left out, not made up for one upon the other.
+            # Readings that are late are left out; they are not made up for.
             late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING_ERROR))
             if number < last < late and not seen.intervals:
-                # But a rate needs two of them, however long the first one took.
+                # But a rate needs two readings, however long the first one took.
                 began, late = clock() - (last - 1) * every_s, last
             number = late
         if not seen.intervals:
-            what = f"the counters of {table} could not be read twice"
-            raise Unavailable(url, f"{what}: {seen.missed_reason}" if seen.missed_reason else what)
+            what = f"the counters of {table} could not be read twice, as a rate needs"
+            raise Unavailable(
+                url,
+                f"{what}: {seen.missed_reason}" if seen.missed_reason else what,
+                remedy="Try again, or watch longer.",
+            )
 
 
 def _read_servers(engine: Engine, wait_s: float) -> list[str]:
-    """Return the live servers; none if no master answers."""
+    """Return the live region servers; none if no master answers."""
     try:
         return engine.list_servers(wait_s)
     except Unavailable:
@@ -406,12 +415,12 @@ def _read_servers(engine: Engine, wait_s: float) -> list[str]:
 
 
 def _has_uneven_writes(watch: TableWatch, interval: LoadInterval) -> bool:
-    """Whether writes are uneven."""
+    """Return whether the last interval has writes and recent writes are uneven."""
     return bool(interval.sum_operations("writes")) and watch.judge_balance("writes").is_uneven
 
 
 def _sample_interval(watch: TableWatch, store: Store, interval: LoadInterval) -> None:
-    """Sample the writes of an interval, if a design can explain why they are uneven."""
+    """Sample the rows written in an interval, if the design can decode row keys."""
     if watch.design is not None and watch.design.key.is_decodable:
         with suppress(Unavailable):  # a server that is gone now: the next interval is looked at
             watch.add_sample(interval, sample_writes(store, watch.design, interval, get_time_ms()))

@@ -50,7 +50,7 @@ names is then wrong by no more."""
 
 @dataclass(frozen=True, slots=True)
 class WriteSample:
-    """Events that were written in one interval, in the order of their writing.
+    """A sample of the events written in one interval, in the order of writing.
 
     Args:
         rows: a column for each field.
@@ -81,22 +81,22 @@ class WriteSample:
 
     @property
     def is_truncated(self) -> bool:
-        """Whether there may be more rows: those that were read come first by key."""
+        """Whether some region has more recent rows than were read."""
         return bool(self.truncated_regions)
 
     @property
     def is_sufficient(self) -> bool:
-        """Whether the sample is large enough."""
+        """Whether the sample is complete and large enough to judge."""
         return not self.is_truncated and len(self.keys) + self.unreadable_count >= MIN_EVENTS
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
-        """A value that is greater for the better of two samples of one interval."""
+        """A sort key: the better of two samples of one interval has the greater one."""
         many = len(self.keys) + self.unreadable_count
         return self.is_sufficient, not self.is_truncated and many >= MIN_VALUES_FOR_FACTS, many
 
     def count_by_region(self, interval: LoadInterval) -> list[float]:
-        """Return how many events each region of the interval has.
+        """Return how many written events each region has; estimated where rows are unread.
 
         Where more rows may be there than were read, they are as many for each write as elsewhere.
 
@@ -123,7 +123,7 @@ class WriteSample:
 def sample_writes(
     store: Store, design: Design, interval: LoadInterval, until_ms: int
 ) -> WriteSample:
-    """Return a sample of the events of an interval: all of its last part with a few thousand.
+    """Return a sample of the events that were written at the end of an interval.
 
     Args:
         store: the table.
@@ -160,7 +160,7 @@ def sample_writes(
 def _scan_writes(
     store: Store, design: Design, interval: LoadInterval, until_ms: int, length_ms: int
 ) -> WriteSample:
-    """Return the events of the last milliseconds of an interval, as far as one scan reads."""
+    """Return the events that were written in the last milliseconds of an interval."""
     import pyarrow as pa
 
     since_ms = until_ms - length_ms
@@ -190,7 +190,7 @@ def _scan_writes(
 
 
 def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
-    """Return how the sampled rows lie elsewhere than the writes; "" if they do not.
+    """Return why sampled rows are spread otherwise than counted writes; "" if they are not.
 
     A delete, a refused check and a value that is written over leave no cell. Where regions count
     many of them, the rows that are there are no sample of what was written, and no cause is theirs.
@@ -218,17 +218,17 @@ def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
     if float(np.abs(counted - shares).sum()) / 2 <= MAX_MISPLACED_SHARE + 2 * chance:
         return ""
     most = int((counted - shares).argmax())
-    why = "deletes, refused checks and values that are written over leave no cell"
+    why = "deletes, failed checks and overwritten values leave no cell"
     if any(found.is_truncated for _, found in samples):
-        why = "more came at once than is read"
+        why = "more rows were written at once than are sampled"
     return (
-        f"region {most} counted {counted[most]:.0%} of the writes, and {shares[most]:.0%} of the "
-        f"rows that were read are there: {why}"
+        f"region {most} counted {counted[most]:.0%} of the writes but has {shares[most]:.0%} of "
+        f"the sampled rows: {why}"
     )
 
 
 def _decode_events(design: Design, row: RowCells) -> list[dict[str, Any]]:
-    """Return the events of a row of which only recent cells were read; none if it is foreign."""
+    """Return the events in a row's recent cells; none if the design cannot decode it."""
     with suppress(RowError):
         return design.layout.decode_events(row.row, row.cells)
     with suppress(RowError):  # only some of its columns were written
@@ -237,7 +237,7 @@ def _decode_events(design: Design, row: RowCells) -> list[dict[str, Any]]:
 
 
 def _choose_length_ms(interval: LoadInterval) -> int:
-    """Return how many last milliseconds of an interval hold the wanted number of events.
+    """Return how many last milliseconds to scan for the wanted number of events.
 
     If they came evenly. Somewhat fewer, so that no region is full that took them all.
     """
@@ -251,7 +251,7 @@ def _choose_length_ms(interval: LoadInterval) -> int:
 
 
 class _TimeRangeScan:
-    """The rows of some ranges with a cell that was written within a time range.
+    """A scan of several key ranges for cells written within a time range.
 
     Args:
         store: the table.
@@ -271,11 +271,11 @@ class _TimeRangeScan:
 
     @property
     def truncated_regions(self) -> frozenset[bytes]:
-        """The starts of the ranges that were not read to the end."""
+        """The starts of the ranges that were not read to their end."""
         return frozenset(self._truncated | {span.start for span in self._remaining_spans})
 
     def read_in_turns(self) -> Generator[tuple[ScanRange, RowCells]]:
-        """Yield some rows of each range in turn, so that no range comes last."""
+        """Yield rows of all ranges, some of each range in turn."""
         if not self._remaining_spans:
             return
         cursors = self._store.scan(list(self._remaining_spans), self._request)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowkeyError
-from rowkey.observe.description.table_sample import decode_text
+from rowkey.observe.description.table_sample import MAX_QUALIFIERS, decode_text
 from rowkey.schema import parse_key, parse_where
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ _JAVA_TYPES_BY_WIDTH = {
     4: "an int or a float",
     8: "a long, a double or a time",
 }
-"""What HBase's Bytes.toBytes makes as many bytes of."""
+"""The Java types that HBase's Bytes.toBytes encodes in a number of bytes."""
 
 
 def build_fields(
     sample: TableSample, taken_names: Collection[str]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Return the sampled columns as fields of a design.
+    """Return field declarations for the sampled columns, and what was observed of each.
 
     Args:
-        sample: what was seen.
+        sample: the sampled rows.
         taken_names: names that fields of the key have.
 
     Returns:
-        The words of each field, and what was seen of it.
+        The options of each field, and what was observed of it.
     """
     fields: dict[str, dict[str, Any]] = {}
     seen: dict[str, str] = {}
@@ -53,31 +53,31 @@ def build_fields(
             "family": column.family,
             **({"qualifier": qualifier} if qualifier != name else {}),
         }
-        seen[name] = f"in {column.row_count:,} of {len(sample.keys):,} rows, {why}"
+        seen[name] = f"found in {column.row_count:,} of {len(sample.keys):,} rows, {why}"
     return fields, seen
 
 
 def format_unnamed_columns(sample: TableSample) -> Iterator[str]:
-    """Return sentences on the columns that got no field."""
+    """Yield a sentence for each family or column that is not declared as a field."""
     for family in sorted(sample.wide_families):
         yield (
-            f"Family {family} has more different qualifiers than a table has columns: they hold "
-            f'data. If they are a field, declare it with at = "qualifier".'
+            f"Family {family} has more than {MAX_QUALIFIERS} qualifiers: they probably hold data. "
+            f'If they hold values of a field, declare it with at = "qualifier".'
         )
     unnamed = [column for column in sample.columns.values() if not decode_text(column.qualifier)]
     for column in unnamed:
         if not _is_marker_column(column):
             shown = column.qualifier.hex() or "the empty qualifier"
-            yield f"The column {column.family}:{shown} is no field: its qualifier is no text."
+            yield f"The column {column.family}:{shown} is not declared: its qualifier is not text."
 
 
 def _is_marker_column(column: SampledColumn) -> bool:
-    """Whether a column only marks that a row exists, as rowkey and Phoenix write it."""
+    """Return whether a column only marks that a row exists, as rowkey and Phoenix write it."""
     return not column.qualifier and not column.max_bytes
 
 
 def _choose_name(qualifier: str, family: str, taken_names: Collection[str]) -> str:
-    """Return a name for a field that no other has, and that needs no quotes in a file."""
+    """Return an unused field name for a column, which needs no quotes in a design file."""
     plain = _to_identifier(qualifier, "column")
     names = [plain, f"{_to_identifier(family, 'family')}_{plain}"]
     numbered = (f"{plain}_{number}" for number in range(2, len(taken_names) + 3))
@@ -85,7 +85,7 @@ def _choose_name(qualifier: str, family: str, taken_names: Collection[str]) -> s
 
 
 def _to_identifier(text: str, prefix: str) -> str:
-    """Return a text as a name, with a prefix if it begins with something a name cannot.
+    """Return a qualifier or family as an identifier; a prefix is added where it is needed.
 
     >>> _to_identifier("n-1", "column"), _to_identifier("0", "family")
     ('n_1', 'family_0')
@@ -104,15 +104,15 @@ def _to_identifier(text: str, prefix: str) -> str:
 
 
 def _infer_type(column: SampledColumn) -> tuple[str, str]:
-    """Return the type that holds all values of a column, and what the values showed."""
+    """Return the field type that fits all values of a column, and the evidence for it."""
     shortest, longest = column.min_bytes, column.max_bytes
     if longest and column.is_text:
         return "text", "text"
     if shortest == longest:
         made = (
-            f", as Java makes of {_JAVA_TYPES_BY_WIDTH[longest]}"
+            f", like {_JAVA_TYPES_BY_WIDTH[longest]} in Java"
             if longest in _JAVA_TYPES_BY_WIDTH
             else ""
         )
-        return "bytes", f"{longest} bytes each{made}; what they mean is not known"
-    return "bytes", f"{shortest} to {longest} bytes; what they mean is not known"
+        return "bytes", f"{longest} bytes each{made}; their meaning is unknown"
+    return "bytes", f"{shortest} to {longest} bytes; their meaning is unknown"

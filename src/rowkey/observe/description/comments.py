@@ -21,7 +21,7 @@ def annotate_design(
     path_comments: Mapping[str, Sequence[str]],
     field_comments: Mapping[str, str],
 ) -> str:
-    """Return a design file with comments.
+    """Return the text of a design file with comments above its options and fields.
 
     Args:
         design: what it declares.
@@ -35,7 +35,7 @@ def annotate_design(
     for name, said in field_comments.items():
         lines.setdefault(places.find_line(format_path(("fields", name))), []).append(said)
     for finding in check_design(design).filter_by_severity("error"):
-        what = f"rowkey: allow {finding.name} - the table is so"
+        what = f"rowkey: allow {finding.name} - as in the existing table"
         lines.setdefault(places.find_line(finding.path), []).append(what)
     body = [f"# {line}".rstrip() for said in header for line in wrap_sentence(shorten_text(said))]
     body.append("")
@@ -47,7 +47,7 @@ def annotate_design(
 
 
 def wrap_sentence(text: str) -> Iterator[str]:
-    """Return a sentence as lines of limited length.
+    """Yield a sentence as comment lines of limited length.
 
     Args:
         text: the sentence.

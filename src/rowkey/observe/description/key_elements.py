@@ -32,14 +32,14 @@ DECIMAL_DIGITS = re.compile(rb"[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class KeyElement:
-    """A guessed part of a key.
+    """A guessed element of a row key.
 
     Args:
-        notation: how it is written in the key, with `{}` for the name of its field, if it has one.
-        name_stem: what its field is called, or an empty string where it has none.
-        field_options: the words of its field.
-        lengths: how many bytes of each key it takes.
-        reason: what it is taken from, as a phrase.
+        notation: how it is written in the key, with `{}` for the name of its field, if any.
+        name_stem: the base of its field's name; empty if it has no field.
+        field_options: the options of its field.
+        lengths: its number of bytes in each key.
+        reason: the evidence for it, as a phrase.
     """
 
     notation: str
@@ -51,7 +51,7 @@ class KeyElement:
 
 @dataclass(frozen=True, slots=True)
 class KeyContext:
-    """What is known of the keys apart from their bytes.
+    """What is known of the sampled keys besides the bytes that remain.
 
     Args:
         has_fixed_prefix: whether what stands before always has the same length, so that a separator
@@ -65,7 +65,7 @@ class KeyContext:
     keys: Sequence[bytes]
 
     def find_time_doubt(self, rests: Sequence[bytes], numbers: Sequence[int], unit: str) -> str:
-        """Return why numbers that stand first may be no times; "" if nothing says so.
+        """Return why the leading numbers of the keys may not be times; "" if they are.
 
         Args:
             rests: what is left of each key.
@@ -78,7 +78,7 @@ class KeyContext:
 
 
 def guess_elements(rests: Sequence[bytes], context: KeyContext) -> Iterator[KeyElement]:
-    """Yield the elements that may come next, the most specific first.
+    """Yield guesses of the next key element, the most specific first.
 
     Args:
         rests: what is left of each key; none is empty.
@@ -91,17 +91,17 @@ def guess_elements(rests: Sequence[bytes], context: KeyContext) -> Iterator[KeyE
 
 
 def _guess_separator(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return a separator that all keys have after an element of fixed length."""
+    """Return a separator that follows an element of fixed length in all keys."""
     first = rests[0][:1]
     is_one = first in SEPARATORS and all(one[:1] == first for one in rests)
     if not context.has_fixed_prefix or not is_one:
         return None
-    why = f"{first.decode()!r} stands there in every key"
+    why = f"every key has {first.decode()!r} here"
     return KeyElement(f"'{first.decode()}'", (1,) * len(rests), why)
 
 
 def _guess_hex(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
-    """Return hex digits of equal length in all keys, with a separator or the end after them.
+    """Return an element of hexadecimal digits that has the same length in all keys.
 
     A single letter among them tells them from decimal digits.
     """
@@ -110,12 +110,12 @@ def _guess_hex(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
         return None
     why = f"{width} hexadecimal digits in every key"
     if width == 32:
-        why += ", as many as an MD5 has"
+        why += ", the length of an MD5"
     return KeyElement("[{}]", (width,) * len(rests), why, "hash", {"type": "hex", "width": width})
 
 
 def _guess_digits(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return decimal digits of equal length in all keys."""
+    """Return an element of decimal digits that has the same length in all keys."""
     width = _measure_run(rests, DECIMAL_DIGITS)
     if width is None:
         return None
@@ -130,7 +130,7 @@ def _guess_digits(rests: Sequence[bytes], context: KeyContext) -> KeyElement | N
 
 
 def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | None:
-    """Return the length of the run that all keys begin with, if a separator or the end follows."""
+    """Return the length of the leading digits if it is the same in all keys."""
     ends = set()
     for one in rests:
         match = pattern.match(one)
@@ -146,7 +146,7 @@ def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | No
 
 
 def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return eight bytes that are a time since 1970, or Long.MAX_VALUE minus one."""
+    """Return an element of eight bytes that is a time, ascending or descending."""
     for form, how, held, unit in _read_longs(rests, context):
         if not context.find_time_doubt(rests, held, unit):
             why = (
@@ -158,10 +158,10 @@ def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | Non
 
 
 def _guess_uncertain_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return eight bytes that may be a time, and are a number for sure."""
+    """Return an element of eight bytes that is a number and may be a time."""
     for _, how, held, unit in _read_longs(rests, context):
         why = (
-            f"8 bytes, as a number without a sign; they may be {how}{unit} since 1970, "
+            f"8 bytes, read as an unsigned number; they may be {how}{unit} since 1970, "
             f"{format_span(held, unit)}, but {context.find_time_doubt(rests, held, unit)}"
         )
         return KeyElement("[{}]", (8,) * len(rests), why, "number", {"type": "u64"})
@@ -171,21 +171,21 @@ def _guess_uncertain_time(rests: Sequence[bytes], context: KeyContext) -> KeyEle
 def _read_longs(
     rests: Sequence[bytes], context: KeyContext
 ) -> Iterator[tuple[str, str, list[int], str]]:
-    """Return the ways in which eight bytes may be times, and their unit."""
+    """Yield each way to read the leading eight bytes as times, with the unit."""
     heads = [one[:8] for one in rests]
     if any(len(head) < 8 for head in heads) or all(map(_is_printable, heads)):
         return
     numbers = [int.from_bytes(head, "big") for head in heads]
     downwards = [LONG_MAX - one for one in numbers]
     for form, how, held in (
-        ("[{}]", "", numbers), ("[desc({})]", "Long.MAX_VALUE less ", downwards),
+        ("[{}]", "", numbers), ("[desc({})]", "Long.MAX_VALUE minus ", downwards),
     ):  # fmt: skip
         if unit := find_time_unit(held, context.now_ms):
             yield form, how, held, unit
 
 
 def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return four bytes that are a time in whole minutes, counted in seconds."""
+    """Return an element of four bytes that is a time in whole minutes."""
     heads = [one[:4] for one in rests]
     if any(len(head) < 4 for head in heads) or all(map(_is_printable, heads)):
         return None
@@ -201,7 +201,7 @@ def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement
 
 
 def _guess_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
-    """Return text that is ended by a zero byte."""
+    """Return an element of text that ends with a zero byte."""
     ends = [one.find(b"\0") for one in rests]
     heads = [one[:end] for one, end in zip(rests, ends, strict=True)]
     if min(ends) < 0 or not all(map(_is_printable, heads)) or not any(heads):
@@ -214,7 +214,7 @@ def _guess_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
 
 
 def _guess_unknown_prefix(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return bytes of unknown meaning before a time; eight of them may be a number."""
+    """Return an element of bytes of unknown meaning that precedes a time."""
     if len(set(rests)) < 2:
         return None
     for width in range(1, MAX_UNKNOWN_PREFIX_BYTES + 1):
@@ -229,7 +229,7 @@ def _guess_unknown_prefix(rests: Sequence[bytes], context: KeyContext) -> KeyEle
 
 
 def _guess_last_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
-    """Return text up to the end of the key."""
+    """Return an element of text that extends to the end of the key."""
     if not all(map(_is_printable, rests)):
         return None
     why = f"text up to the end, {_format_lengths(rests)}{_format_separators(rests)}"
@@ -238,7 +238,7 @@ def _guess_last_text(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None
 
 
 def _guess_last_number(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
-    """Return a number of equal length up to the end of every key."""
+    """Return an element of fixed width that extends to the end of the key."""
     (width, *others) = set(map(len, rests))
     if others:
         return None
@@ -246,24 +246,23 @@ def _guess_last_number(rests: Sequence[bytes], _: KeyContext) -> KeyElement | No
         why = "16 bytes with the version and the variant of a UUID"
         return KeyElement("[{}]", (16,) * len(rests), why, "id", {"type": "uuid"})
     if width in {1, 2, 4, 8}:
-        why = (
-            f"{width} bytes up to the end, as a number without a sign; what it counts is not known"
-        )
+        why = f"{width} bytes up to the end, read as an unsigned number; its meaning is unknown"
         taken = (width,) * len(rests)
         return KeyElement("[{}]", taken, why, "number", {"type": f"u{8 * width}"})
     return _build_bytes_element(rests, width, f"{width} bytes up to the end")
 
 
 def _build_bytes_element(rests: Sequence[bytes], width: int, reason: str) -> KeyElement:
+    """Return an element of a fixed number of bytes of unknown meaning."""
     words = {"type": "bytes"}
     return KeyElement(f"[{{}}:fixed({width})]", (width,) * len(rests), reason, "bytes", words)
 
 
 def _guess_last_bytes(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
-    """Return the remaining bytes."""
+    """Return an element of bytes of unknown meaning up to the end of the key."""
     lengths = _format_lengths(rests)
     words = {"type": "bytes", "max_bytes": _choose_max_bytes(rests)}
-    why = f"bytes up to the end, {lengths}; nothing is known of them"
+    why = f"bytes up to the end, {lengths}; their meaning is unknown"
     return KeyElement("[{}:tail]", tuple(map(len, rests)), why, "bytes", words)
 
 
@@ -276,7 +275,7 @@ GUESSES: tuple[ElementGuess, ...] = (
 
 
 def _is_printable(text: bytes) -> bool:
-    """Whether bytes are printable text."""
+    """Return whether bytes are printable UTF-8 text."""
     try:
         return text.decode().isprintable()
     except UnicodeDecodeError:
@@ -284,12 +283,13 @@ def _is_printable(text: bytes) -> bool:
 
 
 def _format_lengths(texts: Sequence[bytes]) -> str:
+    """Return the length of texts, or the range of their lengths, in bytes."""
     least, most = min(map(len, texts)), max(map(len, texts))
     return f"{least} bytes" if least == most else f"{least} to {most} bytes"
 
 
 def _format_separators(texts: Sequence[bytes]) -> str:
-    """Return a note on a separator that splits text into equally many pieces in every key."""
+    """Return a note on a separator that occurs equally often in every key; else ""."""
     for separator in SEPARATORS:
         counts = {text.count(separator) for text in texts}
         if len(counts) == 1 and counts != {0}:

@@ -26,7 +26,7 @@ BUCKET_HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 DIGEST_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
 BUCKET_DOUBT = (
-    "no hash of the other parts is sure to give it: it may be a bucket, a salt or a sort of row"
+    "no hash of the other parts certainly gives it: it may be a bucket, a salt or a row type"
 )
 """What is said of a first byte that is as regions begin, and is not computed."""
 MIN_MATCHING_BITS = 40
@@ -39,7 +39,7 @@ MAX_PARTS = 12
 
 @dataclass(frozen=True, slots=True)
 class KeyFormat:
-    """The inferred format of row keys.
+    """The inferred format of the row keys of a table.
 
     Args:
         key: in bracket notation.
@@ -54,14 +54,14 @@ class KeyFormat:
 
 @dataclass(slots=True)
 class _KeyBuilder:
-    """The parts of a key that were found so far."""
+    """The key parts and fields that were inferred so far."""
 
     parts: list[str] = field(default_factory=list)
     fields: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def add(self, element: KeyElement) -> None:
-        """Add a part."""
+        """Append a guessed element as a key part, with its field."""
         name = self._choose_name(element.name_stem) if element.name_stem else ""
         part = element.notation.format(name)
         if name:
@@ -70,6 +70,7 @@ class _KeyBuilder:
         self.notes.append(f"{self.parts[-1]}: {element.reason}.")
 
     def _choose_name(self, stem: str) -> str:
+        """Return an unused field name that begins with a stem."""
         names = (stem if number == 1 else f"{stem}{number}" for number in count(1))
         return next(name for name in names if name not in self.fields)
 
@@ -80,7 +81,7 @@ class _KeyBuilder:
 
 
 def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int) -> KeyFormat:
-    """Return the format that all sampled keys have; plain bytes if there is none, or few keys.
+    """Return the row key format that fits all sampled keys, or a single bytes field.
 
     Args:
         keys: distinct row keys.
@@ -88,10 +89,8 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
         now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
     """
     if len(keys) < MIN_KEYS:
-        what = f"{len(keys)} rows were found" if keys else "no row was found"
-        return _build_unknown_format(
-            keys, f"{what}, and below {MIN_KEYS} nothing is inferred from them"
-        )
+        what = f"only {len(keys)} rows were found" if keys else "no row was found"
+        return _build_unknown_format(keys, f"{what}, and at least {MIN_KEYS} are needed")
     bucket = _explain_bucket(keys, splits)
     first = 1 if bucket else 0
     found = _KeyBuilder()
@@ -102,7 +101,7 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
     _append_elements(found, [key[first:] for key in keys], now_ms)
     plain = KeyFormat(found.key, found.fields, tuple(found.notes))
     if not can_read_keys(plain, keys):
-        return _build_unknown_format(keys, "no format was found that reads all sampled keys back")
+        return _build_unknown_format(keys, "no tried format fits all sampled keys")
     if bucket:
         if len({key[0] for key in keys}) < 2:
             return plain  # nor does any hash of many values always give one number
@@ -119,7 +118,7 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
 
 
 def _infer_digest_format(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None:
-    """Return a format that begins with a digest of what follows, raw or hex, whole or cut."""
+    """Return a key format that begins with a digest of the other parts; None if none fits."""
     least, most = min(map(len, keys)), max(DIGEST_BYTES.values())
     for is_hex in (False, True):
         for width in range(2, most + 1):
@@ -139,15 +138,15 @@ def _infer_digest_format(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None
 
 
 def _build_unknown_format(keys: Sequence[bytes], reason: str) -> KeyFormat:
-    """Return the format of keys of which nothing is known."""
+    """Return a key format of one bytes field, with the reason why nothing was inferred."""
     most = max(map(len, keys), default=32)
     room = int(1 << (max(2 * most - 1, 1)).bit_length())
     words = {"type": "bytes", "max_bytes": min(room, 32_767)}
-    return KeyFormat("[row:tail]", {"row": words}, (f"How keys are made is not known: {reason}.",))
+    return KeyFormat("[row:tail]", {"row": words}, (f"The key format is unknown: {reason}.",))
 
 
 def _explain_bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
-    """Return the evidence that a first byte is a bucket of the regions; "" if there is none."""
+    """Return the evidence that the first byte is a bucket number; "" if there is none."""
     many = len(splits) + 1
     if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
         return ""
@@ -161,7 +160,7 @@ def _explain_bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
 
 
 def _append_elements(builder: _KeyBuilder, rests: Sequence[bytes], now_ms: int) -> None:
-    """Split the keys into elements from the left."""
+    """Split the sampled keys into elements from left to right, and append each as a part."""
     keys, is_fixed = rests, bool(builder.parts)
     while any(rests) and len(builder.parts) < MAX_PARTS:
         if not all(rests):
@@ -173,7 +172,7 @@ def _append_elements(builder: _KeyBuilder, rests: Sequence[bytes], now_ms: int) 
 
 
 def can_read_keys(candidate: KeyFormat, keys: Sequence[bytes]) -> bool:
-    """Return whether a format decodes all keys and encodes them to the same bytes.
+    """Return whether a key format decodes all keys and encodes them to the same bytes.
 
     Args:
         candidate: the format.
@@ -187,13 +186,13 @@ def can_read_keys(candidate: KeyFormat, keys: Sequence[bytes]) -> bool:
 
 
 def _list_sources(base_format: KeyFormat, excluded_name: str) -> list[tuple[str, ...]]:
-    """Return what a part may be computed from: each of the other fields, and all of them."""
+    """Return the sets of fields from which a bucket or digest may be computed."""
     names = [name for name in base_format.fields if name != excluded_name]
     return [*((name,) for name in names), *([tuple(names)] if len(names) > 1 else [])]
 
 
 def _list_bucket_derivations(base_format: KeyFormat, bucket_count: int) -> Iterator[Derivation]:
-    """Return the ways to compute a bucket."""
+    """Yield the ways to compute a bucket from other fields."""
     for names in _list_sources(base_format, "bucket"):
         source = ", ".join(names)
         for made in BUCKET_HASHES:
@@ -203,12 +202,12 @@ def _list_bucket_derivations(base_format: KeyFormat, bucket_count: int) -> Itera
 
 
 def _list_hex_digests(base_format: KeyFormat, width: int) -> Iterator[Derivation]:
-    """Return the ways to compute that many hexadecimal digits."""
+    """Return the ways to compute a number of hexadecimal digits from other fields."""
     return _list_digests(base_format, width // 2, is_hex=True) if width % 2 == 0 else iter(())
 
 
 def _list_digests(base_format: KeyFormat, width: int, *, is_hex: bool) -> Iterator[Derivation]:
-    """Return the ways to compute that many bytes."""
+    """Yield the ways to compute a number of digest bytes from other fields."""
     written = ", as=hex" if is_hex else ""
     for names in _list_sources(base_format, "hash"):
         source = ", ".join(names)
@@ -226,7 +225,7 @@ def _find_derivation(
     bits: float,
     keys: Sequence[bytes],
 ) -> KeyFormat | None:
-    """Return the format with one part computed from others, if that gives all sampled keys.
+    """Return the format with a field replaced by a computed part that fits all keys.
 
     Of another way one value in as many as the part has would fit by chance. So it is only believed
     where enough different values fit; many keys of one value bear it out as one does.
@@ -255,7 +254,7 @@ def _find_derivation(
 def _count_distinct_values(
     candidate: KeyFormat, names: Sequence[str], keys: Sequence[bytes]
 ) -> int:
-    """Return how many different values of some fields the keys of a format hold."""
+    """Return how many distinct values some fields have in the sampled keys."""
     key = Design("t", candidate.key, fields=dict(candidate.fields)).key
     rows = [key.decode(one) for one in keys]
     return len({tuple(row[name] for name in names) for row in rows})

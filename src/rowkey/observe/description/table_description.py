@@ -29,14 +29,14 @@ OWN_ATTRIBUTE_PREFIX = "rowkey."
 
 
 MISSING_FAMILY_TEXT = (
-    "Family {name} is in the design and no longer in the table, which has lost what it held: the "
-    "file would make it again."
+    "Family {name} is declared, but no longer exists in the table. A table created from this file "
+    "has it again."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """A design file of a live table.
+    """A design file that describes an existing table.
 
     Args:
         text: the file, with what was seen and what is not known as comments.
@@ -54,7 +54,7 @@ class TableDescription:
 
 @explain_shortage
 def describe_table(table: str, url: str) -> TableDescription:
-    """Return a design file that makes a live table again, with its families and regions.
+    """Return a design file that can create an existing table again.
 
     Of a table that rowkey made the design is known. Of another one the first rows of its regions
     are looked at; what they show of the key is declared where all of them bear it out, and said
@@ -82,7 +82,7 @@ def describe_table(table: str, url: str) -> TableDescription:
 def _describe_own_table(
     store: Store, splits: Sequence[bytes], lookup: EntryLookup
 ) -> TableDescription:
-    """Describe a table of a known design, with its current families and regions."""
+    """Return the design file of a table that rowkey created, with its current regions."""
     entry, design = lookup.entry, lookup.design
     assert entry is not None
     assert design is not None
@@ -90,13 +90,15 @@ def _describe_own_table(
     head = [f"The design is {lookup.origin}."]
     counts = entry.active_generation
     if counts.number > 1:
-        numbers = ", ".join(f"part {place} counts {n}" for place, n in counts.counts.items())
-        head.append(f"It lives in generation {counts.number} of its bucket counts: {numbers}.")
+        numbers = ", ".join(f"part {place} has {n} buckets" for place, n in counts.counts.items())
+        head.append(f"Its bucket counts were changed; generation {counts.number}: {numbers}.")
     above: dict[str, list[str]] = {}
     if tuple(splits) != _find_declared_splits(design):
         words["splits"] = [to_string_binary(split) for split in splits]
         was = len(counts.splits) + 1
-        above["splits"] = [f"where the {len(splits) + 1} regions begin now; it was made with {was}"]
+        above["splits"] = [
+            f"the current {len(splits) + 1} regions; the table was created with {was}"
+        ]
     order = list(design.families)
     families, notes = _build_families(store, order)
     if list(design.families.values()) != _sort_families(store, order):
@@ -104,7 +106,7 @@ def _describe_own_table(
         notes += [MISSING_FAMILY_TEXT.format(name=name) for name in gone]
         kept = words.get("families", {})
         words["families"] = families | {name: kept.get(name, {}) for name in gone}
-        above["families"] = ["as the table has them now; its design says otherwise"]
+        above["families"] = ["the current families of the table; its stored design differs"]
     head += notes
     text = annotate_design(Design(**words), head, above, {})
     return TableDescription(text, Design.loads(text), is_own_table=True, sampled_rows=0)
@@ -113,7 +115,7 @@ def _describe_own_table(
 def _describe_other_table(
     table: str, engine: Engine, store: Store, splits: Sequence[bytes], lookup: EntryLookup
 ) -> TableDescription:
-    """Describe a table that another program made, by its attributes and its first rows."""
+    """Return the design file of a table that another program created, inferred from rows."""
     found = sample_table(store, splits)
     made = infer_key_format(found.keys, splits, get_time_ms())
     columns, seen = build_fields(found, made.fields)
@@ -129,15 +131,15 @@ def _describe_other_table(
     if servers != [""]:
         words["cluster"] = {"servers": max(len(servers), 1)}
     head = [
-        f"Its design is not known: {lookup.origin}.",
+        f"The design is unknown: {lookup.origin}.",
         _format_sample_size(found),
         *notes,
         *format_unnamed_columns(found),
-        "How rows come in and how they are read is not known: declare [writes] and [[reads]].",
+        "How rows are written and read is unknown: declare [writes] and [[reads]].",
     ]
-    above = {"key": ["The key, part by part, as sampled keys show it:", *made.notes]}
+    above = {"key": ["The parts of the key, inferred from the sampled keys:", *made.notes]}
     if splits:
-        above["splits"] = [f"where its {len(splits) + 1:,} regions begin now"]
+        above["splits"] = [f"the current {len(splits) + 1:,} regions"]
     text = annotate_design(Design(**words), head, above, seen)
     return TableDescription(
         text, Design.loads(text), is_own_table=False, sampled_rows=len(found.keys)
@@ -145,21 +147,20 @@ def _describe_other_table(
 
 
 def _format_sample_size(sample: TableSample) -> str:
-    """Return the size of the sample as text."""
+    """Return a sentence on how many rows of how many regions were sampled."""
     if not sample.keys:
         return (
-            "It has no row."
+            "The table has no row."
             if sample.sampled_regions == sample.total_regions
-            else f"It has no row in {_format_sampled_regions(sample)}."
+            else f"The table has no row in {_format_sampled_regions(sample)}."
         )
     return (
-        f"Looked at: the first rows of {_format_sampled_regions(sample)}, {len(sample.keys):,} in "
-        "all; no others."
+        f"Sampled: {len(sample.keys):,} rows, the first ones of {_format_sampled_regions(sample)}."
     )
 
 
 def _format_sampled_regions(sample: TableSample) -> str:
-    """Return the sampled regions as a phrase."""
+    """Return how many regions were sampled, as a phrase."""
     if sample.sampled_regions < sample.total_regions:
         return f"{sample.sampled_regions:,} of its {sample.total_regions:,} regions, evenly chosen"
     return (
@@ -168,7 +169,7 @@ def _format_sampled_regions(sample: TableSample) -> str:
 
 
 def _find_declared_splits(design: Design) -> tuple[bytes, ...] | None:
-    """Return where the regions of a design begin, if the design alone says so."""
+    """Return the split keys of a design; None if they need a sample or a count."""
     if design.splits.needs_sample or design.splits.needs_count:
         return None
     return design.splits.compute_boundaries(design.key).splits
@@ -187,7 +188,7 @@ def _sort_families(store: Store, design_order: Sequence[str]) -> list[Family]:
 def _build_families(
     store: Store, design_order: Sequence[str]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return the families as a design file has them, and what of them it cannot say."""
+    """Return the families as options of a design, and notes on what a design cannot declare."""
     words, notes = {}, []
     for family in _sort_families(store, design_order):
         said = _collect_attributes(family)
@@ -197,7 +198,7 @@ def _build_families(
         }
         words[family.name] = {word: value for word, value in said.items() if word not in wrong}
         notes += [
-            f"Family {family.name} has {word} = {said[word]!r}, which a design cannot have."
+            f"Family {family.name} has {word} = {said[word]!r}, which a design cannot declare."
             for word in sorted(wrong & said.keys())
         ]
     notes += _format_lost_attributes(store)
@@ -205,7 +206,7 @@ def _build_families(
 
 
 def _collect_attributes(family: Family) -> dict[str, Any]:
-    """Return the attributes of a family that are not the default."""
+    """Return the attributes of a family that differ from the defaults."""
     plain = Family(family.name)
     found = {}
     for word, row in ATTRIBUTES.items():
@@ -229,7 +230,7 @@ def _format_duration(seconds: int) -> str:
 
 
 def _convert_ttl(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an attribute with its time to live in seconds."""
+    """Return family attributes with the time to live in seconds."""
     return {
         word: _parse_seconds(value) if word == "ttl" and isinstance(value, str) else value
         for word, value in attributes.items()
@@ -242,7 +243,7 @@ def _parse_seconds(duration: str) -> int:
 
 
 def _format_lost_attributes(store: Store) -> Iterator[str]:
-    """Return sentences on attributes that a design file has no place for."""
+    """Yield a sentence for each table or family attribute that a design cannot declare."""
     for word, value in sorted(store.families_and_attributes[1].items()):
         if not word.startswith(OWN_ATTRIBUTE_PREFIX):
             yield f"The table has {word} = {value}; a design has no option for it."

@@ -28,7 +28,7 @@ MAX_QUALIFIERS = 64
 
 @dataclass(slots=True)
 class SampledColumn:
-    """The sampled values of one column.
+    """The number, lengths and kind of a column's sampled values.
 
     Args:
         family: its family.
@@ -47,7 +47,7 @@ class SampledColumn:
     is_text: bool = True
 
     def add(self, value: bytes) -> None:
-        """Add the value of another row."""
+        """Add the value of one more row to the statistics."""
         self.min_bytes = min(self.min_bytes, len(value)) if self.row_count else len(value)
         self.max_bytes = max(self.max_bytes, len(value))
         self.is_text = self.is_text and (not value or bool(decode_text(value)))
@@ -56,7 +56,7 @@ class SampledColumn:
 
 @dataclass(slots=True)
 class TableSample:
-    """The sampled rows of a table.
+    """The sampled row keys and columns of a table.
 
     Args:
         keys: row keys, ascending.
@@ -73,7 +73,7 @@ class TableSample:
     total_regions: int = 0
 
     def add(self, row: RowCells) -> None:
-        """Add the next row, or the next piece of the last one."""
+        """Add the next row of a scan, or a further batch of cells of the last row."""
         if not self.keys or self.keys[-1] != row.row:
             self.keys.append(row.row)
         for cell in row.cells:
@@ -82,7 +82,7 @@ class TableSample:
                 column.add(cell.value)
 
     def _find_column(self, family: str, qualifier: bytes) -> SampledColumn | None:
-        """Return the sample of a column; None if its family has too many columns."""
+        """Return the statistics of a column; None if its family has too many columns."""
         if family in self.wide_families:
             return None
         found = self.columns.get((family, qualifier))
@@ -96,7 +96,7 @@ class TableSample:
 
 
 def decode_text(data: bytes) -> str:
-    """Return bytes as printable text; "" if they are none.
+    """Return bytes as printable text; "" if they are not printable UTF-8.
 
     Args:
         data: a qualifier or a value.
@@ -109,7 +109,7 @@ def decode_text(data: bytes) -> str:
 
 
 def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
-    """Return the first rows of the regions of a table, with their newest cells.
+    """Return the first rows of a table's regions, with the newest cells of each row.
 
     Args:
         store: the table.
@@ -132,7 +132,7 @@ def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
 
 
 def _sample_region(sample: TableSample, rows: Iterable[RowCells], row_limit: int) -> None:
-    """Add the first rows of a region; of a row in pieces the first piece."""
+    """Add the first rows of a region to the sample; of long rows only the first cells."""
     seen: bytes | None = None
     for row in islice(rows, row_limit):
         if row.row != seen:

@@ -57,7 +57,7 @@ COUNTER_START_FRACTION = 1_000
 
 
 def find_time_unit(numbers: Sequence[int], now_ms: int) -> str:
-    """Return the unit in which all numbers are times between 1990 and now; "" if none is.
+    """Return the unit in which all numbers are times since 1990; "" if there is none.
 
     Args:
         numbers: at least one.
@@ -77,7 +77,7 @@ def find_time_unit(numbers: Sequence[int], now_ms: int) -> str:
 def find_time_doubt(
     numbers: Sequence[int], unit: str, prefixes: Sequence[bytes], now_ms: int
 ) -> str:
-    """Return why numbers that may be times may be something else; "" if nothing says so.
+    """Return why numbers that look like times may be something else; "" if nothing does.
 
     Args:
         numbers: at least one, which `find_time_unit` gives a unit of.
@@ -87,33 +87,33 @@ def find_time_doubt(
 
     >>> now_ms = 1_800_000_000_000
     >>> find_time_doubt([1_700_000_000] * 30, "s", [b""] * 30, now_ms)
-    'they have 1 value only'
+    'they have only 1 distinct value'
     >>> find_time_doubt([1_700_006_400_000] * 30, "ms", [b""] * 30, now_ms)
     ''
     """
     different = set(numbers)
     if len(different) < MIN_DISTINCT_TIMES and not _is_aligned(different, unit):
         many = len(different)
-        return f"they have {many} value{'s' if many > 1 else ''} only"
+        return f"they have only {many} distinct value{'s' if many > 1 else ''}"
     least, start = min(numbers), COUNTER_START_S * TICKS_PER_S[unit]
     if 0 <= least - start < start // COUNTER_START_FRACTION:
-        return f"numbers that are counted up from {start:,} are such too"
+        return f"ids that count up from {start:,} look the same"
     if not any(one % (ALIGNMENT_S * TICKS_PER_S[unit]) for one in different):
         return ""
     if unit != "s":
         return _find_inner_seconds(different, unit, now_ms)
     if _is_counter(numbers, prefixes):
-        return "they lie as close together as ids that are counted up"
+        return "they are as close together as ids that count up"
     return ""
 
 
 def format_certainty(numbers: Sequence[int], unit: str) -> str:
-    """Return `are` or `look like`, for numbers that are times without a doubt."""
+    """Return `are` or `look like`, as certain as it is that the numbers are times."""
     return "are" if unit != "s" and len(set(numbers)) >= MIN_SURE_TIMES else "look like"
 
 
 def format_span(numbers: Sequence[int], unit: str) -> str:
-    """Return the days between which some times lie.
+    """Return the dates between which times lie, as a phrase.
 
     >>> format_span([1_700_000_000, 1_700_100_000], "s")
     'from 2023-11-14 to 2023-11-16'
@@ -126,7 +126,7 @@ def format_span(numbers: Sequence[int], unit: str) -> str:
 
 
 def _is_aligned(distinct_numbers: set[int], unit: str) -> bool:
-    """Whether a few numbers are whole hours or minutes, which no other numbers are by chance."""
+    """Return whether a few numbers are whole hours or minutes, which chance hardly gives."""
     if any(one % (FEW_TIMES_ALIGNMENT_S[unit] * TICKS_PER_S[unit]) for one in distinct_numbers):
         return False
     is_zeros = unit == "s" and not any(one % BINARY_ROUND for one in distinct_numbers)
@@ -136,7 +136,7 @@ def _is_aligned(distinct_numbers: set[int], unit: str) -> bool:
 
 
 def _find_inner_seconds(distinct_numbers: set[int], unit: str, now_ms: int) -> str:
-    """Return why eight bytes may hold four bytes of seconds; "" if they do not.
+    """Return why eight bytes may contain a four-byte time; "" if they do not.
 
     A small number, four bytes of seconds and the first of the next number look like milliseconds:
     OpenTSDB's row keys are such.
@@ -154,14 +154,14 @@ def _find_inner_seconds(distinct_numbers: set[int], unit: str, now_ms: int) -> s
 
 
 def _has_constant_last_byte(distinct_numbers: set[int], per_s: int) -> bool:
-    """Whether the last byte is always the same, although numbers are not seconds apart."""
+    """Return whether all numbers share their last byte and are not whole seconds apart."""
     least = min(distinct_numbers)
     apart = {one - least for one in distinct_numbers}
     return not any(gap % 256 for gap in apart) and any(gap % per_s for gap in apart)
 
 
 def _is_counter(numbers: Sequence[int], prefixes: Sequence[bytes]) -> bool:
-    """Whether seconds may be ids that count up.
+    """Return whether numbers that look like seconds may be ids that count up.
 
     Such ids never come again behind another prefix, or lie there by chance; what many clocks tell
     comes again, or the clocks take turns, and behind each prefix it is even.
@@ -182,13 +182,13 @@ def _is_counter(numbers: Sequence[int], prefixes: Sequence[bytes]) -> bool:
 
 
 def _has_odd_common_step(steps: Sequence[int]) -> bool:
-    """Whether all steps are multiples of one that no clock has."""
+    """Return whether all steps are multiples of a number that is no whole minute."""
     common = gcd(*steps)
     return common > 1 and common % ALIGNMENT_S > 0
 
 
 def _group_runs(numbers: Sequence[int], prefixes: Sequence[bytes]) -> list[list[int]]:
-    """Return the different numbers after each prefix, ascending."""
+    """Return the distinct numbers after each key prefix, ascending."""
     runs: dict[bytes, set[int]] = {}
     for prefix, number in zip(prefixes, numbers, strict=True):
         runs.setdefault(prefix, set()).add(number)
@@ -196,7 +196,7 @@ def _group_runs(numbers: Sequence[int], prefixes: Sequence[bytes]) -> list[list[
 
 
 def _is_evenly_spaced(runs: Sequence[Sequence[int]]) -> bool:
-    """Whether the steps after each prefix are about the same, apart from one gap."""
+    """Return whether numbers after the same prefix are about equally spaced."""
     off = usual = 0.0
     for run in runs:
         if len(run) >= MIN_RUN_VALUES:

@@ -19,7 +19,7 @@ lengths, family, timestamp and kind. Source: KeyValue.heapSize of 2.6.4, with Cl
 
 
 class CellSizeCounter:
-    """Adds up the bytes of cells; of a cell that is written again only the last one counts.
+    """Sums the bytes of written cells; an overwritten cell counts only once.
 
     Args:
         design: the design.
@@ -33,7 +33,7 @@ class CellSizeCounter:
     def add(
         self, rows: pa.RecordBatch, at_ms: int, salts: np.ndarray[Any, Any] | None = None
     ) -> None:
-        """Add the cells of the next events.
+        """Add the cells that a batch of events writes.
 
         Args:
             rows: the events.
@@ -46,7 +46,7 @@ class CellSizeCounter:
             self._oldest_ms[block.family] = min(oldest, _find_oldest_ms(block, at_ms))
 
     def find_expired_family(self, at_ms: int) -> str:
-        """Return the first family with expired cells; "" if all cells live.
+        """Return the first family with cells older than its TTL; "" if there is none.
 
         Args:
             at_ms: when, milliseconds since 1970.
@@ -70,7 +70,7 @@ class CellSizeCounter:
         return total
 
     def sum_heap_bytes(self) -> int:
-        """Return the most memory that all cells take in a server that returns them."""
+        """Return the most memory that all cells need in a server that returns them."""
         import pyarrow.compute as pc
 
         blocks = [one for tables in self._blocks.values() for one in tables]
@@ -79,7 +79,7 @@ class CellSizeCounter:
 
 
 def _build_cell_table(block: CellBlock) -> pa.Table:
-    """Return the cells of a block with the lengths of their parts."""
+    """Return the cells of a block as a table of row, qualifier and size."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -95,7 +95,7 @@ def _build_cell_table(block: CellBlock) -> pa.Table:
 
 
 def _find_oldest_ms(block: CellBlock, at_ms: int) -> int:
-    """Return the timestamp of the oldest cell of a family."""
+    """Return the timestamp of the oldest cell of a block."""
     import pyarrow.compute as pc
 
     given = block.timestamps
@@ -106,7 +106,7 @@ def _find_oldest_ms(block: CellBlock, at_ms: int) -> int:
 
 
 def _sum_live_cells(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | None:
-    """Return how many cells remain, and the bytes of their rows, qualifiers and values."""
+    """Return the number of live cells and their bytes; None if versions would overlap."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -28,7 +28,7 @@ MAX_SIZE_DEVIATION = 0.03
 
 @dataclass(frozen=True, slots=True)
 class RegionProof:
-    """The writes of one region in one phase.
+    """The predicted and counted writes of one region in one phase.
 
     Args:
         start: its first row key; empty for the first region.
@@ -48,7 +48,7 @@ class RegionProof:
 
     @property
     def difference(self) -> int | None:
-        """The difference of both counts; None if the count is not known."""
+        """The absolute difference of predicted and counted writes; None if not counted."""
         return (
             None
             if self.counted_writes is None
@@ -58,7 +58,7 @@ class RegionProof:
 
 @dataclass(frozen=True, slots=True)
 class PhaseProof:
-    """The writes of one phase.
+    """The predicted and counted writes of one phase, by region.
 
     Args:
         number: which, from 1.
@@ -72,7 +72,7 @@ class PhaseProof:
 
     @property
     def writes_by_server(self) -> dict[str, tuple[int, int]]:
-        """Predicted and counted writes of each server, over its known regions."""
+        """Predicted and counted writes of each server, over the regions with known counts."""
         found: dict[str, tuple[int, int]] = {}
         for region in self.regions:
             if region.counted_writes is not None:
@@ -85,12 +85,12 @@ class PhaseProof:
 
     @property
     def difference(self) -> int:
-        """The sum of the differences of all known regions."""
+        """The sum of the differences of all regions with known counts."""
         return sum(region.difference or 0 for region in self.regions)
 
     @property
     def unknown_count(self) -> int:
-        """How many regions have no known count."""
+        """The number of regions whose count is unknown."""
         return sum(region.counted_writes is None for region in self.regions)
 
 
@@ -100,7 +100,7 @@ def compare_phase(
     predicted_writes: Sequence[int],
     interval: LoadInterval,
 ) -> PhaseProof:
-    """Return the predicted and counted writes of one phase.
+    """Return the predicted and counted writes of each region in one phase.
 
     Args:
         number: which phase, from 1.
@@ -122,7 +122,7 @@ def compare_phase(
 
 @dataclass(frozen=True, slots=True)
 class ReadProof:
-    """A declared read, run several times without its limit.
+    """Predicted and counted rows of a declared read, run several times without its limit.
 
     Args:
         name: its name.
@@ -156,7 +156,7 @@ class ReadProof:
 
 @dataclass(frozen=True, slots=True)
 class SizeProof:
-    """Bytes on disk, once every region and family is in one file.
+    """Predicted and measured bytes on disk after a major compaction.
 
     Args:
         predicted_bytes: the cells as a data block has them, before encoding and compression.
@@ -172,7 +172,7 @@ class SizeProof:
 
     @property
     def deviation(self) -> float | None:
-        """The deviation of the count as a share of the prediction, above 0 if it is more.
+        """The measured bytes relative to the predicted bytes, minus 1; None if too coarse.
 
         None where the count is too coarse to say.
         """
@@ -186,7 +186,7 @@ class SizeProof:
 
 @dataclass(frozen=True)
 class Proof:
-    """Predicted and counted figures of a design.
+    """The predicted and counted figures of a design, by phase, read and size.
 
     Args:
         design: the design that was proved.
@@ -210,22 +210,22 @@ class Proof:
 
     @property
     def operation_count(self) -> int:
-        """How many events were written."""
+        """The number of events that were written."""
         return sum(phase.operation_count for phase in self.phases)
 
     @property
     def difference(self) -> int:
-        """The sum of |predicted - counted| over the regions of all phases."""
+        """The sum of |predicted - counted| writes over all regions and phases."""
         return sum(phase.difference for phase in self.phases)
 
     @property
     def unknown_count(self) -> int:
-        """How many regions of phases have no known count: reopened, split or merged."""
+        """The number of region counts that are unknown: reopened, split or merged regions."""
         return sum(phase.unknown_count for phase in self.phases)
 
     @property
     def omissions(self) -> tuple[str, ...]:
-        """What was not compared, or not wholly, as phrases."""
+        """What was not compared, or only in part, and why, as phrases."""
         left_out = self.source.skipped_rows
         count = pluralize(left_out.count, "row")
         rows = (
@@ -238,7 +238,7 @@ class Proof:
 
     @property
     def verdict(self) -> ProofVerdict:
-        """The worst result of the comparison; bytes are reported apart."""
+        """The worst result of all compared counts; bytes do not influence it."""
         if self.difference or any(one.wrong_regions for one in self.reads):
             return "different"
         if self.unknown_count or any(one.unknown_trials for one in self.reads):
@@ -247,11 +247,11 @@ class Proof:
 
     @property
     def is_exact(self) -> bool:
-        """Whether everything was compared, and every count is as predicted."""
+        """Whether everything was compared and every count is as predicted."""
         return self.verdict == "exact"
 
     def sum_by_region(self) -> Iterator[RegionProof]:
-        """Return the regions over all phases; unknown if any phase of one is."""
+        """Yield the writes of each region over all phases; unknown if one phase is."""
         for places in zip(*(phase.regions for phase in self.phases), strict=True):
             last = places[-1]
             lacks = [one.reason for one in places if one.counted_writes is None]

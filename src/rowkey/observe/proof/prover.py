@@ -52,7 +52,7 @@ def prove_design(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
-    """Replay a sample through a new table, and compare predictions with counts.
+    """Write a sample into a new table, and compare predicted with counted requests.
 
     The table has a name of its own, its regions are not split, and it is dropped in the end, also
     when the proof is broken off; an error names it where it is left. On a cluster the balancer
@@ -78,12 +78,14 @@ def prove_design(
         bytes of memory a row.
     """
     if not 1 <= phases <= MAX_PHASES:
-        raise InvalidArgument("phases", f"{phases} is out of range", f"1..{MAX_PHASES:,}")
+        raise InvalidArgument(
+            "phases", f"{phases} is out of range", f"a number from 1 to {MAX_PHASES:,}"
+        )
     source = open_source(
         design, sample, format_options, second_half=False, seed=seed, fields=design.fields
     )
     if source.origin != "sample":
-        what = "events made from the file have no columns that could be written"
+        what = "the design declares no sample, and generated events have no columns to write"
         raise SampleError("sample", what, "a file of recorded events", "Give --sample FILE.")
     boundaries = choose_source_splits(design, source, seed).boundaries
     fresh = _rename_design(design, f"{design.table}.proof.{token_hex(4)}")
@@ -96,7 +98,7 @@ def prove_design(
 
 
 def _rename_design(design: Design, name: str) -> Design:
-    """Return the design under another name."""
+    """Return a copy of a design with another table name."""
     options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     named = Design(**{**options, "table": name})
     named.directory = design.directory
@@ -104,7 +106,7 @@ def _rename_design(design: Design, name: str) -> Design:
 
 
 def _disable_splits(table: Table) -> None:
-    """Return the design without automatic splits: a split resets the counters."""
+    """Switch automatic region splits of a table off, because a split resets the counters."""
     attributes = table.store.families_and_attributes[1]
     table.store.replace_attributes({**attributes, "SPLIT_POLICY": SplitPolicy.DISABLED.value})
 
@@ -120,7 +122,7 @@ def _run_proof(
     *,
     keep_table: bool,
 ) -> Proof:
-    """Write the events, run the reads, and measure the size."""
+    """Write the events, run the declared reads, and measure the size on disk."""
     # The ids of a dictionary are those that the table gives out.
     encoded = table.design if design.key.has_coded_fields else design
     replay = Replay(encoded, boundaries, source.replayed_count, seed)
@@ -153,7 +155,7 @@ def _run_phases(
     keys: set[bytes],
     phase_count: int,
 ) -> Iterator[PhaseProof]:
-    """Write the events phase by phase; return the predicted and counted writes of each."""
+    """Write the events phase by phase; yield the predicted and counted writes of each."""
     before = _take_snapshot(table)
     predicted = replay.writes.copy()
     for number, parts in enumerate(
@@ -172,14 +174,14 @@ def _run_phases(
 
 
 def _choose_salts(design: Design, rows: Any) -> Any:
-    """Return the random salts with which a load writes rows; None if the key has none."""
+    """Return the random salts that a load uses for rows; None if the key has no salt."""
     return compute_load_salts(design, rows) if design.key.is_salted else None
 
 
 def split_into_phases(
     stream: Iterator[EventBatch], count: int, phase_count: int
 ) -> Iterator[list[EventBatch]]:
-    """Yield the events in phases of equal numbers.
+    """Yield the events in phases of equal size, each as a list of batches.
 
     Args:
         stream: the events.
@@ -204,6 +206,7 @@ def split_into_phases(
 
 
 def _take_snapshot(table: Table) -> CounterSnapshot:
+    """Return the current counters of the table's regions."""
     return CounterSnapshot.from_regions(time.monotonic(), table.store.list_open_regions(), [])
 
 
@@ -215,10 +218,10 @@ def _prove_reads(
     keys: Sequence[bytes],
     cells: CellSizeCounter,
 ) -> list[ReadProof]:
-    """Return the proofs of the declared reads, if all row keys are known and all cells live."""
+    """Return the results of the declared reads, or why they cannot be compared."""
     why = _format_expiry(cells)
     if design.layout.has_shared_rows:
-        why = "many events share a row, and regions count the pieces in which it is read"
+        why = "many events share a row, which a region counts once for each part it reads"
     if why or not design.reads:
         return [ReadProof(read.name, reason=why) for read in design.reads]
     from rowkey.keys import ColumnBatch
@@ -240,13 +243,13 @@ def _prove_reads(
 
 
 def _format_expiry(cells: CellSizeCounter) -> str:
-    """Return why the size cannot be predicted; "" if no cell has expired."""
+    """Return which family has expired cells, as a reason; "" if none has."""
     family = cells.find_expired_family(get_time_ms())
-    return f"cells of family {family} are older than its ttl, and live no longer" if family else ""
+    return f"cells of family {family} are older than its ttl and have expired" if family else ""
 
 
 def _prove_size(table: Table, cells: CellSizeCounter) -> SizeProof | None:
-    """Return the bytes on disk, once everything is flushed and merged, on HBase only."""
+    """Return predicted and measured bytes after a major compaction; None except on HBase."""
     predicted = cells.sum_bytes()
     if predicted is None or _format_expiry(cells) or table.engine.list_servers() == [""]:
         return None
@@ -262,20 +265,20 @@ def _prove_size(table: Table, cells: CellSizeCounter) -> SizeProof | None:
 def _list_remarks(
     design: Design, phases: Sequence[PhaseProof], size: SizeProof | None
 ) -> Iterator[str]:
-    """Return remarks on the figures."""
+    """Yield remarks on salts, lost counts and bytes on disk."""
     if design.key.is_salted:
         yield (
-            "the key has a random salt: predicted with the salts that were written, where simulate "
-            "draws others"
+            "the key has a random salt: the prediction uses the salts that were written, not those "
+            "of simulate"
         )
     if any(phase.unknown_count for phase in phases):
         yield (
-            "regions were opened anew, split or merged, and forgot what they had counted: switch "
-            "balancer, splits and merges off while a design is proved"
+            "regions were reopened, split or merged, and lost their counts: switch balancer, "
+            "splits and merges off, and prove again"
         )
     apart = size.deviation if size is not None and size.is_plain else None
     if apart is not None and abs(apart) > MAX_SIZE_DEVIATION:
         yield (
-            f"bytes on disk are {apart:+.1%} from those of the cells, and the verdict is on counts "
-            f"alone: what a file has beside its cells is not predicted"
+            f"bytes on disk differ by {apart:+.1%} from the bytes of the cells; the verdict "
+            f"ignores them, because file indexes and headers are not predicted"
         )

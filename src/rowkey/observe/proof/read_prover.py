@@ -27,7 +27,7 @@ TRIALS_PER_READ = 10
 
 
 class ReadProver:
-    """Runs reads on a table whose row keys are known.
+    """Runs declared reads on a table whose row keys are all known.
 
     Args:
         table: the table.
@@ -54,7 +54,7 @@ class ReadProver:
         """Answers that a row fills: a full one may end within a row, which is counted again."""
 
     def prove_read(self, read: DeclaredRead) -> ReadProof:
-        """Run a read several times without its limit; return predicted and counted figures."""
+        """Run a read with several values; return predicted and counted rows and regions."""
         found = ReadProof(read.name)
         if lacks := [
             name for name in read.tested_fields if name not in self.simulator.columns.columns
@@ -67,9 +67,7 @@ class ReadProver:
                 found = self._run_trial(found, read, values)
         except ReadError as problem:
             asked = (
-                f"not asked again after {pluralize(found.trial_count, 'asking')}"
-                if found.trial_count
-                else ""
+                f"stopped after {pluralize(found.trial_count, 'run')}" if found.trial_count else ""
             )
             return replace(
                 found, reason="; ".join(filter(None, (found.reason, asked, str(problem))))
@@ -79,7 +77,7 @@ class ReadProver:
     def _run_trial(
         self, proof: ReadProof, read: DeclaredRead, values: Mapping[int | str, Any]
     ) -> ReadProof:
-        """Run a read once with some values."""
+        """Run a read once, and return the result with its counts added."""
         plan = plan_read(self.table.design.key, read.build_bounds(values))
         expected = [self._predict_rows(plan, *bound) for bound in self.bounds]
         positional = [values[name] for name in sorted(n for n in values if isinstance(n, int))]
@@ -88,7 +86,7 @@ class ReadProver:
         self.table.scan(read.conditions, *positional, **named).count()
         interval = compute_interval(before, self._take_snapshot())
         if list(interval.bounds) != self.bounds or not interval.is_known("reads"):
-            why = "regions were opened anew, split or merged while it was read"
+            why = "regions were reopened, split or merged during the read"
             return replace(
                 proof,
                 trial_count=proof.trial_count + 1,
@@ -116,7 +114,7 @@ class ReadProver:
         )
 
     def _predict_rows(self, plan: Plan, start: bytes, stop: bytes) -> tuple[int, int]:
-        """Return the rows of a region in the ranges of a plan, and how many ranges reach it."""
+        """Return how many rows and how many ranges of a plan lie in a region."""
         rows = ranges = 0
         for one in plan.ranges:
             low = max(one.start, start)
@@ -129,4 +127,5 @@ class ReadProver:
         return rows, ranges
 
     def _take_snapshot(self) -> CounterSnapshot:
+        """Return the current counters of the table's regions."""
         return CounterSnapshot.from_regions(0.0, self.table.store.list_open_regions(), [])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make_temporary_table(
     design: Design, url: str, make: Callable[[], Table], *, keep_table: bool
 ) -> Iterator[Table]:
-    """Create a table for a `with` block, and drop it at the end, however the block ends.
+    """Create a table for a `with` block, and drop it afterwards, even after an error.
 
     What goes wrong first is raised, and names the table where it is left.
 
@@ -59,7 +59,7 @@ def make_temporary_table(
 
 @contextmanager
 def close_on_exit(table: Table) -> Iterator[Table]:
-    """Close a table after a `with` block; a failure to close hides no earlier error.
+    """Close a table after a `with` block without hiding an earlier error.
 
     Args:
         table: the table.
@@ -74,7 +74,7 @@ def close_on_exit(table: Table) -> Iterator[Table]:
 
 
 def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: bool) -> str:
-    """Return whether the table is left after a failed proof: `is`, `may be`, or "".
+    """Drop the table of a failed proof; return whether it still exists.
 
     It is dropped if it may be.
 
@@ -100,10 +100,10 @@ def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: boo
 
 
 def _add_remains_note(error: BaseException, remains: str, table: str, url: str) -> None:
-    """Add a note to an error that names the table that is left, and how to drop it."""
+    """Add to an error how the user removes a table that still exists."""
     if not remains:
         return
-    said = f"The table {table} {remains} left: rowkey drop {table} --on {url}"
+    said = f"The table {table} {remains} still there. Remove it by rowkey drop {table} --on {url}"
     if isinstance(error, OneMistakeError):
         remedy = f"{error.mistake.remedy} {said}".lstrip()
         error.mistake = replace(error.mistake, remedy=remedy)
