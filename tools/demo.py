@@ -84,10 +84,12 @@ def _compare_folder(folder: Path) -> Comparison:
 
 
 def _sort_position(name: str) -> int:
+    """Return the position of a design in the demo; unknown designs come last."""
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
 def _print_verdicts(console: Console, title: str, simulations: Mapping[str, Simulation]) -> None:
+    """Print the verdict, causes and tables of the designs of one recording."""
     first = next(iter(simulations.values()))
     recording = Path(first.source.name).name
     events = f"{first.operation_count:,} of {first.source.total_count:,} events in {recording}"
@@ -110,15 +112,16 @@ def _print_verdicts(console: Console, title: str, simulations: Mapping[str, Simu
 
 
 def _wrap_causes(simulations: Simulation, width: int) -> Iterator[str]:
-    """Yield the causes as lines of at most `width` characters."""
+    """Yield the causes of a verdict as lines of at most `width` characters."""
     for joint, reason in format_reasons(simulations):
         text = f"{joint} {reason}"
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
     if not simulations.causes and simulations.verdict.level != "even":
-        yield "  no single cause explains it"
+        yield "  no single cause was found"
 
 
 def _build_skew_table(simulations: Mapping[str, Simulation]) -> Table:
+    """Return a table of the verdict and skew of each design."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("design", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -151,6 +154,7 @@ def _build_read_table(simulations: Mapping[str, Simulation]) -> Table:
 
 
 def _format_ranges(read: ReadCost) -> Text:
+    """Return how many ranges a read scans, as styled text."""
     if read.is_full_scan:
         return Text("the whole table", "bold red")
     ranges = f"{read.fan_out[0]:.3g}"
@@ -204,11 +208,13 @@ def _run_table(console: Console, folder: Path, path: Path) -> None:
 
 
 def _list_tables(url: str) -> list[str]:
+    """Return the names of the tables at a URL."""
     with open_engine(url) as engine:
         return engine.list_tables()
 
 
 def _shorten_url(url: str) -> str:
+    """Return a URL with its path relative to the current folder."""
     scheme, _, folder = url.partition(":")
     return f"{scheme}:{_shorten_path(Path(folder))}"
 
@@ -218,7 +224,7 @@ def _print_next_steps(console: Console, folder: Path, design: Path) -> None:
     command = _shorten_path(Path(sys.executable).with_name("rowkey"))
     lines = (
         "",
-        "skew: load of the fullest server over its fair share; even: what chance alone would show;",
+        "skew: load of the busiest server over its fair share; even: what chance alone would show;",
         "busiest region: its share of all writes, and of those in its worst of 50 windows;",
         "written: regions that got a write. Even writes have a price: what a read has to open.",
         "Only the second half is replayed: boundaries may be taken from the first half alone.",

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 ON = ("--on", "rocks:data")
 SHOWN = """\
 table       things
-generation  1 is active
-part        bucket(host, 4): 4 numbers
-reads       1 row key for a get, 4 ranges for all rows
-clients     work for 60 s without the catalog; a change waits for 1 s
+generation  1 of the bucket counts is active
+part        bucket(host, 4): 4 buckets
+reads       1 row key per get, 4 ranges per scan of all rows
+clients     may work for 60 s without the catalog; a change waits for 1 s
 """
 CHANGED = """\
 things: bucket(host, 8) in place of 4; 4 regions split
-from now on, to find the rows of before:
+from now on, to find earlier rows too:
   a get tries 2 row keys in place of 1
   all rows: 8 ranges in place of 4
   tail: 2 ranges in place of 1
 """
 AFTER = """\
 table       things
-generation  2 is active; rows were written in 2 generations
-part        bucket(host, 8): 8 numbers; older rows may use 4
-reads       2 row keys for a get, 8 ranges for all rows
-clients     work for 7 s without the catalog; a change waits for 1 s
+generation  2 of the bucket counts is active; rows were written in 2 generations
+part        bucket(host, 8): 8 buckets; older rows may use 4
+reads       2 row keys per get, 8 ranges per scan of all rows
+clients     may work for 7 s without the catalog; a change waits for 1 s
 """
 
 
@@ -81,7 +81,9 @@ def test_one_that_is_announced_is_told(things: Path) -> None:
     del things
     with rowkey.open("things", "rocks:data") as table:
         BucketChange(table, 8)._announce_counts()
-    assert "announced   2, with 8: set that number again to finish it" in told("show")[1]
+    assert (
+        "announced   2, with 8: run buckets set with the same number to finish" in told("show")[1]
+    )
     assert "announced" == told("history")[1].splitlines()[2].split()[3]
     code, _, err = told("set", 16)
     assert (2, True) == (code, "its generation 2 is announced, with 8 at key[0]" in err)

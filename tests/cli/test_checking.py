@@ -102,7 +102,7 @@ def test_machines_are_told_the_same(folder: Path) -> None:
     )
     assert {"field": "ts", "rising": None} == finding["evidence"]
     [allowed] = told["allowed"]
-    assert ("RK106", "short", 6) == (allowed["code"], allowed["why"], allowed["comment"])
+    assert ("RK106", "short", 6) == (allowed["code"], allowed["reason"], allowed["comment"])
     assert None is told["sample"]
     for path in list_paths({"findings": told["findings"], "allowed": told["allowed"]}):
         assert path in CHECK_FIELDS or path.startswith("findings[].evidence.")

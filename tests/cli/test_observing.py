@@ -37,7 +37,9 @@ def test_a_table_is_described(things: Path) -> None:
     assert found.out == (things / "again.toml").read_text()
     assert run("check", "again.toml", "--severity", "error").code in {0, 1}
     assert "again.toml already exists" in error(run("describe", "things", *ON, "-o", "again.toml"))
-    assert "there is no table nothing; expected things" in error(run("describe", "nothing", *ON))
+    assert "there is no table nothing; expected one of things" in error(
+        run("describe", "nothing", *ON)
+    )
 
 
 def test_a_described_table_is_made_again(things: Path) -> None:
@@ -60,11 +62,11 @@ def test_an_idle_table_is_watched(things: Path, form: str) -> None:
         assert "writes IDLE: no writes" in found.out
     elif form == "json":
         assert ("idle", 3) == (
-            json.loads(found.out)["writes"]["word"],
+            json.loads(found.out)["writes"]["level"],
             json.loads(found.out)["intervals"],
         )
     else:
-        words = [json.loads(line)["writes"]["word"] for line in found.out.splitlines()]
+        words = [json.loads(line)["writes"]["level"] for line in found.out.splitlines()]
         assert ["unknown", "idle", "idle", "idle"] == words
 
 
@@ -91,8 +93,10 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
             told = error(run("live", "things", *ON, option, text))
             assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write, for example, ")
     short = error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
-    assert short.startswith("rowkey: --for: 1 s end before the second look, after 5 s; expected as")
-    assert "as long as --every, or longer. A rate lies between two looks." in short
+    assert short.startswith(
+        "rowkey: --for: 1 s end before the second reading, after 5 s; expected at"
+    )
+    assert "at least the time of --every. Watch longer, or read more often." in short
     assert "nothing.toml: the file" in error(run("live", "things", *ON, "--design", "nothing.toml"))
 
 
@@ -103,15 +107,15 @@ def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
     none = "rowkey: rocks:data: there is no table"
     said = {name: error(run(verb, name, *ON)) for name in ("thing", "b.toml", "./things.toml")}
     assert {
-        "thing": f"{none} thing; expected things. Did you mean things?",
-        "b.toml": f"{none} b.toml; expected things. Give the table's name, not the file of its "
-        "design.",
-        "./things.toml": f"{none} ./things.toml; expected things. Give the table's name, not the "
-        "file of its design: things.",
+        "thing": f"{none} thing; expected one of things. Did you mean things?",
+        "b.toml": f"{none} b.toml; expected one of things. Give the table's name, not the file "
+        "of its design.",
+        "./things.toml": f"{none} ./things.toml; expected one of things. Give the table's name, "
+        "not the file of its design: things.",
     } == said
     empty = error(run(verb, "things", "--on", "memory:"))
     assert empty.endswith(
-        "the name of a table that exists. It holds none: make one by rowkey create."
+        "there is no table things. There are no tables yet. Create one by rowkey create."
     )
 
 
@@ -157,14 +161,16 @@ def test_a_design_is_proved(things: Path) -> None:
     found = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "3")
     assert (0, "") == (found.code, found.err)
     lines = found.out.splitlines()
-    assert lines[1].startswith("EXACT: 300 writes in 3 phases; predicted and counted differ by 0 ")
-    assert any(line.startswith("read tail: asked 10 times, 10 ranges;") for line in lines)
+    assert lines[1].startswith(
+        "EXACT: 300 writes in 3 phases; predicted and counted writes differ by 0 "
+    )
+    assert any(line.startswith("read tail: run 10 times, 10 ranges;") for line in lines)
     assert lines[-1].endswith(", which was dropped")
     kept = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--keep", "-f", "json")
     document = json.loads(kept.out)
     assert (True, True, 0) == (document["exact"], document["kept"], document["difference"])
     assert "300\n" == run("count", document["proved_on"], *ON).out
-    assert "have no columns that could be written" in error(run("prove", "things.toml", *ON))
+    assert "generated events have no columns to write" in error(run("prove", "things.toml", *ON))
 
 
 @pytest.mark.parametrize(("verdict", "code"), [("different", 3), ("unknown", 1), ("exact", 0)])

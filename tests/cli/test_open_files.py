@@ -29,7 +29,7 @@ LIMITS = (5, 6, 9, 14)
 """File descriptors of a process. Python itself needs two beside the three standard streams; the
 table has a dozen files, and some commands open their own after them."""
 MORE = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
-REMEDY = "too many open files. Raise the limit with ulimit -n, or close what is open."
+REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or close some."
 
 
 def run_limited(folder: Path, limit: int, *words: str) -> Outcome:

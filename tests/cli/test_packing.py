@@ -64,7 +64,7 @@ def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
         done = run("check", "logs.toml", "--exit-zero")
         assert 0 == done.code
         assert "an event's cells take about " in done.out
-        assert "by the widths of the fields, for there is no sample of them" in done.out
+        assert "estimated from field widths, because no sample has the fields" in done.out
 
 
 def test_a_design_that_packs_nothing_is_told_nothing(folder: Path) -> None:

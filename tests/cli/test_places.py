@@ -171,7 +171,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things: Path) -> None:
     done = run("put", "things.toml", *ON, "host=a", "ts=1")
     first, *more = done.err.splitlines()
     assert (2, "") == (done.code, done.out)
-    assert "rowkey: things was made otherwise than declared:" == first
+    assert "rowkey: the table things was created with another design:" == first
     assert ["rowkey:   key", "rowkey:   fields.day"] == [
         line[: len("rowkey:   key" if n == 0 else "rowkey:   fields.day")]
         for n, line in enumerate(more[:2])

@@ -176,7 +176,7 @@ def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
     before = all_bytes(Path("data"))
     done = run("repair", "rocks:data", "--into", "rocks:saved", "--keep-incomplete")
     assert 1 == done.code
-    assert "  lost: rows from " in done.out
+    assert "  cells lost: rows from " in done.out
     assert "cells saved into rocks:saved" in done.out
     assert before == all_bytes(Path("data"))
     verified = run("verify", "--on", "rocks:saved")

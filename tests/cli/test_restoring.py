@@ -52,9 +52,9 @@ def test_machines_are_told_what_is_lost(entry: Path) -> None:
     entry.unlink()
     asked = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
     done = json.loads(run("repair", ON, "logs.toml", "-f", "json", "--yes").out)
-    assert (False, True) == (asked["catalog"].pop("mended"), done["catalog"].pop("mended"))
+    assert (False, True) == (asked["catalog"].pop("repaired"), done["catalog"].pop("repaired"))
     assert asked == done
-    assert WORDS.items() <= done["catalog"]["words"].items()
+    assert WORDS.items() <= done["catalog"]["attributes"].items()
     assert {f"catalog.{word}" for word in done["catalog"]} <= REPAIR_FIELDS.keys()
     assert {path for path in list_paths(sound) if path != "tables"} <= REPAIR_FIELDS.keys()
 

@@ -53,7 +53,7 @@ def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
     assert designs == found.keys()
     for name, document in found.items():
         text = (folder / f"{name}.txt").read_text("utf-8")
-        assert f"\n{document['verdict'].upper()}: the fullest of " in text
+        assert f"\n{document['verdict'].upper()}: the busiest of " in text
 
 
 def test_demo_shows_what_it_promises(demo: tuple[str, Path]) -> None:

@@ -46,7 +46,7 @@ def test_every_field_of_a_running_table_is_told() -> None:
     document = build_live_document(seen[-1])
     assert set(LIVE_FIELDS) - {"remarks[]"} == named(document) - {"remarks[]"}
     assert ("hot", 3, "logs") == (
-        document["writes"]["word"],
+        document["writes"]["level"],
         document["intervals"],
         document["table"],
     )
@@ -65,13 +65,13 @@ def test_a_hot_table_is_shown_with_its_reason() -> None:
         lines = printed(print_live, seen[-1], width)
         assert max(map(len, lines)) <= width
     assert lines[0].startswith("logs  [bucket(host, 16)][host][ts]  20")
-    assert lines[1].startswith("writes HOT: the fullest of 4 servers, s")
+    assert lines[1].startswith("writes HOT: the busiest of 4 servers, s")
     text = "\n".join(lines)
     assert "host web-7 takes" in text.replace("\n    ", " ")
     assert "[hot_entity]" in text
     split = printed(print_live, seen[2])
     assert any(line.rstrip().endswith("?") for line in split)
-    assert any("split off" in line for line in split)
+    assert any("created by a split" in line for line in split)
 
 
 def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
@@ -82,7 +82,7 @@ def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
         seen = Writer(table, many).watched(3, "memory:bytes")[-1]
     assert None is build_live_document(seen)["key"]
     lines = printed(print_live, seen)
-    assert lines[0].startswith("logs  a key that nobody knows")
+    assert lines[0].startswith("logs  unknown key")
     assert any(r"\x0F" in line for line in lines)
 
 
@@ -90,18 +90,20 @@ def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
     """The documents of proofs on a cluster and in memory have every field of the reference."""
     found = proved("nab", "memory:proof", tmp_path, rows=600)
     document = build_proof_document(replace(found, size=SizeProof(1_000, 900, 50, is_plain=False)))
-    told = set(list_paths(document)) | {"size", "remarks[]", "not_asked[]"}
+    told = set(list_paths(document)) | {"size", "remarks[]", "not_compared[]"}
     assert set(PROOF_FIELDS) == told
     assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
-    assert ("exact", []) == (document["verdict"], document["not_asked"])
+    assert ("exact", []) == (document["verdict"], document["not_compared"])
     assert None is build_proof_document(found)["size"]
 
 
 def test_a_proof_is_shown(tmp_path: Path) -> None:
     """The page says whether it is exact, and lists regions and reads."""
     lines = printed(print_proof, proved("nab", "memory:page", tmp_path, rows=600))
-    assert lines[1].startswith("EXACT: 300 writes in 5 phases; predicted and counted differ by 0")
-    assert any(line.startswith("read one sensor: asked 10 times, 10 ranges;") for line in lines)
+    assert lines[1].startswith(
+        "EXACT: 300 writes in 5 phases; predicted and counted writes differ by 0"
+    )
+    assert any(line.startswith("read one sensor: run 10 times, 10 ranges;") for line in lines)
     regions = [line.split(maxsplit=3) for line in lines[4:20]]
     assert 300 == sum(int(predicted) for predicted, *_ in regions)
     assert {"0"} == {apart for _, _, apart, _ in regions}
@@ -123,7 +125,7 @@ def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
         )
     ]
     known = "bytes: 1,000,000 of cells predicted"
-    encoded = "encoded or compressed, so fewer are to be expected"
+    encoded = "encoded or compressed, so fewer are expected"
     assert [
         f"{known}, 1,021,000 on disk, +2.1%",
         f"{known}, 500,000 and up to 16,000 more on disk, -50.0%; {encoded}",
@@ -136,5 +138,5 @@ def test_a_salted_proof_says_so(tmp_path: Path) -> None:
     words: dict[str, Any] = {"key": "[salt(4)][sensor][timestamp]", "splits": "per_bucket"}
     lines = printed(print_proof, proved("nab", "memory:salty", tmp_path, rows=600, **words))
     assert lines[1].startswith("EXACT: 600 writes in 5 phases; ")
-    assert any("predicted with the salts that were written" in line for line in lines)
+    assert any("the prediction uses the salts that were written" in line for line in lines)
     assert not any("not asked" in line for line in lines)

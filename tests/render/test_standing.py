@@ -48,7 +48,7 @@ def test_regions_are_told_with_their_sum() -> None:
         "        writes          reads  begins with",
         "         1,234              5  (the first row)",
         "             1             10  bucket 1",
-        "         1,235             15  in all",
+        "         1,235             15  total",
     ] == list(format_regions(DESIGN, COUNTS))
 
 

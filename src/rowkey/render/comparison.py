@@ -84,7 +84,7 @@ WHOLE_TABLE = "all"
 
 
 def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as `rowkey compare -f json` prints it."""
+    """Return a comparison of designs as `rowkey compare -f json` prints it."""
     return {
         "format": FORMAT_VERSION,
         "seed": comparison.seed,
@@ -131,7 +131,7 @@ def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
 
 
 def _list_labels(comparison: Comparison) -> list[str]:
-    """Return the label of each design, as in `by_host.toml`."""
+    """Return the letter of each compared design."""
     return [design.label for design in comparison.designs]
 
 
@@ -167,12 +167,12 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
 
 
 def _escape_pattern(text: str) -> str:
-    """Escape every character of a text for a regular expression."""
+    """Return a regular expression that matches a text literally."""
     return "".join(f"\\{character}" for character in text)
 
 
 def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
-    """Yield a comparison as lines of text.
+    """Yield a comparison of designs as the lines of a text table.
 
     Args:
         comparison: the comparison.
@@ -206,24 +206,24 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
 
 
 def _format_row(first: str, cells: Sequence[str], cell_width: int) -> str:
-    """Return a row of the table: a label, then a cell for each design."""
+    """Return a row of the comparison table: a label, then a cell for each design."""
     return f"{first:<{LABEL_WIDTH}}{''.join(f'{cell:>{cell_width}}' for cell in cells)}".rstrip()
 
 
 def _mark_best(cells: Sequence[str], best: Sequence[int]) -> list[str]:
-    """Return the cells, with a mark at the best of them."""
+    """Return the cells of a row, with a star after each of the best."""
     return [f"{cell}{BEST_MARK if number in best else ' '}" for number, cell in enumerate(cells)]
 
 
 def _find_least_grave(verdicts: Sequence[str]) -> list[int]:
-    """Return the designs with the best verdict, unless all have it."""
+    """Return the numbers of the designs with the best verdict; none if all are equal."""
     least = min(verdicts, key=("even", "warm", "hot").index)
     best = [number for number, verdict in enumerate(verdicts) if verdict == least]
     return best if len(best) < len(verdicts) else []
 
 
 def _get_title(measure: Measure) -> tuple[str | None, bool]:
-    """Return the read that a measure belongs to, and whether it is about reads."""
+    """Return a measure's read name, and whether the measure is about reads."""
     return measure.read_name, MEASURE_LABELS.get(measure.name, "").startswith(" ")
 
 
@@ -236,7 +236,7 @@ def _format_label(measure: Measure) -> str:
 
 
 def _has_row(measure: Measure) -> bool:
-    """Return whether a measure has a row: a figure is known and something was found."""
+    """Return whether a measure is shown: some figure is known, and not all counts are 0."""
     values = {figure.value for figure in measure.figures}
     is_silent = measure.name in (
         "errors",
@@ -249,16 +249,16 @@ def _has_row(measure: Measure) -> bool:
 
 
 def _format_read_title(comparison: Comparison, name: str | None) -> str:
-    """Return the heading of the measures of one read."""
+    """Return the heading above the measures of one read, or of all reads."""
     if name is None:
-        often = "by their rates" if comparison.has_rates else "each as often as the others"
-        return f"all reads, {often}"
+        weights = "by their rates" if comparison.has_rates else "equally"
+        return f"all reads, weighted {weights}"
     share = f", {comparison.read_weights[name]:.0%} of the reads" if comparison.has_rates else ""
     return f"read {name}{share}"
 
 
 def _format_cell(measure: Measure, figure: Figure, cell_width: int) -> str:
-    """Return one figure of a measure as a cell."""
+    """Return the figure of one design for a measure as a table cell."""
     if figure.is_full_scan and measure.read_name is not None:
         return WHOLE_TABLE
     if measure.name == "sorted_in_memory" and figure.value is not None:
@@ -267,7 +267,7 @@ def _format_cell(measure: Measure, figure: Figure, cell_width: int) -> str:
 
 
 def _format_figure(figure: Figure, cell_width: int) -> str:
-    """Return a figure in a number of characters, or a few more.
+    """Return a figure as text that fits a cell, shortened by a unit such as k or M.
 
     >>> from rowkey.advise import Figure
     >>> values = (1.126, 16.0, 1234.0, 336_776.0, 45_112_345.0, None)
@@ -292,12 +292,12 @@ def _format_figure(figure: Figure, cell_width: int) -> str:
 
 
 def _format_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what the marks mean, and why figures are missing."""
-    more = "; of writes a second, more" if comparison.capacity is not None else ""
-    yield f"{BEST_MARK} the best of its row, or equal to it but for chance: less is better{more}"
+    """Yield notes that explain the marks of the table and its missing figures."""
+    more = ", except for writes a second" if comparison.capacity is not None else ""
+    yield f"{BEST_MARK} best of its row, or different only by chance: less is better{more}"
     if any(figure.is_full_scan for one in comparison.measures for figure in one.figures):
         yield (
-            f"{WHOLE_TABLE}: nothing in the key narrows the read, and the whole table is its range"
+            f"{WHOLE_TABLE}: the read scans the whole table, since nothing in the key narrows it"
         )
     thin = [one for one in comparison.measures if one.name not in MEASURE_LABELS]
     missing = [one for one in thin if all(figure.value is None for figure in one.figures)]
@@ -306,11 +306,11 @@ def _format_notes(comparison: Comparison) -> Iterator[str]:
         yield f"no skew in windows of {widths}: {missing[-1].figures[0].reason}"
     yield from _explain_missing_figures(comparison, missing)
     if not comparison.designs[0].is_measured:
-        yield "bytes of an event are told from the widths of fields: the sample lacks some of them"
+        yield "bytes of an event are estimated from field widths: the sample lacks some fields"
 
 
 def _explain_missing_figures(comparison: Comparison, skipped: Sequence[Measure]) -> Iterator[str]:
-    """Yield why figures are missing, each reason once with its designs and measures."""
+    """Yield each reason for missing figures, with the designs and measures it concerns."""
     without: dict[tuple[str, str], list[str]] = {}
     for one in comparison.measures:
         if one in skipped:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Examination, RepairResult, RowInterval, SalvageResult
 
 _MAX_RANGES_PRINTED = 20
-"""Stretches of rows that are printed; a document lists them all."""
+"""Ranges of rows that are printed; a JSON document lists all."""
 
 _EXAMINATION_FIELDS = {
     "tables[].table": "name of the table",
@@ -55,16 +55,16 @@ REPAIR_FIELDS = {
     "catalog": "with a DESIGN, in place of the tables: what its catalog has lost, or null",
     "catalog.table": "name of the table",
     "catalog.catalog": "the catalog",
-    "catalog.what": "what it does not know, or knows of a table that is not there",
-    "catalog.broken": "why that cannot be repaired, or null",
-    "catalog.mended": "whether it was",
-    "catalog.words": "what it is to know: generation, counts and hash of the design; null where it "
-    "is to forget the table, or cannot be repaired",
+    "catalog.problem": "what it lacks, or the table it lists that does not exist",
+    "catalog.obstacle": "why that cannot be repaired, or null",
+    "catalog.repaired": "whether it was repaired",
+    "catalog.attributes": "what it must hold: generation, counts and hash of the design; null if "
+    "the entry must be removed, or cannot be repaired",
 }
 
 
 def build_verify_document(url: str, examinations: Iterable[Examination]) -> dict[str, Any]:
-    """Return what was found, as `rowkey verify -f json` prints it."""
+    """Return the examined tables as `rowkey verify -f json` prints them."""
     return {
         "format": FORMAT_VERSION,
         "url": url,
@@ -79,7 +79,7 @@ def build_repair_document(
     saved_tables: Iterable[SalvageResult] = (),
     target_url: str | None = None,
 ) -> dict[str, Any]:
-    """Return what was found and done, as `rowkey repair -f json` prints it.
+    """Return the examined and repaired tables as `rowkey repair -f json` prints them.
 
     Args:
         url: the place.
@@ -134,12 +134,12 @@ def _describe_table(examination: Examination) -> dict[str, Any]:
 
 
 def _describe_rows(row_ranges: Iterable[RowInterval]) -> list[list[str | None]]:
-    """Return each range of rows as its first and last row; None for an open end."""
+    """Return ranges of rows as hexadecimal first and last keys; None for an open end."""
     return [[None if row is None else row.hex() for row in rows] for rows in row_ranges]
 
 
 def format_examination(examination: Examination) -> Iterator[str]:
-    """Yield what was found in a table as lines for people."""
+    """Yield the lines that report what is damaged in a table."""
     read = (
         f"{pluralize(examination.cell_count, 'cell')} in "
         f"{pluralize(examination.file_count, 'file')} read"
@@ -153,11 +153,11 @@ def format_examination(examination: Examination) -> Iterator[str]:
 
 
 def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:
-    """Yield a line for each range of rows that lacks cells."""
+    """Yield a line for each range of rows that has lost cells."""
     for first, last in row_ranges[:_MAX_RANGES_PRINTED]:
         begin = "the first" if first is None else to_string_binary(first)
         end = "the last" if last is None else to_string_binary(last)
-        yield f"  lost: rows from {begin} to {end}, both included"
+        yield f"  cells lost: rows from {begin} to {end}, both included"
     if len(row_ranges) > _MAX_RANGES_PRINTED:
         yield (
             f"  and {pluralize(len(row_ranges) - _MAX_RANGES_PRINTED, 'range')} more; -f json "
@@ -166,10 +166,10 @@ def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:
 
 
 def format_repair(repair: RepairResult) -> str:
-    """Return the result of a repair in place as a line for people."""
+    """Return the line that reports the repair of a table in place."""
     kept_batches = f"{repair.batch_count:,} batches of changes are kept"
     if repair.lost_change_count is None:
-        lost = "how many changes are lost is not known"
+        lost = "the number of lost changes is unknown"
     else:
         lost = f"{pluralize(repair.lost_change_count, 'acknowledged change')} lost"
     if not repair.log_name:
@@ -181,20 +181,20 @@ def format_repair(repair: RepairResult) -> str:
 
 
 def format_saved_table(saved_table: SalvageResult, target_url: str) -> Iterator[str]:
-    """Yield what was saved of a table as lines for people."""
+    """Yield the lines that report which rows of a table were saved elsewhere."""
     yield (
         f"{saved_table.table}: {pluralize(saved_table.cell_count, 'cell')} saved into {target_url}"
     )
     if saved_table.omitted_cell_count:
         left = pluralize(saved_table.omitted_cell_count, "readable cell")
-        yield f"  {left} of rows that lack others left out; --keep-incomplete saves them too"
+        yield f"  {left} of incomplete rows not saved; --keep-incomplete saves them too"
     yield from _format_lost_rows(saved_table.lost_rows)
     for note in saved_table.notes:
         yield f"  note: {note}"
 
 
 def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
-    """Return what a catalog has lost, as `rowkey repair DESIGN -f json` prints it.
+    """Return how a catalog differs from a table, as `rowkey repair DESIGN -f json` does.
 
     Args:
         url: the place.
@@ -203,10 +203,10 @@ def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
     document = mismatch and {
         "table": mismatch.table,
         "catalog": mismatch.catalog_url,
-        "what": mismatch.problem,
-        "broken": mismatch.obstacle or None,
-        "mended": mismatch.is_repaired,
-        "words": None
+        "problem": mismatch.problem,
+        "obstacle": mismatch.obstacle or None,
+        "repaired": mismatch.is_repaired,
+        "attributes": None
         if mismatch.correct_entry is None
         else mismatch.correct_entry.table_attributes,
     }

@@ -38,7 +38,7 @@ SIMULATION_FIELDS = {
     "source.events": "events there are",
     "source.first": "number of the first event that was replayed",
     "source.left_out": "rows of the sample that are no events; they are not replayed",
-    "source.left_out_first": "the first of them",
+    "source.left_out_first": "the first of them, and why it is left out",
     "source.assumed[]": "what was not declared and had to be assumed",
     "operations": "events replayed",
     "servers": "region servers",
@@ -46,9 +46,9 @@ SIMULATION_FIELDS = {
     "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
     "regions[].server": "the server it is created on, from 0",
     "regions[].writes": "operations on it",
-    "remarks[]": "what should be known of the boundaries and of the sample",
+    "remarks[]": "remarks on the boundaries and the sample",
     "dead_regions": "regions without a write",
-    "overwritten.rows": "events that wrote a row that stood already, also as another version of it",
+    "overwritten.rows": "events that overwrote an existing row, also as another version of it",
     "overwritten.exact": "whether they were counted, not estimated",
     "bytes.key": "mean bytes of a row key",
     "bytes.event": "mean bytes an event adds to a store before encoding and compression",
@@ -94,8 +94,8 @@ SIMULATION_FIELDS = {
 }
 
 _FORESEEN_FIELDS = {
-    "foreseen[].code": "a cause of heat that the design already shows",
-    "foreseen[].message": "why",
+    "foreseen[].code": "a cause of a hot spot that the design already shows",
+    "foreseen[].message": "why it will run hot",
     "foreseen[].bound": "the skew over servers that it explains",
     "foreseen[].evidence.*": "the figures by name",
     "foreseen[].remedy": "what would help; nothing of it is done unasked",
@@ -106,7 +106,7 @@ CHECK_FIELDS = {
     "file": "the design file",
     "ok": "whether it has no mistakes",
     "mistakes[].line": "line of the file",
-    "mistakes[].column": "character of that line with which what is wrong begins",
+    "mistakes[].column": "character of that line at which the mistake begins",
     "mistakes[].path": "where, as dotted words",
     "mistakes[].what": "what is wrong, with the value",
     "mistakes[].allowed": "what is allowed",
@@ -117,21 +117,21 @@ CHECK_FIELDS = {
     "parts[].fields[]": "fields it is computed from",
     "parts[].bytes.least": "fewest bytes",
     "parts[].bytes.most": "most bytes; null without a limit",
-    "parts[].closed": "whether its bytes tell where it ends",
+    "parts[].closed": "whether its bytes show where it ends",
     "parts[].order": "strict, weak, reversed, weak-reversed or none",
     "parts[].loses.*": "by field, what cannot be read back from its bytes",
-    "parts[].words": "its bytes in words",
+    "parts[].description": "its bytes in words",
     "key_bytes.least": "fewest bytes of a row key",
     "key_bytes.most": "most bytes of a row key; null without a limit",
     **PACKING_FIELDS,
-    "decodes": "whether the fields of a key can be told apart again",
+    "decodes": "whether the fields can be decoded from a key",
     "ambiguous[]": "why not",
-    "recovered[]": "fields that the key holds whole",
+    "recovered[]": "fields that can be decoded from the key completely",
     "stored_as_columns[]": "fields of the key that are stored as columns because it does not",
     "unique": "whether rows that differ in a field of the key have different keys",
     "lossy.*": "by field, what makes different rows share a key, with the odds",
-    "order[]": "the order rows come in, behind what spreads them",
-    "chance": "whether the key of a row depends on chance",
+    "order[]": "the order rows come in, after salts and buckets",
+    "chance": "whether the key has a random salt",
     "regions": "regions it is created with; null if that takes a sample",
     "reads[].name": "name of the declared read",
     "reads[].fan_out": "ranges read for one answer",
@@ -141,7 +141,7 @@ CHECK_FIELDS = {
     "reads[].error": "why it cannot be planned",
     **_FORESEEN_FIELDS,
     **FINDINGS_FIELDS,
-    "remarks[]": "what else should be known",
+    "remarks[]": "further remarks on the design",
 }
 
 SPLITS_FIELDS = {
@@ -149,11 +149,11 @@ SPLITS_FIELDS = {
     "algorithm": "the split algorithm",
     "splits[]": "row keys at which regions begin, hexadecimal",
     "regions": "how many regions there are",
-    "remarks[]": "what should be known of them",
+    "remarks[]": "remarks on the boundaries",
     "sizing.regions": "how many regions are recommended",
     "sizing.bound": "load of the busiest server over the mean if all regions are equally loaded",
     "sizing.reasons[]": "why",
-    "sizing.warnings[]": "what cannot be had",
+    "sizing.warnings[]": "what the recommendation cannot achieve",
     "sizing.opinions[].source": "who says so",
     "sizing.opinions[].least": "fewest regions; null if the source sets no least",
     "sizing.opinions[].most": "most regions; null if the source sets no most",
@@ -164,7 +164,7 @@ VECTORS_FIELDS = {
     "format": "version of this document",
     "key": "the row key in bracket notation",
     "parts[].notation": "the part as declared",
-    "parts[].words": "its bytes in words",
+    "parts[].description": "its bytes in words",
     "vectors[].row.*": "the values by field; bytes in hexadecimal",
     "vectors[].key": "the row key, hexadecimal",
     "vectors[].parts[]": "the bytes of each part, hexadecimal",
@@ -187,7 +187,7 @@ COUNT_FIELDS = {
 
 
 def list_paths(document: Any, prefix: str = "") -> Iterator[str]:
-    """Return every path of a document, spelled as in the tables above: `a.b`, `a[]`.
+    """Yield the path of every value in a JSON document, such as `a.b` or `a[]`.
 
     >>> sorted(list_paths({"a": {"b": 1}, "c": [{"d": 2}]}))
     ['a.b', 'c[].d']

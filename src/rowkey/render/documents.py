@@ -80,7 +80,7 @@ def build_simulation_document(
 
 
 def _build_skew(skew: Skew) -> dict[str, Any]:
-    """Return the skew at one width of window; a thin one has a reason and no figures."""
+    """Return the skew at one window width; without figures, the reason why there are none."""
     figures: dict[str, Any] = {
         "servers": skew.server_skew,
         "regions": skew.region_skew,
@@ -107,7 +107,7 @@ def _build_skew(skew: Skew) -> dict[str, Any]:
 
 
 def _build_shares(shares: BusiestShares) -> dict[str, float]:
-    """Return the document of the shares that the busiest regions take."""
+    """Return the shares of all operations that the busiest server or region gets."""
     return {"total": shares.total, "median": shares.median, "worst": shares.worst}
 
 
@@ -123,7 +123,7 @@ def _build_cause(cause: CauseFinding) -> dict[str, Any]:
 
 
 def _build_read(simulation: Simulation, index: int) -> dict[str, Any]:
-    """Return the document of one declared read."""
+    """Return the simulated cost of one declared read."""
     read = simulation.reads[index]
     return {
         "name": read.name,
@@ -141,7 +141,7 @@ def _build_read(simulation: Simulation, index: int) -> dict[str, Any]:
 
 
 def _build_growth(simulation: Simulation) -> dict[str, Any] | None:
-    """Return how the table grows, or None without a declared rate."""
+    """Return how many regions the table grows to; None without a declared rate."""
     growth = simulation.growth
     if growth is None:
         return None
@@ -154,7 +154,7 @@ def _build_growth(simulation: Simulation) -> dict[str, Any] | None:
 
 
 def _build_scaled(simulation: Simulation) -> dict[str, Any] | None:
-    """Return the load at the declared rate, or None without one."""
+    """Return the skew at the declared rate; None without a declared rate."""
     scaled = simulation.scaled_run
     if scaled is None:
         return None
@@ -163,7 +163,7 @@ def _build_scaled(simulation: Simulation) -> dict[str, Any] | None:
 
 
 def build_mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
-    """Return a broken design file as `rowkey check -f json` prints it."""
+    """Return the mistakes of a design file as `rowkey check -f json` prints them."""
     return {
         "format": FORMAT_VERSION,
         "file": path,
@@ -205,7 +205,7 @@ def build_check_document(
                 "closed": part.is_closed,
                 "order": part.order,
                 "loses": dict(part.losses),
-                "words": part.description,
+                "description": part.description,
             }
             for part in properties.parts
         ],
@@ -251,7 +251,7 @@ def build_vectors_document(key: Key, rows: Sequence[Row]) -> dict[str, Any]:
         pieces = [piece.hex() for piece in key.split_pieces(encoded)] if key.is_decodable else []
         vectors.append({"row": build_row_document(row), "key": encoded.hex(), "parts": pieces})
     parts = [
-        {"notation": str(term), "words": part.describe_encoding()}
+        {"notation": str(term), "description": part.describe_encoding()}
         for term, part in zip(key.terms, key.parts, strict=True)
     ]
     return {"format": FORMAT_VERSION, "key": str(key), "parts": parts, "vectors": vectors}
@@ -287,7 +287,7 @@ def build_splits_document(report: SplitReport) -> dict[str, Any]:
 
 
 def to_json_value(value: Value) -> Any:
-    """Return a value for JSON: bytes in hexadecimal, decimals, dates and infinities as text.
+    """Return a field value for JSON: bytes in hexadecimal, decimals and dates as text.
 
     >>> to_json_value(b"\\x0a"), to_json_value(1.5), to_json_value(float("-inf"))
     ('0a', 1.5, '-Infinity')
@@ -302,5 +302,5 @@ def to_json_value(value: Value) -> Any:
 
 
 def build_row_document(row: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the values of a row for JSON."""
+    """Return a row as a JSON object: bytes in hexadecimal, decimals and dates as text."""
     return {name: to_json_value(value) for name, value in row.items()}

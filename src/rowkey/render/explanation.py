@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from rowkey.plan import Explanation
 
 EXPLANATION_FIELDS = {
-    "name": "name of the declared read; null for one asked in words",
+    "name": "name of the declared read; null for one of the command line",
     "key": "the row key in bracket notation",
-    "conditions[]": "what is asked, a condition each",
+    "conditions[]": "the conditions of the read",
     "order[]": "the order asked for, most significant field first",
     "limit": "rows wanted; null for all",
     "runs": "nothing, get (one key a range), scan or full scan",
     "fan_out": "ranges read for one answer",
     "ranges[].start": "first possible row key of one of the first ranges, hexadecimal",
     "ranges[].stop": "first row key behind it, hexadecimal; empty for the end of the table",
-    "ranges[].words": "what its keys hold",
+    "ranges[].description": "the field values of its keys",
     "pinned[]": "parts of the key that have constant bytes in each range",
-    "narrowed": "the part behind them of which a stretch is read; null if none",
+    "narrowed": "the part after them of which a range is read; null if none",
     "residual[]": "fields whose conditions are tested row by row after reading",
     "served": "forwards, backwards, sorted (in memory), or free if no order was asked for",
     "comes_in[]": "the order in which merged rows come by themselves",
@@ -49,10 +49,10 @@ EXPLANATIONS_FIELDS = {
 
 
 def build_explanations_document(explanations: Mapping[str, Explanation]) -> dict[str, Any]:
-    """Return how reads run as `rowkey explain -f json` prints it.
+    """Return the plans of reads as `rowkey explain -f json` prints them.
 
     Args:
-        explanations: how each runs, by its name; the name is empty for one asked in words.
+        explanations: how each runs, by its name; the name is empty for a read of the command line.
     """
     return {
         "format": FORMAT_VERSION,
@@ -64,7 +64,7 @@ def build_explanations_document(explanations: Mapping[str, Explanation]) -> dict
 
 
 def build_explanation_document(name: str, explanation: Explanation) -> dict[str, Any]:
-    """Return how one read runs as `build_explanations_document` lists it.
+    """Return the plan of one read as a JSON document.
 
     Args:
         name: the name of a declared read, or an empty string.
@@ -83,7 +83,7 @@ def build_explanation_document(name: str, explanation: Explanation) -> dict[str,
             {
                 "start": key_range.start.hex(),
                 "stop": key_range.stop.hex(),
-                "words": key_range.description,
+                "description": key_range.description,
             }
             for key_range in explanation.ranges
         ],
@@ -107,7 +107,7 @@ def build_explanation_document(name: str, explanation: Explanation) -> dict[str,
 
 
 def format_explanation_text(name: str, explanation: Explanation, width: int = 100) -> Iterator[str]:
-    """Yield how one read runs in about a dozen lines.
+    """Yield the plan of one read in about a dozen lines of text.
 
     Args:
         name: the name of a declared read, or an empty string.

@@ -24,7 +24,7 @@ FINDINGS_FIELDS = {
     "findings[].line": "line of the file",
     "findings[].path": "where, as dotted words",
     "findings[].value": "the value it is about; null if it is about none",
-    "findings[].what": "what is the case",
+    "findings[].what": "what the rule found",
     "findings[].evidence.*": "the figures by name",
     "findings[].remedy": "what to write instead",
     "findings[].verdict": "where today's HBase differs from what is often said",
@@ -32,17 +32,17 @@ FINDINGS_FIELDS = {
     "allowed[].name": "its name",
     "allowed[].line": "line of the finding",
     "allowed[].path": "where, as dotted words",
-    "allowed[].what": "what is the case",
-    "allowed[].why": "the reason that the file gives",
+    "allowed[].what": "what the rule found",
+    "allowed[].reason": "the reason that the file gives",
     "allowed[].comment": "line of the comment that allows it",
     "sample.path": "the sample that was looked at; `sample` is null without one",
     "sample.events": "events it has",
-    "sample.remark": "what they are too few for; null if they are not",
+    "sample.remark": "which rules need more events; null if there are enough",
 }
 
 
 def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
-    """Yield the findings in one file, the gravest first, each with its file and line.
+    """Yield the findings of a design file by severity, each with its file and line.
 
     Args:
         path: the design file, as it was given.
@@ -64,12 +64,12 @@ def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
 
 
 def _format_place(path: str, line: int) -> str:
-    """Return `path:line`, or the path alone without a line."""
+    """Return `path:line`, or only the path if the line is unknown."""
     return f"{escape_text(path)}:{line}" if line else escape_text(path)
 
 
 def build_findings_document(lint_result: LintResult) -> dict[str, Any]:
-    """Return what the rules found as `rowkey check -f json` prints it."""
+    """Return the rule findings of a design as `rowkey check -f json` prints them."""
     sample = lint_result.sample
     return {
         "findings": [_build_finding(one) for one in lint_result.findings],
@@ -81,7 +81,7 @@ def build_findings_document(lint_result: LintResult) -> dict[str, Any]:
 
 
 def _build_finding(finding: Finding) -> dict[str, Any]:
-    """Return the document of one finding."""
+    """Return the JSON document of one finding."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -105,13 +105,13 @@ def _build_allowed_finding(allowed: AllowedFinding) -> dict[str, Any]:
         "line": finding.line or None,
         "path": finding.path,
         "what": finding.message,
-        "why": allowed.reason or None,
+        "reason": allowed.reason or None,
         "comment": allowed.line,
     }
 
 
 def to_plain_value(value: Any) -> Any:
-    """Return a value for JSON; what JSON has no type for becomes text."""
+    """Return a value as JSON types; other types become text."""
     if isinstance(value, dict):
         return {str(name): to_plain_value(one) for name, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -21,7 +21,7 @@ PACKING_FIELDS = {
 
 
 def build_packing_document(packing: PackingSavings | None) -> dict[str, Any] | None:
-    """Return what packed cells save; None if there are none."""
+    """Return the bytes that packed cells save; None if the design packs none."""
     if packing is None:
         return None
     cells = packing.cells.items()
@@ -35,7 +35,7 @@ def build_packing_document(packing: PackingSavings | None) -> dict[str, Any] | N
 
 
 def format_packing(packing: PackingSavings | None) -> Iterator[str]:
-    """Yield what packed cells save, if there are any."""
+    """Yield lines about the bytes that packed cells save, if the design packs any."""
     if packing is None:
         return
     yield from (f"packed into {cell}: {', '.join(names)}" for cell, names in packing.cells.items())
@@ -43,7 +43,7 @@ def format_packing(packing: PackingSavings | None) -> Iterator[str]:
     basis = (
         f"measured on {packing.events:,} {'event' if packing.events == 1 else 'events'}"
         if packing.events
-        else "by the widths of the fields, for there is no sample of them"
+        else "estimated from field widths, because no sample has the fields"
     )
     verb, share = (
         ("saves", packing.saved_share)

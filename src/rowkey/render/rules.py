@@ -28,12 +28,12 @@ RULES_FIELDS = {
 
 
 def build_rules_document(rules: Iterable[type[Rule]]) -> dict[str, Any]:
-    """Return the rules as `rowkey rules -f json` prints them."""
+    """Return lint rules as `rowkey rules -f json` prints them."""
     return {"format": FORMAT_VERSION, "rules": [_build_rule(rule) for rule in rules]}
 
 
 def _build_rule(rule: type[Rule]) -> dict[str, Any]:
-    """Return the document of one rule."""
+    """Return the JSON document of one lint rule."""
     from rowkey.lint import format_rule_name
 
     sections = rule.parse_docstring()
@@ -53,13 +53,13 @@ def _build_rule(rule: type[Rule]) -> dict[str, Any]:
 
 
 def _join_lines(text: str) -> str:
-    """Return a section as one line that begins in upper case."""
+    """Return a docstring section as one line that begins with a capital letter."""
     line = " ".join(text.split())
     return line[:1].upper() + line[1:]
 
 
 def format_rule_list(rules: Iterable[type[Rule]]) -> Iterator[str]:
-    """Yield the rules, one per line."""
+    """Yield a line with code, severity, name and summary for each lint rule."""
     from rowkey.lint import format_rule_name
 
     for rule in rules:
@@ -70,7 +70,7 @@ def format_rule_list(rules: Iterable[type[Rule]]) -> Iterator[str]:
 
 
 def format_rule(rule: type[Rule]) -> Iterator[str]:
-    """Yield the description of one rule with its bad and its good design."""
+    """Yield the description of one lint rule with a bad and a good design."""
     document = _build_rule(rule)
     yield f"{rule.code} {document['name']} ({rule.severity}): {document['summary']}"
     titles = {

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def build_count_document(design: Design, rows: int) -> dict[str, Any]:
-    """Return how many rows were counted as `rowkey count -f json` prints it."""
+    """Return a number of rows as `rowkey count -f json` prints it."""
     return {"format": FORMAT_VERSION, "table": design.table, "rows": rows}
 
 
 def build_regions_document(design: Design, counts: Sequence[RegionRequestCounts]) -> dict[str, Any]:
-    """Return the counters of all regions, with row keys in hexadecimal."""
+    """Return the request counters of all regions as a JSON document."""
     return {
         "format": FORMAT_VERSION,
         "table": design.table,
@@ -39,7 +39,7 @@ def build_regions_document(design: Design, counts: Sequence[RegionRequestCounts]
 
 
 def format_regions(design: Design, counts: Sequence[RegionRequestCounts]) -> Iterator[str]:
-    """Yield a line for each region: its first row key, decoded, and its counters."""
+    """Yield a line for each region: its request counters and first row key."""
     yield f"{'writes':>14} {'reads':>14}  begins with"
     for region in counts:
         start = design.key.format_prefix(region.start) if region.start else "(the first row)"
@@ -47,19 +47,19 @@ def format_regions(design: Design, counts: Sequence[RegionRequestCounts]) -> Ite
     writes, reads = (
         sum(getattr(region, what) for region in counts) for what in ("writes", "reads")
     )
-    yield f"{writes:>14,} {reads:>14,}  in all"
+    yield f"{writes:>14,} {reads:>14,}  total"
 
 
 BUCKETS_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
     "generation": "number of the generation that rows are written under",
-    "announced": "number of the one that is going to rule, or null",
-    "parts[].place": "place of a part of the key that counts, from 0",
+    "announced": "number of the next generation, or null",
+    "parts[].place": "index of a key part with buckets, from 0",
     "parts[].part": "the part, with the number that rows are written under",
     "parts[].buckets": "that number",
     "parts[].live": "the numbers that rows may use, the current one first",
-    "parts[].tells_apart": "fields by which it tells rows apart: then it cannot be changed",
+    "parts[].tells_apart": "fields by which it distinguishes rows: then it cannot be changed",
     "max_stale_s": "seconds that a client goes on without the catalog",
     "longest_s": "seconds that some client may still: more while a shorter time is announced",
     "patience_s": "seconds that a change waits, one that is announced among them: a little more "
@@ -69,7 +69,7 @@ BUCKETS_FIELDS = {
 }
 
 LOST_TIME = "lost with the catalog"
-"""Stands where nobody knows any more when a generation was announced."""
+"""Printed where the time of a generation's announcement is lost."""
 HISTORY_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
@@ -86,7 +86,7 @@ BUCKET_CHANGE_FIELDS = {
     "part": "the part of the key, with the number that rows are written under now",
     "buckets.before": "the number before",
     "buckets.after": "that number",
-    "generation": "number of the generation that rules now",
+    "generation": "number of the generation that is active now",
     "regions_split": "regions that were split",
     "gets.before": "row keys that a get tried",
     "gets.after": "row keys that it tries from now on",
@@ -124,35 +124,35 @@ def build_buckets_document(buckets: BucketCounts) -> dict[str, Any]:
 
 
 def format_buckets(buckets: BucketCounts) -> Iterator[str]:
-    """Yield the bucket counts of a table in about a dozen lines."""
+    """Yield the bucket counts of a table in about a dozen lines of text."""
     active_count = sum(generation.is_active for generation in buckets.generations)
     note = "" if active_count == 1 else f"; rows were written in {active_count} generations"
     yield f"table       {buckets.table}"
-    yield f"generation  {buckets.active_generation} is active{note}"
+    yield f"generation  {buckets.active_generation} of the bucket counts is active{note}"
     for generation in buckets.generations:
         if not generation.is_active:
             counts = ", ".join(map(str, generation.counts.values()))
-            step = "set that number again to finish it"
+            step = "run buckets set with the same number to finish"
             yield f"announced   {generation.number}, with {counts}: {step}"
     for part in buckets.parts:
         older_counts = " and ".join(map(str, part.live_counts[1:]))
         note = f"; older rows may use {older_counts}" if older_counts else ""
         if part.distinguishing_fields:
             note += (
-                f"; fixed, because it tells rows apart by {', '.join(part.distinguishing_fields)}"
+                f"; fixed, because it distinguishes rows by {', '.join(part.distinguishing_fields)}"
             )
-        yield f"part        {part.notation}: {part.count:,} numbers{note}"
+        yield f"part        {part.notation}: {_format_count(part.count, 'bucket')}{note}"
     if not buckets.parts:
         yield "part        no part has buckets"
     gets, scans = (
         _format_count(buckets.keys_per_get, "row key"),
         _format_count(buckets.ranges_per_scan, "range"),
     )
-    yield f"reads       {gets} for a get, {scans} for all rows"
+    yield f"reads       {gets} per get, {scans} per scan of all rows"
     stale = f"for {buckets.max_stale_s:g} s without the catalog"
     if buckets.longest_stale_s > buckets.max_stale_s:
         stale += f", some for {buckets.longest_stale_s:g} s still"
-    yield f"clients     work {stale}; a change waits for {buckets.wait_s:g} s"
+    yield f"clients     may work {stale}; a change waits for {buckets.wait_s:g} s"
 
 
 def build_history_document(buckets: BucketCounts) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def build_history_document(buckets: BucketCounts) -> dict[str, Any]:
 
 
 def format_history(buckets: BucketCounts) -> Iterator[str]:
-    """Yield a line for each generation, the oldest first."""
+    """Yield a line for each generation of bucket counts, the oldest first."""
     yield "generation  announced                 regions  state      parts"
     for one in buckets.generations:
         parts = ", ".join(part.notations[one.counts[part.part_index]] for part in buckets.parts)
@@ -187,7 +187,7 @@ def format_history(buckets: BucketCounts) -> Iterator[str]:
 
 
 def _find_generation_state(buckets: BucketCounts, generation: Generation) -> str:
-    """Return the state of a generation: announced, active or live."""
+    """Return whether a generation is announced, active, or live with older rows."""
     if not generation.is_active:
         return "announced"
     return "active" if generation.number == buckets.active_generation else "live"
@@ -209,10 +209,10 @@ def build_bucket_change_document(table: str, result: BucketChangeResult) -> dict
 
 
 def format_bucket_change(table: str, result: BucketChangeResult) -> Iterator[str]:
-    """Yield what a change of the bucket count did, and what it costs from now on."""
+    """Yield what a change of the bucket count did, and what reads cost from now on."""
     regions = _format_count(result.regions_split, "region")
     yield f"{table}: {result.part} in place of {result.count_before:,}; {regions} split"
-    yield "from now on, to find the rows of before:"
+    yield "from now on, to find earlier rows too:"
     yield (
         f"  a get tries {_format_count(result.keys_per_get[1], 'row key')} in place of "
         f"{result.keys_per_get[0]:,}"
@@ -225,10 +225,10 @@ def format_bucket_change(table: str, result: BucketChangeResult) -> Iterator[str
 
 
 def _build_pair(pair: tuple[int, int]) -> dict[str, int]:
-    """Return the numbers before and after a change of the bucket count."""
+    """Return a pair of numbers as before and after."""
     return {"before": pair[0], "after": pair[1]}
 
 
 def _format_count(count: int, noun: str) -> str:
-    """Return a count with its noun."""
+    """Return a count with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

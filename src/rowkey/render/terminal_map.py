@@ -32,7 +32,7 @@ LEVEL_CHARACTERS = " .:-=+*#"
 
 
 def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[Text]:
-    """Return the lines of a heat map.
+    """Return the lines of a simulated load map by region and time.
 
     Args:
         simulation: the simulation.
@@ -66,7 +66,7 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
 
 
 def _group_regions(simulation: Simulation, counts: np.ndarray[Any, Any]) -> tuple[list[str], Any]:
-    """Return the labels and counts of groups of neighbouring regions."""
+    """Return labels and summed counts for groups of neighbouring regions."""
     import numpy as np
 
     regions = simulation.regions
@@ -77,7 +77,7 @@ def _group_regions(simulation: Simulation, counts: np.ndarray[Any, Any]) -> tupl
 
 
 def _format_label(simulation: Simulation, first: int, stop: int) -> str:
-    """Return the region's number, its server, and its first row key."""
+    """Return the label of a map row: region numbers, server and first row key."""
     region = simulation.regions[first]
     number = f"{first}" if stop == first + 1 else f"{first}–{stop - 1}"
     server = f"s{region.server}" if stop == first + 1 else ""
@@ -88,7 +88,7 @@ def _format_label(simulation: Simulation, first: int, stop: int) -> str:
 def _fit_columns(
     counts: np.ndarray[Any, Any], max_columns: int
 ) -> tuple[np.ndarray[Any, Any], int]:
-    """Return the columns added up to fit the width, and how many columns became one."""
+    """Return the counts with time columns summed to fit the width, and how many per column."""
     import numpy as np
 
     each = max(-(-len(counts) // max_columns), 1)
@@ -96,11 +96,11 @@ def _fit_columns(
 
 
 def format_cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
-    """Return the character and the style of a cell.
+    """Return the character and style of a map cell, by its load.
 
     Args:
-        count: the load of it.
-        fair: what its fair share were; 0 of a column without load.
+        count: the operations in it.
+        fair: its fair share of operations; 0 for a column without load.
         colour: whether it is a coloured block rather than a character.
     """
     if not fair:
@@ -111,15 +111,15 @@ def format_cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
 
 
 def _draw_legend(column_s: int, *, colour: bool) -> list[Text]:
-    """Return what a column and its shades mean, in lines that fit a narrow terminal."""
+    """Return the lines that explain the columns and shades of the map."""
     from rich.text import Text
 
-    said = Text(f"a column is {format_span(column_s)}; × one server's fair share of it:")
+    said = Text(f"a column is {format_span(column_s)}; load as multiples of a server's fair share:")
     return [said, draw_scale(colour=colour)]
 
 
 def draw_scale(*, colour: bool) -> Text:
-    """Return the scale of the shades of a map.
+    """Return the line that shows which shade stands for which load.
 
     Args:
         colour: whether cells are coloured blocks rather than characters.
@@ -138,7 +138,7 @@ def draw_scale(*, colour: bool) -> Text:
 
 
 def _draw_times(start_s: int, length_s: int, columns: int, indent: int) -> Text:
-    """Return the times at which the first column begins and the last one ends."""
+    """Return the line below the map with the time of its first and last column."""
     from rich.text import Text
 
     first, last = format_instant(start_s), format_instant(start_s + length_s)
@@ -147,7 +147,7 @@ def _draw_times(start_s: int, length_s: int, columns: int, indent: int) -> Text:
 
 
 def format_instant(seconds: int) -> str:
-    """Return a time in UTC as people write it."""
+    """Return seconds since 1970 as a date and time in UTC."""
     from datetime import UTC, datetime
 
     try:
@@ -157,7 +157,7 @@ def format_instant(seconds: int) -> str:
 
 
 def format_span(seconds: int) -> str:
-    """Return a duration in its largest unit: whole if it is whole, else to a tenth.
+    """Return a duration in its largest unit, with one decimal if it is not whole.
 
     >>> format_span(3600), format_span(90), format_span(172800)
     ('1 h', '90 s', '2 d')

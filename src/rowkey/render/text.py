@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.simulate import ReadCost, Simulation
     from rowkey.workload import PackingSavings
 
-NO_CAUSE = "no single cause explains it: it is how the values of this key fall on its regions"
+NO_CAUSE = "no single cause was found: the key's values are spread unevenly over its regions"
 _UNBREAKABLE_PATTERN = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
 _HARD_SPACE = "\0"
 NO_FIGURE_MARK = "  –  "
@@ -38,10 +38,11 @@ VERDICT_STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"
 def print_simulation(
     simulation: Simulation, console: Console, packing: PackingSavings | None = None
 ) -> None:
-    """Print a simulation: the verdict first, then why, then the figures."""
+    """Print a simulation: verdict, causes, heat map, then all figures."""
     from rich.text import Text
 
     def print_wrapped(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
+        """Print a text wrapped to the console's width, optionally with a styled range."""
         for number, line in enumerate(wrap_text(text, console.width, indent)):
             shown = Text(line)
             if bold is not None and number == 0:
@@ -74,23 +75,23 @@ def print_simulation(
 
 
 def _compute_indent(text: str) -> int:
-    """Return the columns by which the following lines of a wrapped line are indented."""
+    """Return the indent of the further lines of a wrapped line."""
     return len(text) - len(text.lstrip()) + 2
 
 
 def format_verdict(simulation: Simulation) -> str:
-    """Return the figures that a verdict is based on."""
+    """Return the skew that the verdict of a simulation is based on."""
     verdict, servers = simulation.verdict, simulation.design.cluster.servers
     if servers == 1:
         return "one server takes everything; there is nothing to spread over"
     return (
-        f"the fullest of {pluralize(servers, 'server')} takes {verdict.skew:.2f}× its fair share "
+        f"the busiest of {pluralize(servers, 'server')} takes {verdict.skew:.2f}× its fair share "
         f"in {verdict.basis} (an even design: {verdict.even_skew:.2f}×)"
     )
 
 
 def wrap_text(text: str, width: int, indent: int) -> list[str]:
-    """Return a line wrapped to a width; keys and quoted words stay whole.
+    """Return a text as lines of a maximum width; keys and quoted text stay unbroken.
 
     Args:
         text: what it says, with its own indent.
@@ -116,7 +117,7 @@ def wrap_text(text: str, width: int, indent: int) -> list[str]:
 
 
 def format_reasons(simulation: Simulation) -> Iterator[tuple[str, str]]:
-    """Yield the causes of a verdict, each with the word that joins it to the verdict.
+    """Yield each cause of a verdict, with `because` or `though` to join it.
 
     Returns:
         `because`, or `though` where it is even all the same; and the cause with its code.
@@ -127,7 +128,7 @@ def format_reasons(simulation: Simulation) -> Iterator[tuple[str, str]]:
 
 
 def lower_first_letter(message: str, names: Iterable[str]) -> str:
-    """Return a sentence to stand within another one; a leading name keeps its case.
+    """Return a sentence with a lower-case first letter, unless it begins with a name.
 
     Args:
         message: the sentence.
@@ -144,7 +145,7 @@ def lower_first_letter(message: str, names: Iterable[str]) -> str:
 
 
 def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
-    """Yield the lines of the measured figures."""
+    """Yield the lines of all figures of a simulation."""
     source = simulation.source
     name = source.name or "events made from the design file"
     yield (
@@ -178,7 +179,7 @@ def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
 
 
 def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
-    """Return the skew at each width of window as lines that fit; days are shown if there is room.
+    """Return the table of skews by window width, with times shortened to fit.
 
     Reasons why there is no figure are not cut here: they are wrapped like any other line.
     """
@@ -192,12 +193,13 @@ def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
 
 
 def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:
-    """Return the skew at each width of window, with times cut at their beginning."""
+    """Return the table of skews by window width, with times cut at an offset."""
     rows = [("servers (even)", "regions (even)", "other placements")]
     rows += [_format_skew_cells(skew) for skew in skews if skew.server_skew is not None]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def join_cells(first: str, cells: Sequence[str], last: str) -> str:
+        """Return one line of the table from its cells."""
         placed = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         return "  ".join((first, *placed, last)).rstrip()
 
@@ -218,7 +220,7 @@ def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:
 
 
 def _format_skew_cells(skew: Skew) -> tuple[str, str, str]:
-    """Return the cells of one skew."""
+    """Return the table cells of the skew at one window width."""
     return (
         f"{skew.server_skew:.2f} {f'({skew.even_server_skew:.2f})':>6}",
         f"{skew.region_skew:.2f} {f'({skew.even_region_skew:.2f})':>6}",
@@ -227,7 +229,7 @@ def _format_skew_cells(skew: Skew) -> tuple[str, str, str]:
 
 
 def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
-    """Yield the lines of figures other than skews."""
+    """Yield lines about regions, overwrites, bytes, growth and reads."""
     if simulation.empty_region_count:
         yield (
             f"{simulation.empty_region_count} of {pluralize(len(simulation.regions), 'region')} "
@@ -237,19 +239,19 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
         about = "" if simulation.is_overwrite_exact else "about "
         share = simulation.overwrite_count / simulation.operation_count
         yield (
-            f"{about}{pluralize(simulation.overwrite_count, 'event')} ({share:.1%}) wrote a row "
-            f"that stood already{_format_versions(simulation.design)}"
+            f"{about}{pluralize(simulation.overwrite_count, 'event')} ({share:.1%}) overwrote an "
+            f"existing row{_format_versions(simulation.design)}"
         )
     key, event = simulation.key_bytes, simulation.event_bytes
-    yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} to a store"
+    yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} bytes to a store"
     if simulation.late_count:
         yield (
             f"{pluralize(simulation.late_count, 'operation')} came too late for their window and "
-            "are in no skew"
+            "are left out of the skew"
         )
     if simulation.growth is not None:
         yield (
-            f"full, the table has {pluralize(simulation.growth.region_count, 'region')}, "
+            f"once full, the table has {pluralize(simulation.growth.region_count, 'region')}, "
             f"{simulation.growth.mean_fill:.0%} filled, "
             f"{simulation.growth.idle_share:.0%} of them idle"
         )
@@ -262,7 +264,7 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
 
 
 def _format_versions(design: Design) -> str:
-    """Return how overwritten rows are kept if a field is the timestamp of their cells."""
+    """Return which versions of overwritten rows are kept, if a field is the cell timestamp."""
     placed = design.layout.placed_fields.get("timestamp", ())
     if not placed:
         return ""
@@ -272,7 +274,7 @@ def _format_versions(design: Design) -> str:
 
 
 def _format_read(read: ReadCost) -> str:
-    """Return the line of one read."""
+    """Return the line about the simulated cost of one read."""
     if read.error:
         return f"read {read.name}: {read.error}"
     each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
@@ -331,19 +333,19 @@ def print_check(path: str, judged: JudgedDesign, console: Console) -> None:
 def _format_properties(
     properties: DesignProperties, packing: PackingSavings | None
 ) -> Iterator[str]:
-    """Yield the lines of the key's properties."""
+    """Yield the lines about a key's properties: parts, order, losses and reads."""
     yield from map(_format_part, properties.parts)
     yield f"  a row key has {_format_size(properties.min_key_bytes, properties.max_key_bytes)}"
-    yield from (f"  does not decode: {why}" for why in properties.ambiguities)
+    yield from (f"  cannot be decoded: {why}" for why in properties.ambiguities)
     if properties.can_decode:
-        yield f"  decodes: {', '.join(properties.recovered_fields) or 'no field is whole'}"
+        yield f"  decodes to: {', '.join(properties.recovered_fields) or 'no complete field'}"
     if properties.stored_fields:
-        yield f"  stored as columns too: {', '.join(properties.stored_fields)}"
+        yield f"  also stored as columns: {', '.join(properties.stored_fields)}"
     yield from (f"  {said}" for said in format_packing(packing))
-    yield from (f"  not unique: of {name}, {why}" for name, why in properties.losses.items())
+    yield from (f"  not unique in {name}: {why}" for name, why in properties.losses.items())
     yield f"  rows come in the order: {', '.join(properties.row_order) or 'of their bytes only'}"
     if properties.is_salted:
-        yield "  its key depends on chance: a get reads every salt, a second put is a second row"
+        yield "  the key has a random salt: a get tries every salt, a second put adds a second row"
     if properties.region_count is not None:
         yield f"  {pluralize(properties.region_count, 'region')}"
     for read in properties.reads:
@@ -351,7 +353,7 @@ def _format_properties(
 
 
 def _format_size(least: int, most: int | None) -> str:
-    """Return a length in bytes, or a range of lengths.
+    """Return a length in bytes, or the range of lengths, as text.
 
     >>> _format_size(1, 1), _format_size(2, 40), _format_size(1, None)
     ('1 byte', '2 to 40 bytes', '1 byte or more')
@@ -362,7 +364,7 @@ def _format_size(least: int, most: int | None) -> str:
 
 
 def _format_part(part: PartProperties) -> str:
-    """Return the line of one part of the key."""
+    """Return the line about one part of the key."""
     lost = "".join(f"; loses {what} of {name}" for name, what in part.losses.items())
     return (
         f"  [{part.notation}]  {_format_size(part.min_bytes, part.max_bytes)}, order "
@@ -371,7 +373,7 @@ def _format_part(part: PartProperties) -> str:
 
 
 def _format_read_properties(read: ReadProperties) -> str:
-    """Return the line of one read's properties."""
+    """Return how a declared read runs: its ranges, filters and order."""
     if read.error:
         return read.error
     words = [pluralize(read.fan_out, "range")]
@@ -385,7 +387,7 @@ def _format_read_properties(read: ReadProperties) -> str:
 
 
 def format_vectors(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the byte format of a key, then each row with its key."""
+    """Yield the byte format of a key, then example rows with their keys."""
     yield document["key"]
     for part in document["parts"]:
         yield f"  [{part['notation']}]  {part['words']}"
@@ -397,7 +399,7 @@ def format_vectors(document: dict[str, Any]) -> Iterator[str]:
 
 
 def format_sizing(sizing: Sizing, region_count: int) -> Iterator[str]:
-    """Yield how many regions are recommended and why, then what each source says.
+    """Yield the recommended number of regions and why, then each source's opinion.
 
     Args:
         sizing: the recommendation.
@@ -416,4 +418,4 @@ def format_sizing(sizing: Sizing, region_count: int) -> Iterator[str]:
         least = "" if opinion.min_regions is None else f"{opinion.min_regions:,}"
         most = "" if opinion.max_regions is None else f"{opinion.max_regions:,}"
         count = least if least == most else f"{least}–{most}"
-        yield f"  {count or 'says nothing':>14}  {opinion.source}: {opinion.reason}"
+        yield f"  {count or 'no number':>14}  {opinion.source}: {opinion.reason}"

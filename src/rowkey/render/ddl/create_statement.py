@@ -24,7 +24,7 @@ EXPLICIT_ATTRIBUTES = (
 
 @dataclass(frozen=True, slots=True)
 class CreateStatement:
-    """The data that a script needs to create a table.
+    """What a script needs to create a table: schema, split keys and comments.
 
     Args:
         table: the table in HBase's words.
@@ -41,7 +41,7 @@ class CreateStatement:
 
     @property
     def namespace(self) -> str:
-        """Return the namespace that has to exist; empty for the default one."""
+        """The namespace that must exist before the table; empty for the default one."""
         return self.table.name.rpartition(":")[0]
 
 
@@ -86,7 +86,7 @@ def build_create_statement(
 
 
 def escape_comment(text: str) -> str:
-    r"""Return a text for a comment line: ASCII without line ends.
+    r"""Return a text as one comment line of ASCII characters.
 
     Java reads `\u` even there, so a backslash of the text is doubled.
 

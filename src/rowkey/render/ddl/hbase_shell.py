@@ -20,7 +20,7 @@ _ESCAPED_CHARACTERS = frozenset('"\\#')
 
 
 def format_script(statement: CreateStatement) -> Iterator[str]:
-    r"""Yield the commands that create a table, for `hbase shell -n FILE`.
+    r"""Yield the lines of a script for `hbase shell -n FILE` that creates a table.
 
     A name is a Ruby string in which nothing is replaced. Split keys are written as the shell itself
     prints them, in the spelling of `Bytes.toStringBinary`, which `create` turns into bytes.
@@ -73,12 +73,12 @@ def format_script(statement: CreateStatement) -> Iterator[str]:
 
 
 def _format_list(items: Iterable[str]) -> list[str]:
-    """Yield the lines of a list whose items may have several lines."""
+    """Return the lines of a comma-separated list whose items may have several lines."""
     return ",\n".join(f"  {item}" for item in items).split("\n")
 
 
 def _format_family(family: FamilySchema) -> str:
-    """Return a family as `create` takes it, with the shell's constants."""
+    """Return a column family as an argument of the shell's `create`."""
     pairs = [f"{name} => {_format_value(name, value)}" for name, value in family.attributes.items()]
     if family.configuration:
         pairs.append(f"CONFIGURATION => {{{', '.join(_format_pairs(family.configuration))}}}")
@@ -86,19 +86,19 @@ def _format_family(family: FamilySchema) -> str:
 
 
 def _format_value(name: str, value: str) -> str:
-    """Return a value as the shell writes it: numbers and booleans bare, names quoted."""
+    """Return an attribute value for the shell: names quoted, numbers and booleans not."""
     if name == "TTL" and value == str(FOREVER_S):
         return "'FOREVER'"
     return quote_ruby(value) if _ATTRIBUTES_BY_NAME[name].choices else value
 
 
 def _format_pairs(attributes: Mapping[str, str]) -> Iterator[str]:
-    """Yield each attribute as a pair of Ruby's hash."""
+    """Yield each attribute as a pair of a Ruby hash."""
     return (f"{quote_ruby(name)} => {quote_ruby(value)}" for name, value in attributes.items())
 
 
 def _format_attribute(pair: tuple[str, str]) -> str:
-    """Return a table attribute; a text of several lines is joined by Ruby."""
+    """Return a table attribute as a Ruby pair, with a long text split into lines."""
     name, text = pair
     *lines, last = text.split("\n")
     pieces = [*(f"{line}\n" for line in lines), *([last] if last else [])]
@@ -109,12 +109,12 @@ def _format_attribute(pair: tuple[str, str]) -> str:
 
 
 def _format_random_attribute(name: str) -> str:
-    """Return an attribute that gets a random value when the script runs."""
+    """Return a table attribute whose value is drawn when the script runs."""
     return f"{quote_ruby(name)} => SecureRandom.hex(8)"
 
 
 def _format_key(key: bytes) -> str:
-    r"""Return a row key in single quotes, in which `\x` stays as it is."""
+    r"""Return a split key as a Ruby string in single quotes."""
     spelled = to_string_binary(key).replace("'", r"\x27")
     return f"'{spelled}'"
 
@@ -132,7 +132,7 @@ def quote_ruby(text: str) -> str:
 
 
 def _escape_character(letter: str) -> str:
-    """Return a character of a string in double quotes."""
+    """Return a character escaped for a Ruby string in double quotes."""
     if letter in _ESCAPED_CHARACTERS:
         return f"\\{letter}"
     if letter == "\n":

@@ -45,7 +45,7 @@ _NAMESPACE_IMPORTS = ("java.util.Arrays", "org.apache.hadoop.hbase.NamespaceDesc
 
 
 def format_program(statement: CreateStatement) -> Iterator[str]:
-    """Yield a class whose `main` creates a table; it compiles with Java 8 and newer.
+    """Yield the lines of a Java class whose `main` creates a table.
 
     The cluster is the one of the `hbase-site.xml` on the class path. Keys go through
     `Bytes.toBytesBinary`, and are joined when the class runs: a string of a class file is short,
@@ -73,7 +73,7 @@ def format_program(statement: CreateStatement) -> Iterator[str]:
 
 
 def build_class_name(table: str) -> str:
-    """Return the name of the class for a table.
+    """Return the name of the Java class that creates a table.
 
     >>> build_class_name("shop:server_logs")
     'CreateShopServerLogs'
@@ -83,7 +83,7 @@ def build_class_name(table: str) -> str:
 
 
 def _format_table_method(statement: CreateStatement) -> Iterator[str]:
-    """Yield the method that returns the table's descriptor."""
+    """Yield the Java method that returns the table descriptor."""
     table = statement.table
     yield "static TableDescriptor table() {"
     yield (
@@ -102,7 +102,7 @@ def _format_table_method(statement: CreateStatement) -> Iterator[str]:
 
 
 def _format_family(family: FamilySchema) -> Iterator[str]:
-    """Return the call that adds a family."""
+    """Yield the Java call that adds a column family."""
     name = f"Bytes.toBytes({format_literal(family.name)})"
     yield f".setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder({name})"
     yield from _format_setters("setValue", family.attributes, "    ")
@@ -111,7 +111,7 @@ def _format_family(family: FamilySchema) -> Iterator[str]:
 
 
 def _format_setters(method: str, attributes: Mapping[str, str], margin: str) -> Iterator[str]:
-    """Yield a call of the builder for each attribute."""
+    """Yield a Java setter call for each attribute."""
     for name, value in attributes.items():
         lines = value.split("\n")
         if not 2 < len(lines) <= MAX_JOINED_LINES:
@@ -123,7 +123,7 @@ def _format_setters(method: str, attributes: Mapping[str, str], margin: str) -> 
 
 
 def _format_splits_method(splits: Iterable[bytes]) -> Iterator[str]:
-    """Yield the method that returns the split keys."""
+    """Yield the Java method that returns the split keys."""
     keys = [to_string_binary(key).replace(" ", r"\x20") for key in splits]
     yield "/** The row keys that regions begin with, ascending; none makes one region. */"
     yield "static byte[][] splits() {"
@@ -144,7 +144,7 @@ def _format_splits_method(splits: Iterable[bytes]) -> Iterator[str]:
 
 
 def _pack_keys(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Yield keys joined by spaces, in strings that Java can hold."""
+    """Yield lists of split keys that each fit one Java string literal."""
     pieces = (piece for key in _prepend_spaces(keys) for piece in _split_text(key))
     packed: list[str] = []
     size = 0
@@ -160,21 +160,21 @@ def _pack_keys(keys: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _prepend_spaces(keys: Iterable[str]) -> Iterator[str]:
-    """Yield each key with a space before it, except the first."""
+    """Yield each key, with a space in front except for the first."""
     rest = iter(keys)
     yield from islice(rest, 1)
     yield from (f" {key}" for key in rest)
 
 
 def _format_sum(pieces: list[str]) -> Iterator[str]:
-    """Return one string as a sum with a piece per line."""
+    """Yield a Java string as a sum with one piece per line."""
     first, *more = pieces
     yield _format_short_literal(first)
     yield from (f"    + {_format_short_literal(piece)}" for piece in more)
 
 
 def _format_main_method(statement: CreateStatement) -> Iterator[str]:
-    """Yield the method that creates the table, and its namespace if it is missing."""
+    """Yield the Java `main` method, which creates the namespace and the table."""
     yield "public static void main(String[] arguments) throws IOException {"
     yield "  try (Connection connection ="
     yield "          ConnectionFactory.createConnection(HBaseConfiguration.create());"
@@ -202,12 +202,12 @@ def format_literal(text: str) -> str:
 
 
 def _format_short_literal(text: str) -> str:
-    """Return a text as a Java string on one line."""
+    """Return a text as one Java string literal."""
     return f'"{"".join(map(_escape_character, text))}"'
 
 
 def _escape_character(letter: str) -> str:
-    r"""Return one character of a Java string; below 80 in octal: `\u000a` would end the line."""
+    r"""Return a character escaped for a Java string; below 80 in octal."""
     if letter in _UNESCAPED_CHARACTERS:
         return letter
     if letter in '"\\':
@@ -219,12 +219,12 @@ def _escape_character(letter: str) -> str:
 
 
 def _split_text(text: str) -> Iterator[str]:
-    """Yield a text in pieces that one Java string can hold."""
+    """Yield the pieces of a text that each fit one Java string literal."""
     yield from (
         text[at : at + MAX_LITERAL_LENGTH] for at in range(0, len(text), MAX_LITERAL_LENGTH)
     )
 
 
 def _indent_lines(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:
-    """Yield the lines with a margin."""
+    """Yield lines with an indent; empty lines stay empty."""
     return (f"{margin}{line}" if line else "" for line in lines)

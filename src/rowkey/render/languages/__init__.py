@@ -19,7 +19,7 @@ _LANGUAGE_TAGS = {"zh": "zh-Hans"}
 
 
 class Translator:
-    """Looks up the sentences of one language by key, and fills in their arguments.
+    """Translates sentences of reports by key, with arguments filled in.
 
     `LANGUAGE.toml` holds the sentences of reports. A language other than English has two more
     things: under `messages`, the sentences of messages that other packages make
@@ -39,7 +39,7 @@ class Translator:
         self._sentences = _read_sentences(language)
 
     def translate(self, key: str, /, **arguments: Any) -> str:
-        """Return the sentence of a key with arguments filled in.
+        """Return the sentence of a key in this language, with arguments filled in.
 
         Args:
             key: table and name in the language's file, such as `map.title`.
@@ -54,7 +54,7 @@ class Translator:
     __call__ = translate
 
     def translate_message(self, message: str) -> str:
-        """Return a message of another package in this language; plain text stays as it is.
+        """Return a message of another package in this language; plain text is unchanged.
 
         >>> message = Message("residue.time_within", "the time within {length}", length="1h")
         >>> Translator("zh").translate_message(message), Translator("en").translate_message(message)
@@ -75,11 +75,11 @@ class Translator:
         return key in self._sentences
 
     def list_keys(self, prefix: str = "") -> Iterator[str]:
-        """Yield the keys that begin with a prefix, in the order of the file."""
+        """Yield the keys of sentences that begin with a prefix, in the order of the file."""
         return (key for key in self._sentences if key.startswith(prefix))
 
     def select_table(self, table: str) -> dict[str, str]:
-        """Return the sentences of one table of the file by their names in it."""
+        """Return all sentences of one table of the language file, by name."""
         prefix = f"{table}."
         return {key.removeprefix(prefix): self._sentences[key] for key in self.list_keys(prefix)}
 

@@ -32,7 +32,7 @@ def format_github_commands(checked_files: Iterable[CheckedFile]) -> Iterator[str
 
 
 def _format_command(notice: Notice) -> str:
-    """Return the command that makes an annotation of a notice."""
+    """Return the GitHub workflow command that annotates a line with a notice."""
     title = notice.code if notice.code == notice.name else f"{notice.code} {notice.name}"
     line = f",line={notice.line}" if notice.line else ""
     column = f",col={notice.column}" if notice.column else ""
@@ -41,11 +41,11 @@ def _format_command(notice: Notice) -> str:
 
 
 def _escape_data(text: str) -> str:
-    """Escape the message of a command."""
+    """Return a text escaped for the message of a GitHub command."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return escape_text(escaped)
 
 
 def _escape_property(text: str) -> str:
-    """Escape the value of a command's property."""
+    """Return a text escaped for a property of a GitHub command."""
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -43,7 +43,7 @@ def format_junit(checked_files: Sequence[CheckedFile], min_severity: Severity) -
 
 
 def _format_counts(notices: Sequence[Notice], case_count: int, min_severity: Severity) -> str:
-    """Return the attributes that count tests and failures."""
+    """Return the XML attributes that count tests and failures."""
     failures = sum(_is_failure(notice, min_severity) for notice in notices)
     return f'tests="{case_count}" failures="{failures}" errors="0"'
 
@@ -56,7 +56,7 @@ def _is_failure(notice: Notice, min_severity: Severity) -> bool:
 
 
 def _format_case(notice: Notice, min_severity: Severity) -> Iterator[str]:
-    """Yield the lines of one test case."""
+    """Yield the XML lines of one finding as a JUnit test case."""
     name = _quote_attribute(f"{notice.code} {notice.design_path}".strip())
     yield f"    <testcase name={name} classname={_quote_attribute(notice.path)}>"
     message = _quote_attribute(notice.text)
@@ -73,14 +73,14 @@ def _format_case(notice: Notice, min_severity: Severity) -> Iterator[str]:
 
 
 def _quote_attribute(text: str) -> str:
-    """Return a text as an attribute value; characters that XML 1.0 lacks are replaced."""
+    """Return a text as a quoted XML attribute value."""
     from xml.sax.saxutils import quoteattr
 
     return quoteattr(shorten_text(text))
 
 
 def _escape_xml(text: str) -> str:
-    """Return a text for the content of an element."""
+    """Return a text escaped for the content of an XML element."""
     from xml.sax.saxutils import escape
 
     return escape(shorten_text(text))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from rowkey.lint import Finding, LintResult, Severity
 
 MISTAKE_CODE = "mistake"
-"""What stands for a rule's code where a file is no design at all."""
+"""What stands for a rule's code where a file is not a valid design."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A design file with its mistakes or the findings of the rules.
+    """A checked design file with its mistakes or rule findings.
 
     Args:
         path: the file, as it was given.
@@ -35,7 +35,7 @@ class CheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice on a file: a finding of a rule, or a mistake in the file.
+    """A mistake or finding in a design file, independent of the output format.
 
     Args:
         path: the file, as it was given.
@@ -63,7 +63,7 @@ class Notice:
 
 
 def list_notices(checked_file: CheckedFile) -> Iterator[Notice]:
-    """Yield the notices on a file: its mistakes or its findings, without allowed ones."""
+    """Yield the mistakes or findings of a file as notices, without allowed findings."""
     for mistake in checked_file.mistakes:
         yield Notice(
             checked_file.path,
@@ -84,7 +84,7 @@ def list_notices(checked_file: CheckedFile) -> Iterator[Notice]:
 
 
 def list_allowed_notices(checked_file: CheckedFile) -> Iterator[Notice]:
-    """Yield the findings that a file allows."""
+    """Yield the findings that a comment in the file allows, as notices."""
     for allowed in (
         checked_file.lint_result.allowed_findings if checked_file.lint_result is not None else ()
     ):

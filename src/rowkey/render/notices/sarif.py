@@ -24,7 +24,7 @@ _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 """Severities as SARIF has them."""
 _MISTAKE_RULE: dict[str, Any] = {
     "id": MISTAKE_CODE,
-    "shortDescription": {"text": "The file is no design."},
+    "shortDescription": {"text": "The file is not a valid design."},
     "defaultConfiguration": {"level": "error"},
 }
 
@@ -58,7 +58,7 @@ def build_sarif_document(checked_files: Iterable[CheckedFile]) -> dict[str, Any]
 
 
 def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
-    """Return the description of a rule."""
+    """Return the SARIF description of a lint rule."""
     from rowkey.lint import format_rule_name
 
     sections = rule.parse_docstring()
@@ -80,7 +80,7 @@ def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
 def _build_results(
     checked_file: CheckedFile, rule_indexes: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the results of one file."""
+    """Yield the SARIF results of one checked file."""
     stretches = {} if checked_file.file_text is None else checked_file.file_text.build_text_ranges()
     counts: Counter[str] = Counter()
     for notice in [*list_notices(checked_file), *list_allowed_notices(checked_file)]:
@@ -94,7 +94,7 @@ def _build_results(
 
 
 def _build_result(notice: Notice, text_ranges: Mapping[str, TextRange]) -> dict[str, Any]:
-    """Return the result of one notice."""
+    """Return the SARIF result of one notice."""
     physical: dict[str, Any] = {"artifactLocation": {"uri": to_uri(notice.path)}}
     if notice.line:
         physical["region"] = _build_region(notice, text_ranges.get(notice.design_path))
@@ -115,7 +115,7 @@ def _build_result(notice: Notice, text_ranges: Mapping[str, TextRange]) -> dict[
 
 
 def _build_region(notice: Notice, text_range: TextRange | None) -> dict[str, int]:
-    """Return the range of the key and value that a notice is about."""
+    """Return the SARIF text region of the key and value that a notice is about."""
     if text_range is None or text_range.line != notice.line:
         column = {"startColumn": notice.column} if notice.column else {}
         return {"startLine": notice.line, **column}
@@ -128,7 +128,7 @@ def _build_region(notice: Notice, text_range: TextRange | None) -> dict[str, int
 
 
 def break_links(text: str) -> str:
-    """Return a message in which no name of the file becomes a link, which viewers make clickable.
+    """Return a message in which SARIF viewers find no links.
 
     Source: SARIF 2.1.0, 3.11.6, Messages with embedded links.
 
@@ -139,7 +139,7 @@ def break_links(text: str) -> str:
 
 
 def to_uri(path: str) -> str:
-    """Return a file as SARIF names it: relative to the current folder if it is below it.
+    """Return a file path as a SARIF URI, relative to the current folder if it is below it.
 
     >>> to_uri("designs/100% b.toml"), to_uri("./a:b.toml")
     ('designs/100%25%20b.toml', 'a%3Ab.toml')

@@ -28,27 +28,27 @@ BEST_MARK, NO_VALUE = "★", "–"
 
 
 def format_lead(comparison: Document, translator: Translator) -> str:
-    """Return what all designs were judged by."""
+    """Return the sentence that says on which sample and servers designs were compared."""
     values = {name: f"{comparison[name]:,}" for name in ("events", "operations", "servers")}
     name = "sample_hidden" if not comparison["sample"] else "sample"
     return translator(f"compared.{name}", name=comparison["sample"], **values)
 
 
 def has_row(measure: Document) -> bool:
-    """Return whether a measure has a row: a figure is known, and of sorting one is not zero."""
+    """Return whether a measure is shown in the table: at least one figure is known."""
     values = {figure["value"] for figure in measure["figures"]}
     return values != {None} and (measure["name"] != "sorted_in_memory" or values != {0.0})
 
 
 def has_small_maps(designs: Sequence[Document]) -> bool:
-    """Return whether all designs have a map of several servers."""
+    """Return whether every design has a heat map and several servers."""
     return all(design["map"] is not None and design["servers"] > 1 for design in designs)
 
 
 def build_measure_groups(
     comparison: Document, designs: Sequence[Document], translator: Translator
 ) -> list[dict[str, Any]]:
-    """Return the rows of the table of measures by group: a cell for each design.
+    """Return the rows of the comparison table, grouped by topic.
 
     The first row of the group of writes are the verdicts.
     """
@@ -66,8 +66,8 @@ def build_measure_groups(
 
 
 def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> dict[str, Any]:
-    """Return the verdicts as a row; the least grave ones are marked unless all are the same."""
-    grades = [("even", "warm", "hot").index(design["verdict"]["word"]) for design in designs]
+    """Return the table row of verdicts, with the best ones marked."""
+    grades = [("even", "warm", "hot").index(design["verdict"]["level"]) for design in designs]
     return {
         "label": translator("compared.verdict"),
         "cells": [
@@ -82,7 +82,7 @@ def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> d
 
 
 def _build_row(measure: Document, translator: Translator) -> dict[str, Any]:
-    """Return the figures of one measure as a row."""
+    """Return the table row of one measure."""
     return {
         "label": format_label(measure, translator),
         "cells": [
@@ -98,7 +98,7 @@ def _build_row(measure: Document, translator: Translator) -> dict[str, Any]:
 
 
 def _find_title(measure: Document) -> tuple[str, str | None]:
-    """Return the group of a measure, and the read it is of."""
+    """Return the topic of a measure, and its read if it has one."""
     for title, names in MEASURE_GROUPS.items():
         if measure["name"].startswith(names) and measure["read"] is None:
             return title, None
@@ -108,7 +108,7 @@ def _find_title(measure: Document) -> tuple[str, str | None]:
 def _format_title(
     title: tuple[str, str | None], comparison: Document, translator: Translator
 ) -> str:
-    """Return the title of one measure."""
+    """Return the translated heading of a group of measures."""
     name, read = title
     if name != "reads":
         return translator(f"compared.{name}")
@@ -124,7 +124,7 @@ def _format_title(
 
 
 def _format_value(measure: Document, figure: Document, translator: Translator) -> str:
-    """Return a figure with its unit."""
+    """Return a figure of a measure as text with its unit."""
     value = figure["value"]
     if value is None:
         return NO_VALUE
@@ -136,7 +136,7 @@ def _format_value(measure: Document, figure: Document, translator: Translator) -
 
 
 def format_label(measure: Document, translator: Translator) -> str:
-    """Return the name of a measure."""
+    """Return the translated name of a measure."""
     name = measure["name"]
     if name.startswith("skew_") and name != "skew_equal":
         return translator("measure.skew_s", width=name.removeprefix("skew_").removesuffix("s"))
@@ -144,14 +144,14 @@ def format_label(measure: Document, translator: Translator) -> str:
 
 
 def _is_timed_skew(name: str) -> bool:
-    """Return whether a measure is the skew at some moment of time."""
+    """Return whether a measure is the skew at one window width."""
     return name.startswith("skew_") and name != "skew_equal"
 
 
 def list_missing_figures(
     comparison: Document, designs: Sequence[Document], translator: Translator
 ) -> list[str]:
-    """Return which figures are missing and why, and whether bytes are estimates."""
+    """Return sentences that say which figures are missing or estimated, and why."""
     notes = list(_explain_missing_figures(comparison, designs, translator))
     return notes if comparison["is_measured"] else [*notes, translator("compared.estimated")]
 
@@ -159,7 +159,7 @@ def list_missing_figures(
 def _explain_missing_figures(
     comparison: Document, designs: Sequence[Document], translator: Translator
 ) -> Iterator[str]:
-    """Yield a sentence for each group of measures that has no figures."""
+    """Yield a sentence for each group of missing figures with the same reason."""
     silent = [
         measure
         for measure in comparison["measures"]
@@ -192,7 +192,7 @@ def _explain_missing_figures(
 
 
 def list_measure_names(comparison: Document, translator: Translator) -> list[str]:
-    """Return the names of the measures that have a row, in the order of the language's file."""
+    """Return the names of the shown measures, in the order of the language file."""
     shown_names = {measure["name"] for measure in comparison["measures"] if has_row(measure)}
     names = [key.removeprefix("measure.") for key in translator.list_keys("measure.")]
     return [
@@ -205,7 +205,7 @@ def list_measure_names(comparison: Document, translator: Translator) -> list[str
 def list_best_measures(
     comparison: Document, designs: Sequence[Document], translator: Translator
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return for each design the groups and names of the measures at which it is best."""
+    """Return, for each design, the measures in which it is best, by topic."""
     shown_measures = [measure for measure in comparison["measures"] if has_row(measure)]
     return [
         (

@@ -37,7 +37,7 @@ def format_design_name(design: Mapping[str, Any]) -> str:
 
 
 def format_verdict(design: Mapping[str, Any], translator: Translator) -> str:
-    """Return how much of its fair share the fullest server takes."""
+    """Return how much of its fair share the busiest server takes."""
     if design["servers"] == 1:
         return translator("verdict.said_single")
     return translator(
@@ -46,7 +46,7 @@ def format_verdict(design: Mapping[str, Any], translator: Translator) -> str:
 
 
 def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Translator) -> str:
-    """Return which windows a verdict is from, and what was replayed.
+    """Return on which windows and events a verdict is based.
 
     Args:
         design: the design, as `build_glance_document` describes it.
@@ -64,7 +64,7 @@ def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Tran
 
 
 def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
-    """Return a sentence about the origin of the replayed events."""
+    """Return which events were replayed."""
     source = design["source"]
     done, events = f"{design['operations']:,}", f"{source['events']:,}"
     if source["kind"] != "sample":
@@ -75,7 +75,7 @@ def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
 
 
 def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
-    """Return the figures of a design that its card lists, and the remarks on its sample."""
+    """Return the facts on a design's card, such as regions, overwrites and remarks."""
     facts = [
         translator(
             "verdict.regions", regions=f"{design['regions']:,}", servers=f"{design['servers']:,}"
@@ -94,7 +94,7 @@ def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
 
 
 def list_properties(properties: Mapping[str, Any], translator: Translator) -> list[str]:
-    """Return what a key can and cannot do, a sentence each."""
+    """Return sentences about a key: decodable, unique, salted, and its row order."""
     facts = [translator("key.decodes" if properties["decodes"] else "key.ambiguous")]
     if properties["unique"]:
         facts.append(translator("key.unique"))
@@ -110,7 +110,7 @@ def list_properties(properties: Mapping[str, Any], translator: Translator) -> li
 
 
 def format_losses(losses: Mapping[str, str], translator: Translator) -> str:
-    """Return what a part of the key loses of its fields."""
+    """Return which information a key part loses of its fields."""
     return translator("key.and").join(
         translator("key.loses", name=name, what=translator.translate_message(what))
         for name, what in losses.items()
@@ -118,20 +118,20 @@ def format_losses(losses: Mapping[str, str], translator: Translator) -> str:
 
 
 def compute_box_width(part: Mapping[str, Any]) -> int:
-    """Return how wide the box of a part is, from 1 to 12, by the most bytes it may have."""
+    """Return the width of a key part's box, from 1 to 12, by its maximum bytes."""
     return min(max(part["bytes"]["most"] or MAX_BOX_BYTES, 1), MAX_BOX_BYTES)
 
 
 def find_no_cause_key(design: Mapping[str, Any]) -> str:
-    """Return the key of the sentence for a design without a cause of hot spots."""
-    if design["verdict"]["word"] == "even":
+    """Return the key of the sentence that says why no cause is listed."""
+    if design["verdict"]["level"] == "even":
         return "causes.none_even"
     is_thin = design["operations"] < MIN_VALUES_FOR_FACTS
     return "causes.none_few" if is_thin else "causes.none_hot"
 
 
 def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[str, str, str]:
-    """Return a cause in the page's language: its title, what was seen, what would help.
+    """Return the title, message and remedy of a cause in the page's language.
 
     An English page shows the sentences of the cause itself, which hold more figures, unless they
     are hidden. Another page, or a redacted one, shows the sentences that the language has for the
@@ -157,7 +157,7 @@ def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[s
 
 
 def format_place(finding: Mapping[str, Any], translator: Translator) -> str:
-    """Return where a finding is in the design file."""
+    """Return the path and line of a finding in the design file."""
     line = finding["line"]
     places = finding["path"], translator("findings.line", line=line) if line else ""
     return ", ".join(filter(None, places))
@@ -175,7 +175,7 @@ def format_sentence(text: str) -> str:
 
 
 def format_read(read: Mapping[str, Any], translator: Translator) -> str:
-    """Return a read as it was declared: its conditions, order and limit."""
+    """Return a declared read as text: its conditions, order and limit."""
     phrases = [" and ".join(read["where"]) or translator("reads.all_rows")]
     if read["order"]:
         phrases.append(translator("reads.ordered", order=", ".join(read["order"])))
@@ -185,7 +185,7 @@ def format_read(read: Mapping[str, Any], translator: Translator) -> str:
 
 
 def format_ranges(read: Mapping[str, Any], translator: Translator) -> str:
-    """Return how many ranges of keys a read opens."""
+    """Return how many key ranges a read scans, as text."""
     if read["runs"] == "full scan":
         return translator("reads.whole_table")
     if read["runs"] == "nothing":
@@ -203,7 +203,7 @@ _Table = tuple["Sequence[str]", "Sequence[Sequence[object]]", str]
 
 
 def build_families_table(families: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
-    """Return the families of a design with their attributes."""
+    """Return the table of column families with their attributes."""
     heads = ["family", "versions", "ttl", "compression", "bloom", "block"]
     rows: list[list[object]] = [
         [
@@ -228,7 +228,7 @@ def build_families_table(families: Sequence[Mapping[str, Any]], translator: Tran
 
 
 def _format_ttl(seconds: int | None, translator: Translator) -> str:
-    """Return a time to live, or that cells are kept forever."""
+    """Return a time to live in its largest whole unit, or `forever`."""
     if seconds is None:
         return translator("storage.forever")
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
@@ -243,7 +243,7 @@ def _format_block_size(size: int) -> str:
 
 
 def build_cells_table(cells: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
-    """Return the cells that an event writes."""
+    """Return the table of the cells that an event writes."""
     rows = [
         (
             f"{cell['family']}:{cell['qualifier'] or translator('storage.marker')}",
@@ -258,7 +258,7 @@ def build_cells_table(cells: Sequence[Mapping[str, Any]], translator: Translator
 
 
 def build_skew_table(skews: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
-    """Return the skew at each width of window that was measured."""
+    """Return the table of skews by window width."""
     rows = [
         (
             f"{skew['width_s']} s",
@@ -274,12 +274,12 @@ def build_skew_table(skews: Sequence[Mapping[str, Any]], translator: Translator)
 
 
 def join_widths(skews: Sequence[Mapping[str, Any]]) -> str:
-    """Return the widths of windows, joined by commas."""
+    """Return the window widths of skews, joined by commas."""
     return ", ".join(f"{skew['width_s']} s" for skew in skews)
 
 
 def format_shares(design: Mapping[str, Any], translator: Translator) -> str:
-    """Return the shares of the busiest region next to a fair share."""
+    """Return the shares of the busiest region and the fair share."""
     shares = design["shares"]
     return translator(
         "figures.shares",

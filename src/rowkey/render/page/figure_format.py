@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def format_load(value: float | None) -> str:
-    """Return a load as a multiple, without the × sign.
+    """Return a load as a multiple of the fair share, without the × sign.
 
     >>> format_load(8.0), format_load(1.0499), format_load(12.34), format_load(None)
     ('8.00', '1.05', '12.3', '–')
@@ -20,7 +20,7 @@ def format_load(value: float | None) -> str:
 
 
 def format_share(value: float) -> str:
-    """Return a share in per cent.
+    """Return a share as a percentage.
 
     >>> format_share(0.0625), format_share(1.0), format_share(0.0004)
     ('6.2%', '100%', '0.04%')
@@ -31,7 +31,7 @@ def format_share(value: float) -> str:
 
 
 def format_count(value: float | None) -> str:
-    """Return a count, with one decimal if it is small and not whole.
+    """Return a count as text, with one decimal if it is small and not whole.
 
     >>> format_count(16.0), format_count(1.24), format_count(12345.6), format_count(None)
     ('16', '1.2', '12,346', '–')
@@ -42,7 +42,7 @@ def format_count(value: float | None) -> str:
 
 
 def format_width(least: int, most: int | None, translator: Translator) -> str:
-    """Return a length in bytes, or a range of lengths.
+    """Return the length of a key part in bytes, or the range of its lengths.
 
     >>> from rowkey.render.languages import Translator
     >>> en = Translator("en")
@@ -57,7 +57,7 @@ def format_width(least: int, most: int | None, translator: Translator) -> str:
 
 
 def format_offset(least: int, most: int | None) -> str:
-    """Return the offset at which a part begins, or a range of offsets.
+    """Return the byte offset of a key part, or the range of its offsets.
 
     >>> format_offset(0, 0), format_offset(2, 41), format_offset(2, None)
     ('0', '2–41', '2+')
@@ -68,7 +68,7 @@ def format_offset(least: int, most: int | None) -> str:
 
 
 def format_measure(value: float) -> str:
-    """Return a figure of a measure: counts whole, means with up to two decimals.
+    """Return a figure as text: counts whole, means with up to two decimals.
 
     >>> format_measure(16.0), format_measure(1.126), format_measure(53.84)
     ('16', '1.13', '53.8')

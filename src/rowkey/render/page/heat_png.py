@@ -33,7 +33,7 @@ MAX_COLUMNS, MAX_ROWS = 480, 64
 
 @cache
 def build_palette() -> bytes:
-    """Return the colours of the levels, three bytes each: no load, then dark to bright."""
+    """Return the PNG palette: three bytes per colour, from no load to highest load."""
     colours: list[tuple[int, ...]] = [NO_LOAD_COLOUR]
     colours += [
         _find_colour(MIN_LOAD * 2 ** (n * LOAD_OCTAVES / COLOUR_LEVELS))
@@ -43,7 +43,7 @@ def build_palette() -> bytes:
 
 
 def _find_colour(load: float) -> tuple[int, ...]:
-    """Return the colour of a load."""
+    """Return the RGB colour of a load."""
     for low, high in pairwise(COLOUR_STOPS):
         if load <= high[0]:
             part = log2(load / low[0]) / log2(high[0] / low[0])
@@ -52,7 +52,7 @@ def _find_colour(load: float) -> tuple[int, ...]:
 
 
 def compute_levels(counts: Counts, servers: int) -> Counts:
-    """Return the level of each cell: 0 for no load, else by the logarithm of its load.
+    """Return the palette index of each cell of a heat map.
 
     Args:
         counts: operations by column and row.
@@ -67,7 +67,7 @@ def compute_levels(counts: Counts, servers: int) -> Counts:
 
 
 def draw_heat_png(counts: Counts, servers: int) -> bytes:
-    """Return a heat map as a PNG, time from left to right.
+    """Return a heat map as a PNG image, with time from left to right.
 
     Args:
         counts: operations by column and row; one or more of each.
@@ -94,11 +94,11 @@ def draw_heat_png(counts: Counts, servers: int) -> bytes:
 
 
 def _encode_chunks(chunks: tuple[tuple[bytes, bytes], ...]) -> Iterator[bytes]:
-    """Yield PNG chunks as bytes, each with its length and checksum."""
+    """Yield PNG chunks with their lengths and checksums."""
     for name, data in chunks:
         yield pack(">I", len(data)) + name + data + pack(">I", zlib.crc32(name + data))
 
 
 def to_data_uri(png: bytes) -> str:
-    """Return a picture as a data URI."""
+    """Return a PNG image as a data URI."""
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"

@@ -46,7 +46,7 @@ _SCRIPT_ESCAPES = str.maketrans(
 
 @cache
 def build_environment(language: str) -> Environment:
-    """Return the templates with the functions and sentences of one language.
+    """Return the Jinja2 environment of the templates for one language.
 
     Args:
         language: one of `LANGUAGES`.
@@ -91,19 +91,19 @@ def build_environment(language: str) -> Environment:
 
 
 def render_page(language: str, template: str, **values: Any) -> str:
-    """Return a whole template with values filled in."""
+    """Return a whole template rendered with values."""
     return build_environment(language).get_template(template).render(**values)
 
 
 def render_macro(language: str, template: str, macro: str, *values: Any) -> Markup:
-    """Return what one macro of a template gives for some values."""
+    """Return one macro of a template, rendered with values."""
     module: Any = build_environment(language).get_template(template).module
     rendered: Markup = getattr(module, macro)(*values)
     return rendered
 
 
 def _format_text(value: Any) -> Any:
-    """Return a value as a template shows it: what does not print is shown as its code."""
+    """Return a value as text for a template, with unprintable characters escaped."""
     if value is None:
         return ""
     if hasattr(value, "__html__"):
@@ -113,12 +113,12 @@ def _format_text(value: Any) -> Any:
 
 
 def _escape_character(character: str) -> str:
-    """Return a character that does not print as its escape code."""
+    """Return a character, escaped if it is not printable."""
     return character if character.isprintable() else repr(character)[1:-1]
 
 
 def escape_html(value: object) -> Markup:
-    r"""Return a value as HTML text; what does not print is shown as its code.
+    r"""Return a value as escaped HTML text.
 
     >>> str(escape_html("a<b\0"))
     'a&lt;b\\x00'
@@ -129,7 +129,7 @@ def escape_html(value: object) -> Markup:
 
 
 def add_break_points(name: str) -> Markup:
-    """Return a name that may be broken after the signs that join its words.
+    """Return a name as HTML that may wrap after `_`, `.` and `-`.
 
     >>> str(add_break_points("time_first.toml"))
     'time_<wbr>first.<wbr>toml'
@@ -141,7 +141,7 @@ def add_break_points(name: str) -> Markup:
 
 
 def embed_json(name: str, document: Any) -> Markup:
-    r"""Return a document as JSON in a script element that does not run and that nothing can end.
+    r"""Return a JSON document in a script element that does not execute.
 
     >>> str(embed_json("d", ["</script>"]))
     '<script type="application/json" id="d">["\\u003c/script\\u003e"]</script>'
@@ -157,5 +157,5 @@ def embed_json(name: str, document: Any) -> Markup:
 
 @cache
 def read_asset(name: str) -> str:
-    """Return the text of a file in this folder, such as `browser/map.js`."""
+    """Return the text of a file of this package, such as `browser/map.js`."""
     return files("rowkey.render.page").joinpath(name).read_text(encoding="utf-8")

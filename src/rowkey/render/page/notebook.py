@@ -41,7 +41,7 @@ MAX_FINDINGS = 20
 
 
 class NotebookResult:
-    """A result of rowkey that notebooks and terminals display.
+    """A result of rowkey that notebooks show as HTML and terminals as text.
 
     Args:
         html: the result as HTML that runs nothing, and whose style applies to nothing else.
@@ -53,6 +53,7 @@ class NotebookResult:
         self._text = text
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return self._html
 
     def __repr__(self) -> str:
@@ -62,7 +63,7 @@ class NotebookResult:
 def show(
     result: Simulation | Comparison | Design | LintResult, language: str = "en"
 ) -> NotebookResult:
-    """Return a result for the last line of a notebook's cell; elsewhere it is shown as text.
+    """Return a result as an object that notebooks display as HTML and terminals as text.
 
     IPython shows results by itself once rowkey is imported; `show` is for other notebooks, and for
     another language.
@@ -80,7 +81,8 @@ def show(
     from rowkey.simulate import Simulation
 
     if language not in LANGUAGES:
-        raise InvalidArgument("language", repr(language), ", ".join(LANGUAGES))
+        what = f"{language!r} is not a supported language"
+        raise InvalidArgument("language", what, f"one of {', '.join(LANGUAGES)}")
     if isinstance(result, Simulation):
         piece = _render_simulation(result, language)
         return _wrap_piece(piece, language, lambda: _format_simulation(result))
@@ -94,12 +96,14 @@ def show(
         piece = _render_design(result, language)
         return _wrap_piece(piece, language, lambda: _format_design(result))
     raise InvalidArgument(
-        "show", f"{type(result).__name__}", "a Simulation, a Comparison, a Design or a LintResult"
+        "result",
+        f"a {type(result).__name__} cannot be shown",
+        "a Simulation, a Comparison, a Design or a LintResult",
     )
 
 
 def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookResult:
-    """Return a piece of HTML with its style, in an element of its own."""
+    """Return a notebook result from a piece of HTML, with its style sheet."""
     style, tag = read_asset("browser/fragment.css"), Translator(language).language_tag
     return NotebookResult(
         f'<div class="rowkey-shown" lang="{escape_html(tag)}"><style>{style}</style>{piece}</div>',
@@ -108,7 +112,7 @@ def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookR
 
 
 def _render_simulation(simulation: Simulation, language: str) -> str:
-    """Return the verdict, a map of the servers, the causes, and what the reads cost."""
+    """Return a simulation as HTML: verdict, server map, causes and read costs."""
     translator = Translator(language)
     glance = build_glance_document(simulation.design.table, simulation, NO_REDACTION)
     reads = None
@@ -131,7 +135,7 @@ def _render_simulation(simulation: Simulation, language: str) -> str:
 
 
 def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, str] | None:
-    """Return a small map of the servers; None if events have no time, or there is one server."""
+    """Return a small load map of the servers as an image; None without times."""
     servers = simulation.design.cluster.servers
     if simulation.load_map is None or servers == 1 or not len(simulation.load_map[2]):
         return None
@@ -143,7 +147,7 @@ def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, s
 
 
 def _build_read_row(read: ReadCost, translator: Translator) -> tuple[str, ...]:
-    """Return the cells of one read in the table of reads."""
+    """Return the cells of one read in the table of read costs."""
     return (
         read.name,
         _format_ranges(read, translator),
@@ -153,7 +157,7 @@ def _build_read_row(read: ReadCost, translator: Translator) -> tuple[str, ...]:
 
 
 def _format_ranges(read: ReadCost, translator: Translator) -> str:
-    """Return how many ranges and regions a read needs."""
+    """Return how many key ranges a read scans, or why that is unknown."""
     if read.error:
         return translator.translate_message(read.error)
     if read.is_full_scan:
@@ -163,7 +167,7 @@ def _format_ranges(read: ReadCost, translator: Translator) -> str:
 
 
 def _render_comparison(comparison: Comparison, language: str) -> str:
-    """Return a map of each design on one scale, and the table of measures."""
+    """Return a comparison as HTML: a load map of each design, and the measures."""
     translator = Translator(language)
     designs = [
         {
@@ -183,7 +187,7 @@ def _render_comparison(comparison: Comparison, language: str) -> str:
 
 
 def _render_design(design: Design, language: str) -> str:
-    """Return the key part by part with an example, then fields, families and reads."""
+    """Return a design as HTML: its key parts with an example, fields, families and reads."""
     from rowkey.design import derive_properties
 
     fields = ", ".join(f"{name}: {one.declaration.type}" for name, one in design.fields.items())
@@ -196,7 +200,7 @@ def _render_design(design: Design, language: str) -> str:
 
 
 def _render_findings(lint_result: LintResult, language: str) -> str:
-    """Return the findings, the gravest first."""
+    """Return rule findings as HTML, the most severe first."""
     findings = sort_by_severity(lint_result)
     shown = {
         "findings": [build_finding_document(one, NO_REDACTION) for one in findings[:MAX_FINDINGS]],
@@ -208,7 +212,7 @@ def _render_findings(lint_result: LintResult, language: str) -> str:
 
 
 def _format_simulation(simulation: Simulation) -> str:
-    """Return a simulation as text."""
+    """Return a simulation as terminal text."""
     from rich.console import Console
 
     from rowkey.render.text import print_simulation
@@ -228,21 +232,21 @@ def _format_simulation(simulation: Simulation) -> str:
 
 
 def _format_comparison(comparison: Comparison) -> str:
-    """Return a comparison as text."""
+    """Return a comparison as terminal text."""
     from rowkey.render.comparison import format_comparison
 
     return "\n".join(format_comparison(comparison, TEXT_WIDTH))
 
 
 def _format_findings(lint_result: LintResult) -> str:
-    """Return findings as text."""
+    """Return rule findings as terminal text."""
     from rowkey.render.findings import format_findings
 
     return "\n".join(format_findings("design", lint_result))
 
 
 def _format_design(design: Design) -> str:
-    """Return a design as text."""
+    """Return a design with its properties as terminal text."""
     from rowkey.design import derive_properties
     from rowkey.lint import LintResult
     from rowkey.render.text import format_check

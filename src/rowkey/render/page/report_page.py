@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
-    """Return a report as the text of an HTML file.
+    """Return a report as the text of one self-contained HTML file.
 
     A policy in the page's head forbids requests and any program but its own.
 
@@ -46,7 +46,7 @@ def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
 
 
 def _build_policy(style: str, program: str) -> str:
-    """Return a policy that allows nothing but this style and this program, by their hashes."""
+    """Return a content security policy that allows only this style and script."""
     hashes = [base64.b64encode(sha256(t.encode()).digest()).decode() for t in (style, program)]
     return (
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
@@ -55,27 +55,27 @@ def _build_policy(style: str, program: str) -> str:
 
 
 def _format_title(document: Mapping[str, Any], translator: Translator) -> str:
-    """Return the title of the page."""
+    """Return the title of the report page."""
     table, designs = ", ".join(document["tables"]), len(document["designs"])
     key = "page.of_design" if designs == 1 else "page.of_designs"
     return translator(key, table=table, count=designs)
 
 
 def _list_notes(document: Mapping[str, Any], translator: Translator) -> list[str]:
-    """Return what a reader should know before the figures."""
+    """Return the notes above the figures, such as that values are redacted."""
     notes = [translator("page.redacted")] if document["redacted"] else []
     return [*notes, *filter(None, [translator("page.partly_english")])]
 
 
 def _format_origin(document: Mapping[str, Any], translator: Translator) -> str:
-    """Return which version of rowkey made the report, and when if that is known."""
+    """Return by which version of rowkey, and when, the report was created."""
     if document["created"]:
         return translator("page.made", version=document["version"], created=document["created"])
     return translator("page.made_undated", version=document["version"])
 
 
 def _build_payload(designs: list[Mapping[str, Any]], translator: Translator) -> dict[str, Any]:
-    """Return what the page's program draws: the maps, and its labels."""
+    """Return the heat maps and labels that the page's script draws."""
     return {
         "language": translator.language,
         "words": {**translator.select_table("map"), "small": translator("compared.small")},

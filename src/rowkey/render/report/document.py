@@ -42,7 +42,7 @@ def build_report_document(
     comparison: Comparison | IncomparableDesigns | None = None,
     created: str = "",
 ) -> dict[str, Any]:
-    """Return all data of a report as values that JSON can hold.
+    """Return all data of a report as a JSON document.
 
     Args:
         designs: one or more designs, in the order in which they are told.
@@ -69,7 +69,7 @@ def build_report_document(
 
 
 def _choose_labels(count: int) -> list[str]:
-    """Return labels for designs: letters, then numbers; none for a single one.
+    """Return a label for each design: letters, then numbers; empty for a single design.
 
     >>> _choose_labels(1), _choose_labels(3), _choose_labels(30)[-5:]
     ([''], ['A', 'B', 'C'], ['Z', '27', '28', '29', '30'])
@@ -82,7 +82,7 @@ def _choose_labels(count: int) -> list[str]:
 def build_glance_document(
     name: str, simulation: Simulation, redaction: Redaction
 ) -> dict[str, Any]:
-    """Return the summary of a simulation: its verdict and the events behind it.
+    """Return the summary of a simulation: its verdict, sample and counts.
 
     Args:
         name: what the design is called.
@@ -95,7 +95,7 @@ def build_glance_document(
         "table": shorten_text(design.table),
         "key": shorten_text(str(design.key)),
         "verdict": {
-            "word": verdict.level,
+            "level": verdict.level,
             "skew": verdict.skew,
             "even": verdict.even_skew,
             "width_s": verdict.width_s,
@@ -110,7 +110,7 @@ def build_glance_document(
 
 
 def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str, Any]:
-    """Return the document of one judged design."""
+    """Return all data that a report shows of one judged design."""
     found, design = judged_design.simulation, judged_design.design
     return {
         **build_glance_document(judged_design.name, found, redaction),
@@ -144,24 +144,24 @@ def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str
 
 
 def build_allowed_document(allowed: AllowedFinding, redaction: Redaction) -> dict[str, Any]:
-    """Return a finding that a design file allows, and the file's reason."""
+    """Return a finding that the design file allows, with the reason given there."""
     sections = _find_rule_sections(allowed.finding.code)
     return {
         "code": allowed.finding.code,
         "name": format_rule_name(allowed.finding.name),
         "what": _join_lines(sections.summary) if sections is not None else "",
-        "why": "" if redaction.is_hiding else shorten_text(allowed.reason),
+        "reason": "" if redaction.is_hiding else shorten_text(allowed.reason),
     }
 
 
 def _list_read_costs(judged_design: JudgedDesign) -> list[ReadCost | None]:
-    """Return the cost of each declared read; None if it was not simulated."""
+    """Return the simulated cost of each declared read; None if it was not simulated."""
     reads: list[ReadCost | None] = list(judged_design.simulation.reads)
     return reads or [None] * len(judged_design.design.reads)
 
 
 def _build_source(simulation: Simulation, redaction: Redaction) -> dict[str, Any]:
-    """Return the document of the replayed events."""
+    """Return which events were replayed: their file, number and remarks."""
     source = simulation.source
     said = [*source.assumptions, *simulation.remarks]
     return {
@@ -176,7 +176,7 @@ def _build_source(simulation: Simulation, redaction: Redaction) -> dict[str, Any
 
 
 def build_properties_document(properties: DesignProperties) -> dict[str, Any]:
-    """Return what a key can and cannot do."""
+    """Return whether a key is unique, decodable and salted, and its row order."""
     return {
         "decodes": properties.can_decode,
         "unique": properties.is_unique,
@@ -201,7 +201,7 @@ def _build_skew(skew: Skew) -> dict[str, Any]:
 
 
 def build_cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
-    """Return a cause: its sentences unless values are hidden, and its figures."""
+    """Return a cause of a hot spot with its figures; without values if they are hidden."""
     figures: dict[str, Any] = {}
     for name, value in cause.evidence.items():
         if name == "fields":
@@ -221,7 +221,7 @@ def build_cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
 
 
 def _format_proposal(cause: Cause) -> dict[str, str]:
-    """Return the key, splits and heavy values that a cause proposes, as a file has them."""
+    """Return the key, splits and heavy values that a cause proposes, in TOML notation."""
     proposal = cause.evidence.get("proposal")
     if not proposal:
         return {}
@@ -232,12 +232,12 @@ def _format_proposal(cause: Cause) -> dict[str, str]:
 
 
 def sort_by_severity(lint_result: LintResult) -> list[Finding]:
-    """Return the findings, the gravest first."""
+    """Return the findings of a design, the most severe first."""
     return sorted(lint_result.findings, key=lambda finding: -finding.rank)
 
 
 def build_finding_document(finding: Finding, redaction: Redaction) -> dict[str, Any]:
-    """Return a finding; if values are hidden, with the general text of its rule."""
+    """Return a finding; if values are hidden, the general text of its rule."""
     document = {
         "code": finding.code,
         "name": format_rule_name(finding.name),
@@ -257,19 +257,19 @@ def build_finding_document(finding: Finding, redaction: Redaction) -> dict[str, 
 
 
 def _find_rule_sections(code: str) -> RuleDoc | None:
-    """Return the general text of the rule with a code; None if there is no such rule."""
+    """Return the documentation of the rule with a code; None if there is no such rule."""
     return next((rule.parse_docstring() for rule in RULES.values() if rule.code == code), None)
 
 
 def _join_lines(text: str) -> str:
-    """Return a text of a docstring as one line."""
+    """Return a docstring section as one line."""
     return " ".join(text.split())
 
 
 def _build_read(
     read: DeclaredRead, cost: ReadCost | None, plan: Explanation, redaction: Redaction
 ) -> dict[str, Any]:
-    """Return the document of one read with its cost and plan."""
+    """Return a declared read with its plan and simulated cost."""
     found: dict[str, Any] = {
         "name": shorten_text(read.name),
         "where": [
@@ -303,7 +303,7 @@ def _build_read(
 
 
 def _format_condition(read: DeclaredRead, number: int, redaction: Redaction) -> str:
-    """Return a condition as it was declared; hidden values become dots."""
+    """Return a condition of a read as text; hidden values become dots."""
     condition = read.conditions[number]
     is_open = all(isinstance(operand, Parameter) for operand in condition.operands)
     if is_open or not redaction.is_hiding:
@@ -312,7 +312,7 @@ def _format_condition(read: DeclaredRead, number: int, redaction: Redaction) -> 
 
 
 def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
-    """Return the families with their attributes, the cells of an event, and their bytes."""
+    """Return the families, the cells that an event writes, and their bytes."""
     design, found = judged_design.design, judged_design.simulation
     families = []
     for family in design.families.values():
@@ -351,5 +351,5 @@ _COLUMN_ATTRIBUTES = frozenset({"ttl", "versions", "compression", "bloom", "bloc
 
 
 def _find_attribute_name(option: str) -> str:
-    """Return the name of the attribute of `Family` that an option sets."""
+    """Return the attribute of `Family` that a design option sets."""
     return "ttl_s" if option == "ttl" else option

@@ -27,7 +27,7 @@ MAX_EMPTY_RUNS = 64
 def build_heat_map_document(
     judged_design: JudgedDesign, redaction: Redaction
 ) -> dict[str, Any] | None:
-    """Return the heat map of a design by region and server, or None if events have no time."""
+    """Return the load of a design by region, server and time; None without times."""
     simulation = judged_design.simulation
     if simulation.load_map is None:
         return None
@@ -62,7 +62,7 @@ def build_heat_map_document(
 
 
 def sum_by_server(counts: Counts, region_servers: Sequence[int], servers: int) -> Counts:
-    """Return the operations by column and server from those by column and region."""
+    """Return the operations per time column and server, summed over regions."""
     import numpy as np
 
     loads = np.zeros((len(counts), servers), np.int64)
@@ -72,7 +72,7 @@ def sum_by_server(counts: Counts, region_servers: Sequence[int], servers: int) -
 
 
 def _group_regions(counts: Counts, step: int) -> Counts:
-    """Return the counts with each `step` regions added up to one row."""
+    """Return counts with each `step` neighbouring regions summed to one row."""
     import numpy as np
 
     if step == 1:
@@ -83,7 +83,7 @@ def _group_regions(counts: Counts, step: int) -> Counts:
 def _build_region_row(
     judged_design: JudgedDesign, redaction: Redaction, first: int, step: int
 ) -> dict[str, Any]:
-    """Return the regions of one row of the map, their server and their first key."""
+    """Return the label of one map row: its regions, server and first row key."""
     regions = judged_design.simulation.regions
     start, last = regions[first].start, min(first + step, len(regions)) - 1
     row: dict[str, Any] = {"first": first, "last": last}
@@ -96,7 +96,7 @@ def _build_region_row(
 
 
 def pack_counts(counts: Counts) -> str:
-    """Return counts column by column as LEB128 numbers, deflated, in base 64.
+    """Return the counts of a map as compressed LEB128 numbers in base 64.
 
     A zero is followed by how many more zeros come behind it, so that a sparse map is small.
 
@@ -124,7 +124,7 @@ def _append_zeros(out: bytearray, count: int) -> None:
 
 
 def _append_number(out: bytearray, number: int) -> None:
-    """Append one number as LEB128."""
+    """Append a number to a byte array in LEB128 encoding."""
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
         number >>= 7
@@ -134,7 +134,7 @@ def _append_number(out: bytearray, number: int) -> None:
 def _build_marks(
     judged_design: JudgedDesign, counts: Counts, row_servers: list[int], step: int
 ) -> list[dict[str, Any]]:
-    """Return the marks of each cause: half-open boxes and lines in columns and rows.
+    """Return the boxes and lines that mark the causes of hot spots on a map.
 
     Args:
         judged_design: the design.
@@ -172,7 +172,7 @@ def _build_mark(
 
 
 def _trace_front(counts: Counts) -> list[list[int]]:
-    """Return the busiest row of each column, where it changes."""
+    """Return the busiest row of each column where it changes, as a line."""
     busiest: list[int] = counts.argmax(axis=1).tolist()
     greatest_counts: list[int] = counts.max(axis=1).tolist()
     line: list[list[int]] = []
@@ -183,7 +183,7 @@ def _trace_front(counts: Counts) -> list[list[int]]:
 
 
 def _find_empty_rows(counts: Counts) -> list[list[int]]:
-    """Return the half-open runs of rows without any count."""
+    """Return boxes for runs of rows without any operation."""
     runs: list[list[int]] = []
     most: list[int] = counts.max(axis=0).tolist()
     for row, count in enumerate(most):
@@ -197,14 +197,14 @@ def _find_empty_rows(counts: Counts) -> list[list[int]]:
 
 
 def _find_fuller_servers(counts: Counts, region_servers: list[int]) -> list[list[int]]:
-    """Return boxes for the servers that have a region more than others."""
+    """Return boxes for the servers that have more regions than others."""
     region_counts = [region_servers.count(server) for server in range(counts.shape[1])]
     full = [server for server, count in enumerate(region_counts) if count > min(region_counts)]
     return [[0, len(counts), server, server + 1] for server in full]
 
 
 def _find_hottest_cell(counts: Counts) -> list[list[int]]:
-    """Return a box for the cell that exceeds its fair share by most operations."""
+    """Return a box for the cell that exceeds its fair share the most."""
     import numpy as np
 
     excess = counts - counts.sum(axis=1, keepdims=True) / counts.shape[1]

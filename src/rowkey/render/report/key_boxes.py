@@ -25,7 +25,7 @@ MAX_PART_BYTES = 48
 def build_key_boxes(
     design: Design, properties: DesignProperties, sample: SampleSummary | None, redaction: Redaction
 ) -> dict[str, Any]:
-    """Return the parts of a key with offsets, widths and an example.
+    """Return the parts of a key with offset, width and an example value each.
 
     Args:
         design: the design.
@@ -50,7 +50,7 @@ def build_key_boxes(
                 "bytes": {"least": found.min_bytes, "most": found.max_bytes},
                 "order": found.order,
                 "loses": {shorten_text(n): shorten_text(what) for n, what in found.losses.items()},
-                "words": shorten_text(found.description)
+                "description": shorten_text(found.description)
                 if redaction.is_shown(design, part)
                 else "",
                 **_format_piece(design, redaction, number, piece),
@@ -68,7 +68,7 @@ def build_key_boxes(
 def _format_piece(
     design: Design, redaction: Redaction, number: int, piece: bytes | None
 ) -> dict[str, str]:
-    """Return one part of the example in hexadecimal and as readable text."""
+    """Return the bytes of one part of the example key as hexadecimal and as text."""
     if piece is None:
         return {"hex": "", "decoded": ""}
     part = design.key.parts[number]
@@ -94,7 +94,7 @@ def _choose_example(
 
 
 def _read_rows(key: Key, batch: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield sampled rows as normal values, if the sample has every field of the key."""
+    """Yield sampled rows as field values, if the sample has all fields of the key."""
     from rowkey.keys import ColumnBatch
 
     names = [name for name in key.fields if name in batch.schema.names]
@@ -106,7 +106,7 @@ def _read_rows(key: Key, batch: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _split_key(key: Key, row: Mapping[str, Any]) -> list[bytes]:
-    """Return the bytes of each part of a row's key; none if the row has no key."""
+    """Return the bytes of each part of a row's key; none if the row cannot be encoded."""
     ends = [0]
     try:
         row_key = key.encode(row, salt=0)
@@ -120,7 +120,7 @@ def _split_key(key: Key, row: Mapping[str, Any]) -> list[bytes]:
 
 
 def _measure_front(front: Key, row: Mapping[str, Any]) -> int:
-    """Return the bytes of the first parts of a key."""
+    """Return how many bytes the first parts of a row's key have."""
     if front.part_sequence.framing.max_bytes == 0:
         return 0
     try:

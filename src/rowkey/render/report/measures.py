@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def build_measures_document(
     comparison: Comparison | IncomparableDesigns, redaction: Redaction
 ) -> dict[str, Any]:
-    """Return a comparison as a page shows it, or the reasons why there is none.
+    """Return a comparison as data for a page, or why designs cannot be compared.
 
     Args:
         comparison: the comparison, or what keeps the designs from standing on one scale.
@@ -45,7 +45,7 @@ def build_measures_document(
 
 
 def _build_measure(measure: Measure, redaction: Redaction) -> dict[str, Any]:
-    """Return a measure; the reason of a missing read may hold values and is hidden with them.
+    """Return a measure with a figure for each design; reasons are hidden with values.
 
     A range that is the whole table is said to be so, for by its number it is as good as any other.
     """

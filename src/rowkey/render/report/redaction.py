@@ -23,7 +23,7 @@ HIDDEN_BYTE = "·"
 
 @dataclass(frozen=True)
 class Redaction:
-    """Shows values unchanged, or as keyed hashes if it has a key.
+    """Shows field values in a report, or replaces them by keyed hashes.
 
     The time of an event stays, as do buckets and other small digests, names of fields and
     families, the notation of the key, and all figures.
@@ -37,11 +37,11 @@ class Redaction:
 
     @property
     def is_hiding(self) -> bool:
-        """Return whether values are hidden."""
+        """Whether values are replaced by hashes."""
         return self.key is not None
 
     def redact_text(self, text: str) -> str:
-        """Return a value or its hash; a value has the same hash throughout a report.
+        """Return a value unchanged, or its hash, which is the same throughout a report.
 
         >>> Redaction().redact_text("web-1")
         'web-1'
@@ -54,7 +54,7 @@ class Redaction:
         return f"#{digest.hexdigest()}"
 
     def is_shown(self, design: Design, part: Part) -> bool:
-        """Return whether the bytes of a part are shown as they are."""
+        """Return whether the bytes of a key part may be shown."""
         if not self.is_hiding or not part.fields:
             return True
         time = design.writes.time
@@ -64,7 +64,7 @@ class Redaction:
         return is_small and all(part.residue(name).is_total for name in part.fields)
 
     def format_piece(self, design: Design, part: Part, piece: bytes) -> str:
-        """Return the bytes of one part as people name them.
+        """Return the value of one key part as text, hashed if it is hidden.
 
         Raises:
             InvalidArgument: they are no bytes of this part.
@@ -73,7 +73,7 @@ class Redaction:
         return shorten_text(text) if self.is_shown(design, part) else self.redact_text(text)
 
     def format_hex(self, design: Design, part: Part, piece: bytes) -> str:
-        """Return the bytes of one part in hexadecimal, or as many dots."""
+        """Return the bytes of one key part in hexadecimal, or as dots if hidden."""
         return (
             piece.hex(" ")
             if self.is_shown(design, part)
@@ -81,7 +81,7 @@ class Redaction:
         )
 
     def format_start(self, design: Design, start: bytes) -> str:
-        """Return the beginning of a key as `Key.format_prefix` names it."""
+        """Return a region's first row key as text, with hidden values hashed."""
         if not self.is_hiding:
             return shorten_text(design.key.format_prefix(start))
         texts, at = [], 0
@@ -97,19 +97,19 @@ class Redaction:
         return ", ".join(texts if at >= len(start) else [*texts, "…"])
 
     def _format_named_piece(self, design: Design, part: Part, piece: bytes) -> str:
-        """Return the piece of a part with the name of its field."""
+        """Return the value of a key part with the name of its field."""
         text = self.format_piece(design, part, piece)
         is_told = part.cardinality == 1 or part.name in text
         return text if is_told else f"{', '.join(part.fields)} {text}"
 
     def format_start_hex(self, design: Design, start: bytes) -> str:
-        """Return the beginning of a key in hexadecimal; nothing if a part is hidden."""
+        """Return a region's first row key in hexadecimal; empty if a part is hidden."""
         if all(self.is_shown(design, part) for part in design.key.parts):
             return start.hex()
         return ""
 
     def redact_figure(self, value: Any) -> Any:
-        """Return a figure of evidence: numbers stay, texts are values and are hidden."""
+        """Return a figure of a finding: numbers unchanged, texts hashed if hidden."""
         if isinstance(value, str):
             return self.redact_text(value)
         if isinstance(value, bool | int | float) or value is None:

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from rowkey.observe import LiveLoad, LoadBalance, LoadInterval
 
 _BALANCE_FIELDS = {
-    "word": "even, warm or hot; idle without load, thin with too little, unknown without a figure",
-    "skew": "load of the fullest server over its fair share in the last minute, or null",
+    "level": "even, warm or hot; idle without load, thin with too little, unknown without a figure",
+    "skew": "load of the busiest server over its fair share in the last minute, or null",
     "even": "what an even table would show with as many operations, or null",
     "servers": "region servers, those without a region of the table as well",
     "events": "operations in the intervals that are known whole",
     "windows": "windows it is from: intervals, or some together with 200 operations a server",
-    "fullest": "the fullest server of the last window, or null",
-    "why": "why there is no figure, or null",
+    "busiest": "the busiest server of the last window, or null",
+    "reason": "why there is no figure, or null",
 }
 
 LIVE_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
-    "key": "its row key in bracket notation, or null if nobody knows its design",
-    "at_ms": "when it was looked at, milliseconds since 1970",
-    "missed": "looks that failed",
-    "intervals": "intervals between looks that are kept, 240 at most",
-    "length_s": "seconds of the last interval, or null before the second look",
+    "key": "its row key in bracket notation, or null if its design is unknown",
+    "at_ms": "when the counters were read, milliseconds since 1970",
+    "missed": "readings of the counters that failed",
+    "intervals": "intervals between readings that are kept, 240 at most",
+    "length_s": "seconds of the last interval, or null before the second reading",
     **{f"writes.{name}": meaning for name, meaning in _BALANCE_FIELDS.items()},
     **{f"reads.{name}": f"the same of reads: {name}" for name in _BALANCE_FIELDS},
     "causes[].code": "why the writes lie unevenly: the cause's name",
@@ -48,17 +48,17 @@ LIVE_FIELDS = {
     "regions[].server": "where it is: host, port and start code; s0, s1 where there are none",
     "regions[].writes_per_s": "writes a second in the last interval, or null if not known",
     "regions[].reads_per_s": "the same of reads",
-    "regions[].why": "why they are not known, such as a move, or null",
+    "regions[].reason": "why they are not known, such as a move, or null",
     "servers[].name": "a region server",
     "servers[].regions": "regions of the table on it",
     "servers[].writes_per_s": "writes a second of those of its regions that are known",
     "servers[].reads_per_s": "the same of reads",
-    "remarks[]": "what should be known of the figures",
+    "remarks[]": "remarks on the figures",
 }
 
 
 def build_live_document(live: LiveLoad) -> dict[str, Any]:
-    """Return a running table as `rowkey live -f json` prints it."""
+    """Return the load of a running table as `rowkey live -f json` prints it."""
     last = live.intervals[-1] if live.intervals else None
     return {
         "format": FORMAT_VERSION,
@@ -87,21 +87,21 @@ def build_live_document(live: LiveLoad) -> dict[str, Any]:
 
 
 def _build_balance(balance: LoadBalance) -> dict[str, Any]:
-    """Return the document of how evenly requests spread over regions and servers."""
+    """Return how evenly reads or writes are spread over the servers."""
     return {
-        "word": balance.level,
+        "level": balance.level,
         "skew": balance.skew,
         "even": balance.even_skew,
         "servers": balance.servers,
         "events": balance.operation_count,
         "windows": balance.window_count,
-        "fullest": balance.fullest_server or None,
-        "why": balance.reason or None,
+        "busiest": balance.fullest_server or None,
+        "reason": balance.reason or None,
     }
 
 
 def _build_regions(live: LiveLoad, interval: LoadInterval) -> list[dict[str, Any]]:
-    """Return the document of each region with its rates."""
+    """Return the key range, server and rates of each region."""
     return [
         {
             "start": region.start.hex(),
@@ -110,14 +110,14 @@ def _build_regions(live: LiveLoad, interval: LoadInterval) -> list[dict[str, Any
             "server": region.server,
             "writes_per_s": None if region.writes is None else region.writes / interval.length_s,
             "reads_per_s": None if region.reads is None else region.reads / interval.length_s,
-            "why": region.reason or None,
+            "reason": region.reason or None,
         }
         for region in interval.regions
     ]
 
 
 def _build_servers(interval: LoadInterval) -> Iterator[dict[str, Any]]:
-    """Yield the document of each server with the sums of its regions."""
+    """Yield the number of regions and the rates of each server."""
     writes, reads = interval.sum_by_server("writes"), interval.sum_by_server("reads")
     for name in interval.servers:
         yield {
@@ -129,14 +129,15 @@ def _build_servers(interval: LoadInterval) -> Iterator[dict[str, Any]]:
 
 
 def print_live(live: LiveLoad, console: Console) -> None:
-    """Print how a table stands: how hot and why, a map of the last looks, servers, remarks."""
+    """Print the load of a running table: verdicts, causes, a load map and the servers."""
     from rich.text import Text
 
     def print_wrapped(text: str, indent: int = 0, style: str = "") -> None:
+        """Print a text wrapped to the width of the console."""
         for line in wrap_text(text, console.width, indent):
             console.print(Text(line, style), soft_wrap=True)
 
-    key = "a key that nobody knows" if live.design is None else str(live.design.key)
+    key = "unknown key" if live.design is None else str(live.design.key)
     print_wrapped(f"{live.table}  {key}  {format_instant(live.at_ms // 1000)}", 2)
     for what, one in (("writes", live.writes), ("reads", live.reads)):
         print_wrapped(
@@ -162,20 +163,20 @@ def print_live(live: LiveLoad, console: Console) -> None:
 
 
 def _format_verdict(balance: LoadBalance) -> str:
-    """Return the figures that a verdict is based on."""
+    """Return the skew that a verdict is based on, or why there is none."""
     if balance.skew is None or balance.even_skew is None:
         return balance.reason
     if balance.servers == 1:
         return "one server takes everything; there is nothing to spread over"
     return (
-        f"the fullest of {balance.servers} servers, {format_server(balance.fullest_server)}, takes "
-        f"{balance.skew:.2f}× its fair share of {balance.operation_count:,} in the last minute (an "
-        f"even table: {balance.even_skew:.2f}×)"
+        f"the busiest of {balance.servers} servers, {format_server(balance.fullest_server)}, takes "
+        f"{balance.skew:.2f}× its fair share of {balance.operation_count:,} operations in the last "
+        f"minute (an even table: {balance.even_skew:.2f}×)"
     )
 
 
 def _format_busiest_region(live: LiveLoad) -> Iterator[str]:
-    """Return the region with most writes in the last interval, if all are known."""
+    """Yield a line about the region with the most writes, if all counts are known."""
     last = live.intervals[-1]
     total = last.sum_operations("writes")
     if not total or not last.is_known("writes") or len(last.regions) == 1:
@@ -184,13 +185,13 @@ def _format_busiest_region(live: LiveLoad) -> Iterator[str]:
     share = (region.writes or 0) / total
     yield (
         f"the busiest of {len(last.regions)} regions, number {number} on "
-        f"{format_server(region.server)}, took {share:.0%} of the writes of the last look; it "
-        f"begins at {format_start_key(live, region.start)}"
+        f"{format_server(region.server)}, took {share:.0%} of the writes in the last interval; "
+        f"it begins at {format_start_key(live, region.start)}"
     )
 
 
 def _format_servers(interval: LoadInterval) -> Iterator[str]:
-    """Yield a line for each server."""
+    """Yield a table with a line for each server."""
     yield f"{'server':<28} {'regions':>8} {'writes/s':>12} {'reads/s':>12}"
     for server in _build_servers(interval):
         name, rates = (

@@ -20,15 +20,15 @@ MAX_LABEL_LENGTH = 52
 
 
 def draw_live_map(live: LiveLoad, width: int, *, colour: bool) -> list[Text]:
-    """Return the lines of a map of writes.
+    """Return the lines of a map of writes by region and time.
 
     Args:
-        live: the table; it was looked at twice or more.
+        live: the load of the table, with at least one interval.
         width: characters of a line.
         colour: whether cells are coloured blocks rather than characters.
 
     Returns:
-        A legend, and a line for each region or group of neighbours, with the rate of the last look.
+        A legend, and a line for each region or group of neighbours, with its last rate.
     """
     from rich.text import Text
 
@@ -42,9 +42,7 @@ def draw_live_map(live: LiveLoad, width: int, *, colour: bool) -> list[Text]:
         _count_column(one, [[(r.start, r.stop) for r in group] for group in groups])
         for one in intervals
     ]
-    legend = (
-        f"a column is a look, {last.length_s:.3g} s; writes × a region's fair share, ? not known:"
-    )
+    legend = f"a column is {last.length_s:.3g} s; writes by a region's fair share, ? unknown:"
     lines = [Text(legend), draw_scale(colour=colour)]
     for row, (label, group) in enumerate(zip(labels, groups, strict=True)):
         line = Text(f"{label:<{wide}} ")
@@ -58,7 +56,7 @@ def draw_live_map(live: LiveLoad, width: int, *, colour: bool) -> list[Text]:
 
 
 def _format_label(live: LiveLoad, first: int, group: Sequence[object]) -> str:
-    """Return the numbers of some regions, the server of a single one, and their first row key."""
+    """Return the label of a map row: region numbers, server and first row key."""
     region = live.intervals[-1].regions[first]
     number = f"{first}" if len(group) == 1 else f"{first}–{first + len(group) - 1}"
     server = f" {format_server(region.server)}" if len(group) == 1 else ""
@@ -66,7 +64,7 @@ def _format_label(live: LiveLoad, first: int, group: Sequence[object]) -> str:
 
 
 def format_start_key(live: LiveLoad, start: bytes) -> str:
-    """Return the first row key of a region as people name it.
+    """Return the first row key of a region as text.
 
     Args:
         live: the table.
@@ -80,7 +78,7 @@ def format_start_key(live: LiveLoad, start: bytes) -> str:
 def _count_column(
     interval: LoadInterval, groups: Sequence[Sequence[tuple[bytes, bytes]]]
 ) -> tuple[list[int | None], float]:
-    """Return the writes of each group in an interval, None if unknown, and a fair share."""
+    """Return the writes of each region group in an interval, and the mean per region."""
     counts = {(one.start, one.stop): one.writes for one in interval.regions}
     known_counts = [count for count in counts.values() if count is not None]
     cells: list[int | None] = []
@@ -91,7 +89,7 @@ def _count_column(
 
 
 def _format_cell(count: int | None, fair: float, *, colour: bool) -> tuple[str, str]:
-    """Return the character and the style of one cell."""
+    """Return the character and style of one map cell; `?` if its count is unknown."""
     return (UNKNOWN_MARK, "dim") if count is None else format_cell(count, fair, colour=colour)
 
 

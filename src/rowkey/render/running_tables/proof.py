@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 VERDICT_TITLES = {
     "exact": "EXACT",
-    "partly": "EXACT AS FAR AS ASKED",
-    "unknown": "NOT ALL KNOWN",
+    "partly": "EXACT WHERE COMPARED",
+    "unknown": "SOME COUNTS UNKNOWN",
     "different": "NOT EXACT",
 }
-"""What a proof comes to, as a page begins."""
+"""Titles of the verdicts, with which the page begins."""
 MAX_REGIONS_PRINTED = 32
 """Regions that are printed one by one; of more those that differ."""
 
@@ -36,11 +36,11 @@ PROOF_FIELDS = {
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
     "operations": "events written",
-    "verdict": "of the counts: exact, partly if not all was asked, unknown or different: the worst",
-    "exact": "whether all was asked, every count is known, and each is what was predicted",
-    "not_asked[]": "what was not, or not wholly, compared, and why: not asked, or not known",
+    "verdict": "of the counts, the worst: exact, partly (not all compared), unknown or different",
+    "exact": "whether all was compared, every count is known, and each is what was predicted",
+    "not_compared[]": "what was not, or not completely, compared, and why",
     "difference": "|predicted - counted| over the regions of all phases",
-    "unknown": "counts that are not known, for regions were opened anew or are others",
+    "unknown": "counts that are unknown, because regions were reopened or replaced",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
     "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
     "regions[].server": "where it was in the last phase; empty if it was split or merged",
@@ -52,32 +52,32 @@ PROOF_FIELDS = {
     "phases[].unknown": "its regions whose count is not known",
     "phases[].regions[].predicted": "writes of each region in it, in the order of `regions`",
     "phases[].regions[].counted": "the same as counted, or null",
-    "phases[].regions[].why": "why it is not known, or null",
+    "phases[].regions[].reason": "why it is not known, or null",
     "phases[].servers[].name": "a region server",
     "phases[].servers[].predicted": "writes of its regions, as far as their counts are known",
     "phases[].servers[].counted": "the same as counted",
     "reads[].name": "a declared read",
-    "reads[].asked": "times it was asked, without its limit",
-    "reads[].fan_out": "ranges of all askings",
+    "reads[].runs": "how often it was run, without its limit",
+    "reads[].fan_out": "ranges of all runs",
     "reads[].predicted": "rows in these ranges",
     "reads[].counted": "reads that regions counted",
     "reads[].most": "most they may count: a row each, one a range in a region, one a full answer",
-    "reads[].wrong": "regions that counted fewer or more, over all askings",
-    "reads[].regions_predicted": "regions that the ranges come to, over all askings",
+    "reads[].wrong": "regions that counted fewer or more, over all runs",
+    "reads[].regions_predicted": "regions that the ranges touch, over all runs",
     "reads[].regions_counted": "regions that counted a read",
-    "reads[].unknown": "askings of which nothing is known, for the same reasons",
-    "reads[].why": "why it was not asked, or no further, or is not known, or null",
+    "reads[].unknown": "runs of which nothing is known, for the same reasons",
+    "reads[].reason": "why it was not run, or stopped, or is not known, or null",
     "size": "bytes on disk; null where there are none to be compared",
     "size.predicted": "bytes of all cells in data blocks, before encoding and compression",
     "size.counted": "bytes on disk after a flush and a major compaction",
     "size.resolution": "how much more they may be, for a cluster tells whole megabytes",
     "size.plain": "whether nothing is encoded or compressed, so that both should be near",
-    "remarks[]": "what should be known of the figures",
+    "remarks[]": "remarks on the figures",
 }
 
 
 def build_proof_document(proof: Proof) -> dict[str, Any]:
-    """Return what was predicted and counted as `rowkey prove -f json` prints it."""
+    """Return predicted and counted requests as `rowkey prove -f json` prints them."""
     return {
         "format": FORMAT_VERSION,
         "table": proof.design.table,
@@ -92,7 +92,7 @@ def build_proof_document(proof: Proof) -> dict[str, Any]:
         "operations": proof.operation_count,
         "verdict": proof.verdict,
         "exact": proof.is_exact,
-        "not_asked": list(proof.omissions),
+        "not_compared": list(proof.omissions),
         "difference": proof.difference,
         "unknown": proof.unknown_count,
         "regions": [
@@ -113,7 +113,7 @@ def build_proof_document(proof: Proof) -> dict[str, Any]:
 
 
 def _build_phase(phase: PhaseProof) -> dict[str, Any]:
-    """Return the document of one phase."""
+    """Return the predicted and counted writes of one phase."""
     return {
         "number": phase.number,
         "operations": phase.operation_count,
@@ -123,7 +123,7 @@ def _build_phase(phase: PhaseProof) -> dict[str, Any]:
             {
                 "predicted": region.predicted_writes,
                 "counted": region.counted_writes,
-                "why": region.reason or None,
+                "reason": region.reason or None,
             }
             for region in phase.regions
         ],
@@ -135,10 +135,10 @@ def _build_phase(phase: PhaseProof) -> dict[str, Any]:
 
 
 def _build_read(read: ReadProof) -> dict[str, Any]:
-    """Return the document of one read."""
+    """Return the predicted and counted rows of one declared read."""
     return {
         "name": read.name,
-        "asked": read.trial_count,
+        "runs": read.trial_count,
         "fan_out": read.fan_out,
         "predicted": read.predicted_rows,
         "counted": read.counted_reads,
@@ -147,12 +147,12 @@ def _build_read(read: ReadProof) -> dict[str, Any]:
         "regions_predicted": read.predicted_regions,
         "regions_counted": read.counted_regions,
         "unknown": read.unknown_trials,
-        "why": read.reason or None,
+        "reason": read.reason or None,
     }
 
 
 def _build_size(proof: Proof) -> dict[str, Any] | None:
-    """Return the document of the bytes on disk, or None if they were not measured."""
+    """Return the predicted and measured bytes on disk; None if not measured."""
     if proof.size is None:
         return None
     return {
@@ -164,22 +164,22 @@ def _build_size(proof: Proof) -> dict[str, Any] | None:
 
 
 def print_proof(proof: Proof, console: Console) -> None:
-    """Print a proof: whether it is exact, then regions, reads and bytes."""
+    """Print whether predicted and counted requests agree, then regions, reads and bytes."""
     for line in format_proof(proof):
         for part in wrap_text(line, console.width, len(line) - len(line.lstrip()) + 2):
             console.print(part, soft_wrap=True, markup=False)
 
 
 def format_proof(proof: Proof) -> Iterator[str]:
-    """Yield the lines of a proof."""
+    """Yield the lines that report whether predicted and counted requests agree."""
     yield f"{proof.design.table}  {proof.design.key}"
     counts = sum(len(phase.regions) for phase in proof.phases)
     title = VERDICT_TITLES[proof.verdict]
     yield (
         f"{title}: {pluralize(proof.operation_count, 'write')} in "
-        f"{pluralize(len(proof.phases), 'phase')}; predicted and counted differ by "
-        f"{proof.difference:,} over {counts:,} counts of regions"
-        + (f", {proof.unknown_count:,} of them not known" if proof.unknown_count else "")
+        f"{pluralize(len(proof.phases), 'phase')}; predicted and counted writes differ by "
+        f"{proof.difference:,} over {counts:,} region counts"
+        + (f", {proof.unknown_count:,} of them unknown" if proof.unknown_count else "")
     )
     yield from (f"  {remark}" for remark in proof.remarks)
     yield from (f"  not compared: {omission}" for omission in proof.omissions)
@@ -196,7 +196,7 @@ def format_proof(proof: Proof) -> Iterator[str]:
 
 
 def _format_regions(proof: Proof) -> Iterator[str]:
-    """Yield the regions over all phases; of many only those that differ."""
+    """Yield a table of predicted and counted writes by region."""
     regions = list(proof.sum_by_region())
     listed = regions
     if len(regions) > MAX_REGIONS_PRINTED:
@@ -204,7 +204,7 @@ def _format_regions(proof: Proof) -> Iterator[str]:
         yield f"{len(regions):,} regions, {len(listed):,} of them differ"
     if not listed:
         return
-    yield f"{'predicted':>12} {'counted':>12} {'apart':>8}  region begins with"
+    yield f"{'predicted':>12} {'counted':>12} {'differ':>8}  region begins with"
     for region in listed[:MAX_REGIONS_PRINTED]:
         counts = _format_counts(region)
         yield f"{region.predicted_writes:>12,} {counts}  {_format_start(proof, region)}"
@@ -218,13 +218,13 @@ def _format_counts(region: RegionProof) -> str:
 
 
 def _format_start(proof: Proof, region: RegionProof) -> str:
-    """Return a region's start key as text, and why its number of writes is unknown."""
+    """Return a region's first row key as text, and why its count is unknown."""
     start = proof.design.key.format_prefix(region.start) if region.start else "(the first row)"
     return f"{start}  {region.reason}".rstrip()
 
 
 def _format_servers(proof: Proof) -> Iterator[str]:
-    """Yield the sums of the servers, if there are any."""
+    """Yield predicted and counted writes of each server."""
     names = sorted({name for phase in proof.phases for name in phase.writes_by_server} - {""})
     for name in names:
         sums = [phase.writes_by_server.get(name, (0, 0)) for phase in proof.phases]
@@ -234,14 +234,14 @@ def _format_servers(proof: Proof) -> Iterator[str]:
 
 
 def _format_read(read: ReadProof) -> str:
-    """Return the line of one read."""
+    """Return the line with predicted and counted rows of one declared read."""
     wrong = (
-        f"; {pluralize(read.wrong_regions, 'region')} counted another number"
+        f"; {pluralize(read.wrong_regions, 'region')} counted an unexpected number"
         if read.wrong_regions
         else ""
     )
     return (
-        f"read {read.name}: asked {read.trial_count} times, {read.fan_out:,} ranges; "
+        f"read {read.name}: run {read.trial_count} times, {read.fan_out:,} ranges; "
         f"{read.predicted_rows:,} rows predicted, {read.counted_reads:,} reads counted (at most "
         f"{read.max_reads:,}); regions touched {read.predicted_regions:,} predicted, "
         f"{read.counted_regions:,} counted{wrong}"
@@ -249,10 +249,10 @@ def _format_read(read: ReadProof) -> str:
 
 
 def _format_size(proof: Proof) -> str:
-    """Return the line about the bytes on disk."""
+    """Return the line with predicted and measured bytes on disk."""
     size = proof.size
     assert size is not None
-    plain = "" if size.is_plain else "; encoded or compressed, so fewer are to be expected"
+    plain = "" if size.is_plain else "; encoded or compressed, so fewer are expected"
     more = f" and up to {size.resolution_bytes:,} more" if size.resolution_bytes else ""
     apart = "" if size.deviation is None else f", {size.deviation:+.1%}"
     return (
