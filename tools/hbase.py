@@ -1,7 +1,7 @@
-"""A real HBase on this machine for whoever wants to look: starts one, and breaks it on request.
+"""Start a real HBase on this machine, and kill, pause, move or split parts of it.
 
-Without a verb: ZooKeeper, a master and three region servers until Ctrl-C, then everything is gone,
-tables too. The verbs act on the one that runs, from another terminal.
+Without a command: ZooKeeper, a master and three region servers run until Ctrl-C, and are then
+removed with their tables. The commands act on the running cluster, from another terminal.
 """
 
 from __future__ import annotations
@@ -24,125 +24,136 @@ from oracles.build import Absent  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HERE = Path(sys.prefix) / "hbase"
-WATCH_S = 1.0
-STOP_S = 30.0
+DEFAULT_DIRECTORY = Path(sys.prefix) / "hbase"
+POLL_INTERVAL_S = 1.0
+STOP_TIMEOUT_S = 30.0
 
 
 def main() -> None:
-    """Start a cluster, or do to the running one what the verb says."""
-    given = _parser().parse_args()
-    act: Callable[[Namespace], None] = given.act
+    """Start an HBase cluster, or run a command on the cluster that is running."""
+    arguments = _build_parser().parse_args()
+    act: Callable[[Namespace], None] = arguments.act
     try:
-        act(given)
+        act(arguments)
     except KeyboardInterrupt:
-        print("stopped, nothing is left")
+        print("the cluster is stopped and removed")
     except (Absent, StartFailed, JudgeError, ValueError, TimeoutError) as error:
-        _give_up(str(error))
+        _exit_with_error(str(error))
 
 
-def _parser() -> ArgumentParser:
+def _build_parser() -> ArgumentParser:
+    """Return the parser of the command line."""
     parser = ArgumentParser(description=__doc__)
-    parser.set_defaults(act=_start)
-    _place(parser)
+    parser.set_defaults(act=_start_cluster)
+    _add_directory_option(parser)
     parser.add_argument("--servers", type=int, default=3, help="how many region servers")
     parser.add_argument(
         "--optimise",
         action="store_true",
         help="JVMs that compile in full: slow to start, then fast",
     )
-    verbs = parser.add_subparsers(title="verbs, for the cluster that runs", metavar="VERB")
+    subparsers = parser.add_subparsers(title="commands for the running cluster", metavar="COMMAND")
     for name, says, act in (
-        ("status", "processes, servers and tables", _status),
-        ("stop", "end it, as Ctrl-C does", _stop),
+        ("status", "processes, servers and tables", _print_status),
+        ("stop", "stop the cluster, as Ctrl-C does", _stop_cluster),
     ):
-        verb = verbs.add_parser(name, help=says)
-        verb.set_defaults(act=act)
-        _place(verb)
+        subparser = subparsers.add_parser(name, help=says)
+        subparser.set_defaults(act=act)
+        _add_directory_option(subparser)
     for name, says in (
-        ("kill", "end a process at once, as a crash does (kill -9)"),
-        ("pause", "let a process hang"),
-        ("resume", "let it go on"),
-        ("restart", "end a process and start it anew"),
+        ("kill", "kill a process, as a crash does (kill -9)"),
+        ("pause", "suspend a process"),
+        ("resume", "resume a suspended process"),
+        ("restart", "stop a process and start it again"),
     ):
-        verb = verbs.add_parser(name, help=says)
-        verb.add_argument("process", help="the number of a region server, zookeeper or master")
-        verb.set_defaults(act=_to_process, verb=name)
-        _place(verb)
-    move = verbs.add_parser("move", help="move the region that holds a row to a server")
-    split = verbs.add_parser("split", help="divide the region that holds a row before that row")
-    for verb, act in ((move, _move), (split, _split)):
-        verb.add_argument("table")
-        verb.add_argument("row", type=_row, help=r"a row key; \xNN is a byte")
-        verb.set_defaults(act=act)
-        _place(verb)
+        subparser = subparsers.add_parser(name, help=says)
+        subparser.add_argument("process", help="the number of a region server, zookeeper or master")
+        subparser.set_defaults(act=_control_process, command=name)
+        _add_directory_option(subparser)
+    move = subparsers.add_parser("move", help="move the region that holds a row to a server")
+    split = subparsers.add_parser("split", help="split the region that holds a row at that row")
+    for subparser, act in ((move, _move_region), (split, _split_region)):
+        subparser.add_argument("table")
+        subparser.add_argument("row", type=_parse_row_key, help=r"a row key; \xNN is a byte")
+        subparser.set_defaults(act=act)
+        _add_directory_option(subparser)
     move.add_argument("process", help="the number of a region server")
     return parser
 
 
-def _place(parser: ArgumentParser) -> None:
+def _add_directory_option(parser: ArgumentParser) -> None:
+    """Add the option --at, the directory of the cluster."""
     parser.add_argument(
-        "--at", type=Path, default=HERE, help="the cluster's directory; one cluster in each"
+        "--at",
+        type=Path,
+        default=DEFAULT_DIRECTORY,
+        help="the cluster's directory; one cluster in each",
     )
 
 
-def _row(text: str) -> bytes:
-    r"""A row key as HBase prints it: what stands behind \x is a byte."""
+def _parse_row_key(text: str) -> bytes:
+    r"""Return a row key from HBase's notation, in which `\xNN` is a byte."""
     escaped = re.compile(rb"\\x([0-9a-fA-F]{2})")
     return escaped.sub(lambda found: bytes.fromhex(found[1].decode()), os.fsencode(text))
 
 
-def _name(process: str) -> str:
+def _find_process_name(process: str) -> str:
+    """Return the name of a process; a number stands for a region server."""
     return f"server{process}" if process.isdigit() else process
 
 
-def _start(given: Namespace) -> None:
+def _start_cluster(arguments: Namespace) -> None:
+    """Start a cluster and keep it running until Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if given.at.exists():
-        _give_up(f"{given.at} exists: a cluster runs there. Stop it, or name another place: --at")
-    flags = () if given.optimise else QUICK
+    if arguments.at.exists():
+        _exit_with_error(
+            f"{arguments.at} exists: a cluster runs there. Stop it, or give another --at"
+        )
+    flags = () if arguments.optimise else QUICK
     began = time.monotonic()
-    print("starting ZooKeeper, a master and", given.servers, "region servers", flush=True)
-    with Cluster.start(given.at, servers=given.servers, flags=flags) as cluster:
+    print("starting ZooKeeper, a master and", arguments.servers, "region servers", flush=True)
+    with Cluster.start(arguments.at, servers=arguments.servers, flags=flags) as cluster:
         print(f"ready after {time.monotonic() - began:.0f} s")
         print(f"  ZooKeeper  {cluster.zookeeper}")
         print(f"  master     {cluster.master}")
         for name, server in sorted(cluster.places().items()):
             print(f"  {name:9}  {server.rpartition(',')[0].replace(',', ':')}")
         print(f"  logs       {cluster.directory}/logs")
-        print("Ctrl-C ends it, and its tables with it. In another terminal:")
-        place = "" if given.at == HERE else f" --at {given.at}"
+        print("Ctrl-C stops it and removes its tables. In another terminal:")
+        place = "" if arguments.at == DEFAULT_DIRECTORY else f" --at {arguments.at}"
         print(
             f"  python tools/hbase.py status|kill N|pause N|resume N|restart N{place}", flush=True
         )
-        _watch(cluster)
+        _print_process_changes(cluster)
 
 
-def _watch(cluster: Cluster) -> None:
-    """Tells which process ends and which one is back, until interrupted."""
+def _print_process_changes(cluster: Cluster) -> None:
+    """Print each process of the cluster that ends or runs again, until interrupted."""
     ended: set[str] = set()
     while True:
         now = {name for name in cluster.names if not cluster.alive(name)}
         for name in sorted(now ^ ended):
             print(f"{name} {'has ended' if name in now else 'runs again'}", flush=True)
         ended = now
-        time.sleep(WATCH_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
-def _running(given: Namespace) -> Cluster:
+def _attach_cluster(arguments: Namespace) -> Cluster:
+    """Return the running cluster of a directory; exit with an error if there is none."""
     try:
-        return Cluster.attach(given.at)
+        return Cluster.attach(arguments.at)
     except FileNotFoundError:
-        _give_up(f"no cluster runs at {given.at}; `make hbase` starts one")
+        _exit_with_error(f"{arguments.at}: no cluster runs there. Start one by `make hbase`.")
 
 
-def _status(given: Namespace) -> None:
-    cluster = _running(given)
+def _print_status(arguments: Namespace) -> None:
+    """Print the processes, servers, tables and regions of the running cluster."""
+    cluster = _attach_cluster(arguments)
     for name in cluster.names:
-        word = "runs" if cluster.alive(name) else "has ended"
-        print(f"{name:9}  {word:9}  pid {cluster.pid(name)}")
+        state = "runs" if cluster.alive(name) else "has ended"
+        print(f"{name:9}  {state:9}  pid {cluster.pid(name)}")
     status, places = cluster.judge.status(), cluster.places()
-    print(f"master {status.master}, {status.moving} regions on their way")
+    print(f"master {status.master}, {status.moving} regions in transition")
     for name, server in sorted(places.items()):
         print(f"{name} holds {status.live.get(server, 0)} regions as {server}")
     for table in cluster.judge.tables():
@@ -154,37 +165,42 @@ def _status(given: Namespace) -> None:
     cluster.stop()
 
 
-def _stop(given: Namespace) -> None:
-    cluster = _running(given)
+def _stop_cluster(arguments: Namespace) -> None:
+    """Stop the running cluster, and wait until its directory is removed."""
+    cluster = _attach_cluster(arguments)
     os.kill(cluster.state.owner, signal.SIGTERM)
-    cluster.wait(lambda: not given.at.exists(), "everything is ended", STOP_S)
+    cluster.wait(lambda: not arguments.at.exists(), "the cluster has stopped", STOP_TIMEOUT_S)
 
 
-def _to_process(given: Namespace) -> None:
-    cluster = _running(given)
-    act = {
+def _control_process(arguments: Namespace) -> None:
+    """Kill, pause, resume or restart a process of the running cluster."""
+    cluster = _attach_cluster(arguments)
+    actions = {
         "kill": cluster.kill,
         "pause": cluster.pause,
         "resume": cluster.resume,
         "restart": cluster.restart,
     }
-    act[given.verb](_name(given.process))
+    actions[arguments.command](_find_process_name(arguments.process))
     cluster.stop()
 
 
-def _move(given: Namespace) -> None:
-    cluster = _running(given)
-    cluster.move(given.table, given.row, _name(given.process))
+def _move_region(arguments: Namespace) -> None:
+    """Move the region that holds a row to another region server."""
+    cluster = _attach_cluster(arguments)
+    cluster.move(arguments.table, arguments.row, _find_process_name(arguments.process))
     cluster.stop()
 
 
-def _split(given: Namespace) -> None:
-    cluster = _running(given)
-    cluster.split(given.table, given.row)
+def _split_region(arguments: Namespace) -> None:
+    """Split the region that holds a row at that row."""
+    cluster = _attach_cluster(arguments)
+    cluster.split(arguments.table, arguments.row)
     cluster.stop()
 
 
-def _give_up(why: str) -> NoReturn:
+def _exit_with_error(why: str) -> NoReturn:
+    """Exit with an error message."""
     sys.exit(f"hbase: {why}")
 
 

@@ -1,8 +1,7 @@
 """Resolve the dependencies and write requirements/*.lock.
 
-The files name every package with its version and the hashes of its files, for all platforms and
-all Pythons from the oldest supported one on, and never an index: each
-machine has its own.
+Each file lists every package with its version and the hashes of its files, for all platforms and
+supported Python versions, without the URL of a package index.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ LOCKS = {
     "bench.lock": ("--group", "dev", "--group", "bench"),
     "site.lock": ("--group", "site"),
 }
-"""What each file holds beside the package's own dependencies."""
+"""Options of each lock file that add dependencies to those of the package."""
 
 
 def main() -> None:
-    """Write all files with a resolver that is installed into a temporary environment."""
+    """Write all lock files with a resolver in a temporary environment."""
     with TemporaryDirectory() as place:
-        resolver = _resolver(Path(place))
+        resolver = _install_resolver(Path(place))
         for name, more in LOCKS.items():
-            _write(resolver, FOLDER / name, more)
-            sys.stdout.write(f"requirements/{name}: {_count(FOLDER / name)} packages\n")
+            _write_lock_file(resolver, FOLDER / name, more)
+            sys.stdout.write(f"requirements/{name}: {_count_packages(FOLDER / name)} packages\n")
 
 
-def _resolver(place: Path) -> Path:
-    """The program `uv` in an environment of its own."""
+def _install_resolver(place: Path) -> Path:
+    """Install `uv` into a new environment, and return the path of the program."""
     EnvBuilder(with_pip=True).create(place)
     folder = place / ("Scripts" if sys.platform == "win32" else "bin")
     install = [str(folder / "python"), "-m", "pip", "install", "--quiet", "uv"]
@@ -44,26 +43,27 @@ def _resolver(place: Path) -> Path:
     return folder / "uv"
 
 
-def _write(resolver: Path, file: Path, more: tuple[str, ...]) -> None:
-    """Resolve from nothing, so that no earlier version is kept."""
-    given = ["pyproject.toml", *more, "--python-version", _oldest_python()]
-    found = subprocess.run(
-        [str(resolver), "pip", "compile", *given, *OPTIONS],
+def _write_lock_file(resolver: Path, file: Path, more: tuple[str, ...]) -> None:
+    """Resolve the dependencies of one lock file without using earlier versions."""
+    arguments = ["pyproject.toml", *more, "--python-version", _read_oldest_python()]
+    completed = subprocess.run(
+        [str(resolver), "pip", "compile", *arguments, *OPTIONS],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
-    file.write_text(found.stdout, encoding="utf-8")
+    file.write_text(completed.stdout, encoding="utf-8")
 
 
-def _oldest_python() -> str:
-    """The oldest Python the package runs on, as its own declaration says."""
+def _read_oldest_python() -> str:
+    """Return the oldest supported Python version from pyproject.toml."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return str(declared["project"]["requires-python"]).removeprefix(">=")
 
 
-def _count(file: Path) -> int:
+def _count_packages(file: Path) -> int:
+    """Return the number of packages in a lock file."""
     return sum("==" in line for line in file.read_text(encoding="utf-8").splitlines())
 
 

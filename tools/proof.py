@@ -79,7 +79,7 @@ WRITES = """## Writes
 in each phase. *Not 0* are counts of regions that can be above 0, at most: those of regions that
 were written to, which are those with a file. The others are 0 against 0, and show no more than
 that nothing fell where nothing was expected: by time first that is fifteen regions of sixteen.
-*Skew* is what was counted: the load of the fullest of the three servers over its fair share, the
+*Skew* is what was counted: the load of the busiest of the three servers over its fair share, the
 median over the phases. Three is one server doing all the work; the counts of the other two are
 then 0 as well. Where a sample cuts the boundaries, its first half does, and only the second is
 written: half as many events.
@@ -137,7 +137,7 @@ def main() -> None:
 
 
 def iter_designs() -> Iterator[tuple[str, Path]]:
-    """Yield the name and the file of each design."""
+    """Yield the name and file of each design that is proved."""
     for recording in RECORDINGS:
         for kind in KINDS:
             yield f"{recording}/{kind}", DESIGNS / recording / f"{kind}.toml"
@@ -168,6 +168,7 @@ def compute_fingerprint(path: Path) -> dict[str, str]:
 
 
 def _hash(data: bytes) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256 of some bytes."""
     return sha256(data).hexdigest()[:16]
 
 
@@ -217,6 +218,7 @@ def _measure_missing(measurements: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_current(proof: dict[str, Any] | None, path: Path) -> bool:
+    """Return whether a stored measurement still matches the design and versions."""
     if proof is None:
         return False
     return all(proof.get(word) == value for word, value in compute_fingerprint(path).items())
@@ -239,6 +241,7 @@ def _prove(cluster: Cluster, path: Path) -> dict[str, Any]:
 
 
 def _summarize_writes(proof: Proof) -> dict[str, Any]:
+    """Return the predicted and counted writes of a proof as JSON figures."""
     servers = [both for phase in proof.phases for both in phase.writes_by_server.values()]
     regions = [region for phase in proof.phases for region in phase.regions]
     return {
@@ -262,17 +265,18 @@ def _compute_skew(proof: Proof) -> float:
 
 
 def _summarize_reads(proof: Proof) -> dict[str, Any]:
+    """Return the predicted and counted reads of a proof as JSON figures."""
     return {
         "reads": [
             {
                 "name": read.name,
-                "asked": read.trial_count,
+                "runs": read.trial_count,
                 "fan_out": read.fan_out,
                 "predicted": read.predicted_rows,
                 "counted": read.counted_reads,
                 "most": read.max_reads,
                 "wrong": read.wrong_regions,
-                "why": read.reason,
+                "reason": read.reason,
                 "regions_predicted": read.predicted_regions,
                 "regions_counted": read.counted_regions,
             }
@@ -282,21 +286,22 @@ def _summarize_reads(proof: Proof) -> dict[str, Any]:
 
 
 def _summarize_bytes(proof: Proof, files: list[int]) -> dict[str, Any]:
+    """Return the predicted and measured bytes of a proof as JSON figures."""
     size = proof.size
     families = proof.design.families.values()
-    made = sorted({f"{one.encoding}, {one.compression}" for one in families})
+    encodings = sorted({f"{one.encoding}, {one.compression}" for one in families})
     return {
         "bytes": {
             "predicted": None if size is None else size.predicted_bytes,
             "on_disk": sum(files),
             "files": len(files),
-            "made": "; ".join(made),
+            "encoding": "; ".join(encodings),
         }
     }
 
 
 def build_page(measurements: dict[str, Any]) -> str:
-    """Return the page of the measurements."""
+    """Return the page `docs/proof.md` from all measurements."""
     about, proofs = measurements["machine"], measurements["proofs"]
     packages = about["packages"]
     lines = [
@@ -332,11 +337,13 @@ def build_page(measurements: dict[str, Any]) -> str:
 
 
 def _format_row(name: str, *cells: str) -> str:
+    """Return a Markdown table row that begins with recording and design."""
     recording, kind = name.split("/")
     return f"| {recording} | {KINDS[kind]} | {' | '.join(cells)} |"
 
 
 def _format_write_cells(proof: dict[str, Any], phases: int) -> list[str]:
+    """Return the table cells of a proof's writes."""
     # The designs have one family, so that each region that was written to has one file.
     not_zero = {**proof, "not_zero": phases * proof["bytes"]["files"]}
     counts = ("events", "regions", "not_zero", "regions_apart", "servers", "servers_apart")
@@ -344,20 +351,22 @@ def _format_write_cells(proof: dict[str, Any], phases: int) -> list[str]:
 
 
 def _format_read_cells(read: dict[str, Any]) -> list[str]:
-    if read["why"]:
-        return [read["name"], f"not asked: {read['why']}", "", "", "", "", ""]
-    each = read["fan_out"] / read["asked"]
+    """Return the table cells of one read of a proof."""
+    if read["reason"]:
+        return [read["name"], f"not run: {read['reason']}", "", "", "", "", ""]
+    each = read["fan_out"] / read["runs"]
     counts = (f"{read[one]:,}" for one in ("predicted", "counted", "most", "wrong"))
     regions = f"{read['regions_predicted']:,} and {read['regions_counted']:,}"
     return [read["name"], f"{each:g}", *counts, regions]
 
 
 def _format_byte_cells(size: dict[str, Any]) -> list[str]:
+    """Return the table cells of a proof's bytes."""
     predicted, on_disk = size["predicted"], size["on_disk"]
     parts = "not predicted" if predicted is None else f"{predicted:,}"
     apart = f"{100 * compute_deviation(size):+.1f} %" if predicted else ""
     missed = ", missed" if is_missed(size) else ""
-    return [size["made"], parts, f"{on_disk:,}", f"{size['files']}", f"{apart}{missed}"]
+    return [size["encoding"], parts, f"{on_disk:,}", f"{size['files']}", f"{apart}{missed}"]
 
 
 def compute_deviation(size: dict[str, Any]) -> float:
@@ -367,12 +376,14 @@ def compute_deviation(size: dict[str, Any]) -> float:
 
 def is_missed(size: dict[str, Any]) -> bool:
     """Return whether the deviation of bytes exceeds the goal."""
-    return size["made"] == PLAIN and abs(compute_deviation(size)) > GOAL
+    return size["encoding"] == PLAIN and abs(compute_deviation(size)) > GOAL
 
 
 def _describe_missed_goals(proofs: dict[str, Any]) -> str:
-    """Return the sentence that lists the missed goals."""
-    plain = {name: one["bytes"] for name, one in proofs.items() if one["bytes"]["made"] == PLAIN}
+    """Return the sentence that lists designs whose bytes miss the goal."""
+    plain = {
+        name: one["bytes"] for name, one in proofs.items() if one["bytes"]["encoding"] == PLAIN
+    }
     parts = [
         f"{recording}, {KINDS[kind]}: {100 * compute_deviation(size):+.1f} %"
         for name, size in plain.items()

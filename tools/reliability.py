@@ -151,7 +151,7 @@ def main() -> None:
 
 
 def build_page(measurements: Mapping[str, Any]) -> str:
-    """Return the page of the measurements."""
+    """Return the page `docs/reliability.md` from all measurements."""
     figures, about = measurements["figures"], measurements["machine"]
     head = HEAD.format(rowkey=about["packages"].get("rowkey", ""), python=about["python"])
     parts = [head]
@@ -165,6 +165,7 @@ def build_page(measurements: Mapping[str, Any]) -> str:
 def _format_damaged_files(
     figures_by_name: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> Iterator[str]:
+    """Yield the section on damaged files: right and refused answers by file and fault."""
     outcomes = [one for outcomes in figures_by_name.values() for one in outcomes]
     cells: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(
         lambda: defaultdict(Counter)
@@ -194,10 +195,12 @@ def _count_descriptor_faults(outcomes: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def _sort_position(file: str, fault: str) -> tuple[str, int]:
+    """Return the sort key of a table row: file, then fault in its order."""
     return file, list(FAULTS).index(fault)
 
 
 def _format_disk_faults(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on failing disk calls: right and refused answers by call."""
     outcomes = sorted(figures_by_name.values(), key=lambda one: (one["what"], one["sticky"]))
     totals = Counter[str]()
     for one in outcomes:
@@ -215,6 +218,7 @@ def _format_disk_faults(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Ite
 def _format_table_head(
     text: str, totals: Counter[str], probes: Iterable[str], **figures: int
 ) -> str:
+    """Return the introduction of a section, with totals and table header."""
     names = [probe.replace("_", " ") for probe in probes]
     verdicts = {one: totals[one] for one in ("right", "refused", "wrong", "crashed")}
     return text.format(
@@ -227,16 +231,19 @@ def _format_table_head(
 
 
 def _iter_in_probe_order(verdicts: Mapping[str, Counter[str]]) -> Iterator[Counter[str]]:
+    """Yield the verdict counts of each probe in the order of the columns."""
     return (Counter(verdicts.get(probe, {})) for probe in PROBES)
 
 
 def _format_cell(verdicts: Counter[str]) -> str:
+    """Return the right and refused answers as a table cell; wrong ones in bold."""
     measurement = f"{verdicts['right']:,} / {verdicts['refused']:,}"
     bad = verdicts["wrong"] + verdicts["crashed"]
     return f"{measurement} / **{bad} wrong**" if bad else measurement
 
 
 def _format_kills(figures_by_name: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield the section on killed processes."""
     yield KILLS.rstrip("\n")
     doing = {
         "of a stopped writer": "stopped before, at any point",
@@ -252,6 +259,7 @@ def _format_kills(figures_by_name: Mapping[str, Mapping[str, int]]) -> Iterator[
 
 
 def _format_forks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on forked processes."""
     yield FORKS.rstrip("\n")
     for one in figures_by_name.values():
         yield _format_row(one["arrangement"].replace("_", " "), f"{one['forks']:,}", "0")
@@ -259,6 +267,7 @@ def _format_forks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[
 
 
 def _format_clocks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on clocks that are set back."""
     yield CLOCKS.rstrip("\n")
     for one in figures_by_name["clocks"]["jumps"]:
         counts = f"{one['writes']:,}", f"{one['without_effect']:,}"
@@ -267,6 +276,7 @@ def _format_clocks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator
 
 
 def _format_linearizability(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on the linearizability of changes of a row."""
     yield LINEAR.rstrip("\n")
     for name, one in figures_by_name.items():
         engine = name.removeprefix("linearizability ").split(" ")[0]
@@ -278,6 +288,7 @@ def _format_linearizability(figures_by_name: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _format_synced(figures_by_name: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
+    """Yield the section on what is forced to disk, and when."""
     yield SYNCED
     for step, lines in figures_by_name["synced"].items():
         yield f"* **{step}**: {'; '.join(lines) if lines else 'nothing'}"
@@ -285,6 +296,7 @@ def _format_synced(figures_by_name: Mapping[str, Mapping[str, list[str]]]) -> It
 
 
 def _format_row(*cells: str) -> str:
+    """Return cells as a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

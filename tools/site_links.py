@@ -24,6 +24,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
     folder = PurePosixPath(page.file.src_uri).parent
 
     def replace(match: re.Match[str]) -> str:
+        """Return the address of a link's target in the repository."""
         target, _, anchor = match[0].partition("#")
         path = (ROOT / "docs" / folder / target).resolve()
         if path.is_relative_to(ROOT / "docs"):

@@ -107,7 +107,7 @@ def test_nothing_runs(tmp_path: Path) -> None:
     """Without a cluster the commands say how to start one."""
     done = tool("status", "--at", tmp_path / "none")
     assert 1 == done.returncode
-    assert "`make hbase` starts one" in done.stderr
+    assert "Start one by `make hbase`." in done.stderr
 
 
 @pytest.mark.long
@@ -129,7 +129,7 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
         else:
             os.kill(owner.pid, signal.SIGINT)
         rest = owner.stdout.read()
-    assert rest.endswith("stopped, nothing is left\n")
+    assert rest.endswith("the cluster is stopped and removed\n")
     assert 0 == owner.returncode
     assert not directory.exists()
 

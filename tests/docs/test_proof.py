@@ -40,7 +40,7 @@ def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
     )
     assert 20 * 16 == measured["regions"]
     for read in measured["reads"]:
-        assert (10, 0, "") == (read["asked"], read["wrong"], read["why"])
+        assert (10, 0, "") == (read["runs"], read["wrong"], read["reason"])
         assert read["predicted"] <= read["counted"] <= read["most"]
         assert read["regions_predicted"] == read["regions_counted"]
 
@@ -78,7 +78,7 @@ def test_bytes_on_disk_are_as_predicted() -> None:
     """Where nothing is encoded: within 3 % in large files; of small ones the page says the miss."""
     page = " ".join(proof.PAGE.read_text(encoding="utf-8").split())
     sizes = {name: measured["bytes"] for name, measured in FOUND["proofs"].items()}
-    plain = {name: one for name, one in sizes.items() if "NONE, NONE" == one["made"]}
+    plain = {name: one for name, one in sizes.items() if "NONE, NONE" == one["encoding"]}
     assert 12 == len(plain)
     small = {name for name, one in plain.items() if one["on_disk"] < LARGE * one["files"]}
     missed = {name: one["on_disk"] / one["predicted"] - 1 for name, one in plain.items()}

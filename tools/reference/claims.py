@@ -171,6 +171,7 @@ class _MarkerParser:
         return claims
 
     def _is_marker(self, node: ast.AST) -> bool:
+        """Return whether a node is a call of the `claims` marker."""
         if not isinstance(node, ast.Call):
             return False
         called: ast.expr | None = node.func
@@ -195,6 +196,7 @@ class _MarkerParser:
 
 
 def _list_targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    """Return the targets of an assignment."""
     return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
@@ -256,6 +258,7 @@ def check_claims(book: ClaimsFile, evidence: Evidence) -> Iterator[str]:
 
 
 def _check_claim(claim: Claim, book: ClaimsFile, evidence: Evidence) -> Iterator[str]:
+    """Yield each mistake in one claim as a sentence."""
     name = f"claim {claim.number}"
     if claim.verdict not in VERDICTS:
         yield f"{name}: the verdict is {claim.verdict!r}; expected one of {', '.join(VERDICTS)}"
@@ -281,6 +284,7 @@ def _check_claim(claim: Claim, book: ClaimsFile, evidence: Evidence) -> Iterator
 
 
 def _iter_claim_numbers(evidence: Evidence) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield each rule and test with the claims it refers to."""
     yield from ((rule.code, rule.claims) for rule in evidence.rules)
     yield from ((f"{one.path}, {one.name},", one.claims) for one in evidence.tests)
 

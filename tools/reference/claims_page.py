@@ -44,6 +44,7 @@ def build_claims_page() -> str:
 
 
 def _format_counts(book: ClaimsFile) -> str:
+    """Return the sentence that counts claims by verdict."""
     counts = Counter(claim.verdict for claim in book.claims)
     claims = counts.total() - counts["figures"]
     return (
@@ -54,11 +55,13 @@ def _format_counts(book: ClaimsFile) -> str:
 
 
 def _format_documents(book: ClaimsFile) -> str:
+    """Return the list of documents."""
     lines = (f"* Document {number}: {what}." for number, what in enumerate(book.documents))
     return "The documents, by number and subject:\n\n" + "\n".join(lines)
 
 
 def _format_overview(book: ClaimsFile) -> str:
+    """Return the table of questions and short answers."""
     rows = (
         [f"[{subject.question}](#{_format_anchor(subject.question)})", subject.answer]
         for subject in book.subjects
@@ -69,13 +72,14 @@ def _format_overview(book: ClaimsFile) -> str:
 def _format_anchor(heading: str) -> str:
     """Return the anchor of a heading.
 
-    >>> _anchor("Should I salt?")
+    >>> _format_anchor("Should I salt?")
     'should-i-salt'
     """
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _format_subject(subject: Subject, book: ClaimsFile, evidence: Evidence) -> str:
+    """Return the section of one question with its claims."""
     claims = (_format_claim(book.claims[number - 1], evidence) for number in subject.claims)
     return join_blocks(f"## {subject.question}", subject.answer, subject.text, "\n".join(claims))
 
@@ -96,10 +100,12 @@ def _format_claim(claim: Claim, evidence: Evidence) -> str:
 
 
 def _format_numbers(documents: Iterable[int]) -> str:
+    """Return numbers of documents, separated by commas."""
     return ", ".join(map(str, documents))
 
 
 def _format_right_claims(book: ClaimsFile, evidence: Evidence) -> str:
+    """Return the table of claims that are right."""
     rows = (
         [
             str(claim.number),

@@ -85,6 +85,7 @@ def _find_heading(model: type[BaseModel], inner: type[BaseModel]) -> str:
 
 
 def _format_options(model: type[BaseModel]) -> str:
+    """Return the table of the options of a declaration class."""
     rows = []
     for name, info in model.model_fields.items():
         default = info.get_default(call_default_factory=True) if not info.is_required() else None
@@ -104,10 +105,12 @@ def _format_options(model: type[BaseModel]) -> str:
 
 
 def _find_inner_description(info: Any) -> str:
+    """Return the description in the metadata of a field; empty without one."""
     return next((m.description for m in info.metadata if getattr(m, "description", None)), "")
 
 
 def _format_default(default: Any) -> str:
+    """Return the default of an option as text."""
     if default is PydanticUndefined or default is None or default in ((), {}, ""):
         return "none"
     if isinstance(default, BaseModel):
@@ -116,6 +119,7 @@ def _format_default(default: Any) -> str:
 
 
 def _format_range(info: Any) -> str:
+    """Return the allowed range of an option as text."""
     bounds = []
     for bound in info.metadata:
         for word, form in _BOUNDS.items():
@@ -161,12 +165,14 @@ _PLURAL = {"text": "texts", "a table": "tables"}
 
 
 def _find_models(annotation: Any) -> list[type[BaseModel]]:
+    """Return the declaration classes in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in get_args(annotation) for model in _find_models(inner)]
 
 
 def _format_attributes() -> str:
+    """Return the table of column family attributes."""
     rows = []
     for word, row in ATTRIBUTES.items():
         default = (
@@ -190,6 +196,7 @@ def _format_attributes() -> str:
 
 
 def _format_quantities() -> str:
+    """Return the table of quantities with examples."""
     rows = [
         [read_first_line(cls), format_code(example), format_code(value)]
         for cls, example, value in (
@@ -248,6 +255,7 @@ def build_notation_page() -> str:
 
 
 def _format_refusal(text: str) -> str:
+    """Return the error message for a wrong key."""
     try:
         Design("t", text, fields={"host": "text", "ts": "timestamp_ms"})
     except RowkeyError as problem:

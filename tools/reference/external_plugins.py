@@ -35,6 +35,7 @@ def build_external_plugins_page() -> str:
 
 
 def _format_plain(name: str, plugin: Any) -> str:
+    """Return the section of a plugin: its name and docstring."""
     return join_blocks(f"## {name}", format_docstring(plugin))
 
 

@@ -87,6 +87,7 @@ def _find_allowed_values(name: str) -> str:
 
 
 def _format_default(value: object) -> str:
+    """Return the default of a setting as text."""
     return "none" if value == "" else format_code(str(value).lower() if value is False else value)
 
 
@@ -173,6 +174,7 @@ def _sort_position(cls: type[HBaseError]) -> tuple[int, str]:
 
 
 def _format_error(cls: type[HBaseError]) -> list[str]:
+    """Return the section of an error class with its subclasses."""
     return [f"## {cls.__name__}", format_docstring(cls), cls.advice, _format_errors(cls)]
 
 

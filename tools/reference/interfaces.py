@@ -61,6 +61,7 @@ def format_command_help() -> str:
 def _build_context(
     command: click.Command, name: str, parent: click.Context | None
 ) -> click.Context:
+    """Return a click context with a fixed width, for the help of a command."""
     return click.Context(
         command,
         info_name=name,
@@ -189,6 +190,7 @@ def _find_meaning(module: Any, name: str) -> str:
 
 
 def _format_constant(value: Any) -> str:
+    """Return the value of a constant as text."""
     if isinstance(value, int | str | float):
         return format_code(f"{value:,}" if isinstance(value, int) else value)
     return "entries, by name" if isinstance(value, Mapping) else format_code(value)

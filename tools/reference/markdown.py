@@ -46,6 +46,7 @@ def build_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _format_row(cells: Sequence[str]) -> str:
+    """Return cells as a row of a Markdown table."""
     shown = (" ".join(cell.split("\n")).replace("|", "\\|") for cell in cells)
     return f"| {' | '.join(shown)} |"
 
@@ -68,6 +69,7 @@ def format_docstring(thing: Any) -> str:
 
 
 def _iter_blocks(text: str) -> Iterator[str]:
+    """Yield the blocks of a docstring as Markdown."""
     for block in re.split(r"\n\s*\n", text):
         head = block.partition("\n")[0]
         if block.startswith(">>>"):

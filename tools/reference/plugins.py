@@ -32,6 +32,7 @@ def iter_own_plugins(plugins: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_from_rowkey(plugin: Any) -> bool:
+    """Return whether a plugin is defined by rowkey itself."""
     return bool(plugin.__module__.startswith("rowkey."))
 
 
@@ -41,6 +42,7 @@ def iter_external_plugins(plugins: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def _format_overview(plugins: Mapping[str, Any]) -> str:
+    """Return the table of plugin names and descriptions."""
     rows = (
         [f"[{format_code(name)}](#{name})", format_docstring(plugin).split("\n\n")[0]]
         for name, plugin in iter_own_plugins(plugins)
@@ -60,6 +62,7 @@ def build_catalogs_page() -> str:
 
 
 def _format_catalog(name: str, plugin: Any) -> str:
+    """Return the section of a catalog."""
     return join_blocks(f"## {name}", format_docstring(plugin))
 
 
@@ -83,6 +86,7 @@ def build_fields_page() -> str:
 
 
 def _format_field(name: str, plugin: Any) -> str:
+    """Return the section of a field type with its encodings and vectors."""
     declared = next(iter(plugin.vectors[0].fields.values()))
     words = {"type": name} if isinstance(declared, str) else declared
     options = format_codes(
@@ -126,6 +130,7 @@ def _describe_traits(part: Part | None) -> list[str]:
 
 
 def _format_vectors(vectors: Iterable[GoldenVector]) -> str:
+    """Return the table of golden vectors."""
     rows = [
         [format_code(v.key), _format_fields(v.fields), _format_row(v.row), format_code(v.hex)]
         for v in vectors
@@ -134,7 +139,10 @@ def _format_vectors(vectors: Iterable[GoldenVector]) -> str:
 
 
 def _format_fields(parameters: Mapping[str, Any]) -> str:
+    """Return field declarations as inline code."""
+
     def shown(words: Any) -> str:
+        """Return the type and options of a field as text."""
         if isinstance(words, str):
             return words
         rest = ", ".join(f"{word} = {value!r}" for word, value in words.items() if word != "type")
@@ -144,6 +152,7 @@ def _format_fields(parameters: Mapping[str, Any]) -> str:
 
 
 def _format_row(row: Mapping[str, Any]) -> str:
+    """Return the values of a row as inline code."""
     names = {name: name if name.isprintable() else "chance" for name in row}
     return format_codes(f"{names[name]} = {value!r}" for name, value in row.items())
 
@@ -160,6 +169,7 @@ def build_transforms_page() -> str:
 
 
 def _format_transform(name: str, plugin: Any) -> str:
+    """Return the section of a key transform with its arguments and vectors."""
     rows = [
         *(
             [format_code(one.name), _format_range(one), _format_default(one), one.description]
@@ -197,6 +207,7 @@ def _describe_first_vector(vectors: Iterable[GoldenVector]) -> str:
 
 
 def _format_call(name: str, plugin: Any) -> str:
+    """Return how a transform is called in a key."""
     max_terms = plugin.term_limits[1]
     terms = ["x", "…"] if max_terms > 1 else ["x"] * max_terms
     numbers = [f"[{one.name}]" if one.optional else one.name for one in plugin.scalars]
@@ -205,6 +216,7 @@ def _format_call(name: str, plugin: Any) -> str:
 
 
 def _format_range(one: Any) -> str:
+    """Return the allowed values of a transform's argument."""
     if not isinstance(one, NumberArgument):
         return format_codes(one.choices)
     return (
@@ -215,6 +227,7 @@ def _format_range(one: Any) -> str:
 
 
 def _format_default(one: Any) -> str:
+    """Return the default of a transform's argument."""
     if isinstance(one, NumberArgument):
         return "may be left out" if one.optional else "must be given"
     return format_code(one.choices[0])
@@ -232,6 +245,7 @@ def build_splits_page() -> str:
 
 
 def _format_split(name: str, plugin: Any) -> str:
+    """Return the section of a split algorithm with its vectors."""
     rows = (
         [
             _format_request(vector.request),
@@ -251,11 +265,13 @@ def _format_split(name: str, plugin: Any) -> str:
 
 
 def _format_request(request: SplitRequest) -> str:
+    """Return the parameters of a split request as inline code."""
     parameters = ((name, getattr(request, name)) for name in SplitRequest.__dataclass_fields__)
     return format_codes(f"{name} = {value!r}" for name, value in parameters if value is not None)
 
 
 def _format_options(plugin: Any) -> str:
+    """Return the table of a plugin's options."""
     rows = (
         [
             format_code(option.name),
@@ -269,6 +285,7 @@ def _format_options(plugin: Any) -> str:
 
 
 def _format_default_value(default: object) -> str:
+    """Return the default of a plugin's option as inline code."""
     return "none" if default is None else format_code(default)
 
 
@@ -287,6 +304,7 @@ def build_distributions_page() -> str:
 
 
 def _format_distribution(name: str, plugin: Any) -> str:
+    """Return the section of a value distribution."""
     share = plugin({}).compute_heaviest_share(1_000)
     share_text = f"Share of the most frequent of 1,000 values, by default: {share:.3%}."
     return join_blocks(f"## {name}", format_docstring(plugin), _format_options(plugin), share_text)
@@ -321,6 +339,7 @@ def build_formats_page() -> str:
 
 
 def _format_sample_format(name: str, plugin: Any) -> str:
+    """Return the section of a sample format."""
     endings = (
         f"Suffixes: {format_codes(plugin.suffixes)}." if plugin.suffixes else "It has no suffix."
     )
@@ -342,6 +361,7 @@ def build_placements_page() -> str:
 
 
 def _format_placement_table() -> str:
+    """Return the table of placements by what a field declares."""
     declarations: list[dict[str, str]] = [
         {}, {"family": "m"}, {"qualifier": "q"}, {"pack": "p"}, {"at": "qualifier"},
         {"at": "timestamp"},
@@ -358,6 +378,7 @@ def _format_placement_table() -> str:
 
 
 def _format_placement(name: str, plugin: Any) -> str:
+    """Return the section of a placement."""
     return join_blocks(f"## {name}", format_docstring(plugin))
 
 
@@ -377,6 +398,7 @@ def build_causes_page() -> str:
 
 
 def _format_cause(name: str, plugin: Any) -> str:
+    """Return the section of a cause of hot spots."""
     when = (
         "Predicted only if the boundaries are known without a sample."
         if plugin.needs_boundaries

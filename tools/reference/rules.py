@@ -31,11 +31,13 @@ def build_rules_page() -> str:
 
 
 def _sort_rules() -> Iterator[type[Rule]]:
+    """Yield rowkey's own lint rules in the order of their codes."""
     plugins = (rule for _, rule in iter_own_plugins(RULES))
     yield from sorted(plugins, key=lambda rule: rule.code)
 
 
 def _format_overview() -> str:
+    """Return the table of all lint rules."""
     rows = (
         [
             f"[{rule.code}](#{rule.code.lower()}-{format_rule_name(rule.name)})",
@@ -80,5 +82,6 @@ def _join_paragraphs(text: str) -> str:
 
 
 def _shorten_sample(data: str) -> str:
+    """Return the first lines of a sample."""
     lines = data.splitlines(keepends=True)
     return "".join(lines[:6]) + ("…\n" if len(lines) > 6 else "")
