@@ -48,7 +48,7 @@ JAVA, HAPPYBASE = "Java hbase-client 2.6.4", "happybase 1.3, Thrift gateway 2.4.
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page, from a cluster that is started for it."""
+    """Yield all results of the HBase benchmark, on a cluster that is started for it."""
     from cluster import Cluster
 
     with Cluster.start(flags=()) as cluster:
@@ -58,11 +58,11 @@ def measure_all() -> Iterator[Result]:
 def measure_on_cluster(
     cluster: Cluster, rows: int = ROWS, single: int = SINGLE
 ) -> Iterator[Result]:
-    """Yield all results, from a running cluster.
+    """Yield all results of the HBase benchmark on a running cluster.
 
     Args:
-        cluster: it; two tables are made on it.
-        rows: of the table that is read, and of one load.
+        cluster: the cluster, on which two tables are created.
+        rows: rows of the table that is read, and of one load.
         single: gets or puts of one round.
     """
     for table in (SOURCE, SINK):
@@ -82,7 +82,11 @@ def measure_on_cluster(
 def _measure_tasks(
     judge: Judge, ours: Ours, rivals: Mapping[str, Rival], rows: int, single: int
 ) -> Iterator[Result]:
+    """Yield the results of all tasks: scans, batch puts, gets and puts of single rows."""
+
     def with_empty_table(load: Callable[[int], TaskTime]) -> Callable[[], TaskTime]:
+        """Return a load task that empties the target table first."""
+
         def work() -> TaskTime:
             judge.truncate(SINK)
             return load(rows)
@@ -90,6 +94,7 @@ def _measure_tasks(
         return work
 
     def for_each_client(task: Callable[[Rival], TaskTime]) -> dict[str, Callable[[], TaskTime]]:
+        """Return a task bound to each rival client, by the client's name."""
         return {name: partial(task, one) for name, one in rivals.items()}
 
     scans = Task(
@@ -145,14 +150,14 @@ def _measure_single_rows(
 
 @dataclass
 class Task:
-    """One task, done by all clients in turn.
+    """One task that rowkey and all rival clients do in turn.
 
     Args:
         name: what it is.
         unit: what is counted.
         ours: our ways to do it, by what is added to the name.
         theirs: the others', by their name.
-        goals: the least ratio aimed at, by (our way, rival).
+        goals: the minimum ratio that is the goal, by (our way, rival).
     """
 
     name: str
@@ -175,6 +180,7 @@ class Task:
                 yield self._build_result(way, rival, times)
 
     def _build_result(self, way: str, rival: str, times: Mapping[str, list[TaskTime]]) -> Result:
+        """Return the rates of one of our ways against one rival."""
         ours, theirs = times[way], times[rival]
         found = Result(
             self.name + way,
@@ -191,4 +197,5 @@ class Task:
 
 
 def _compute_cpu(times: list[TaskTime]) -> float:
+    """Return the median processor seconds of a million operations."""
     return statistics.median(one.cpu_s_of_million for one in times)

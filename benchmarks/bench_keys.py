@@ -22,7 +22,7 @@ START = 1_609_459_200_000
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page."""
+    """Yield all results on encoding and decoding row keys."""
     yield from _measure_numbers()
     yield from _measure_texts()
     yield from _measure_rows()
@@ -30,12 +30,14 @@ def measure_all() -> Iterator[Result]:
 
 
 def _build_number_batch(count: int) -> pa.RecordBatch:
+    """Return a batch of random integer ids with ascending times."""
     ids = np.random.default_rng(0).integers(0, 2**40, count, dtype=np.uint64)
     times = np.arange(count, dtype=np.int64) + START
     return pa.record_batch([pa.array(ids), pa.array(times)], names=["id", "ts"])
 
 
 def _build_text_batch(count: int, distinct: int | None) -> pa.RecordBatch:
+    """Return a batch of host names, distinct or drawn from a set, with ascending times."""
     times = np.arange(count, dtype=np.int64) + START
     if distinct is None:
         hosts = pa.array([f"user{n * 7919 % 1_000_003}-{n}" for n in range(count)])
@@ -51,6 +53,7 @@ TEXTS = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timesta
 
 
 def _measure_numbers() -> Iterator[Result]:
+    """Yield the result of encoding integer keys in a batch."""
     big, small = _build_number_batch(BATCH), _build_number_batch(LOOP)
     ids, times = (column.to_pylist() for column in small.columns)
     result = measure_ratio(
@@ -66,6 +69,7 @@ def _measure_numbers() -> Iterator[Result]:
 
 
 def _measure_texts() -> Iterator[Result]:
+    """Yield the results of encoding text keys in a batch."""
     for distinct in (1_000, 10_000):
         batch = _build_text_batch(BATCH, distinct)
         result = measure_rate(
@@ -98,11 +102,13 @@ def _measure_texts() -> Iterator[Result]:
 
 
 def _encode_each(encode: Callable[[Mapping[str, Any]], bytes], rows: list[dict[str, Any]]) -> None:
+    """Encode each row by itself."""
     for row in rows:
         encode(row)
 
 
 def _measure_rows() -> Iterator[Result]:
+    """Yield the results of encoding rows one at a time."""
     for name, key, rival, batch in (
         (
             "bucket + integer + timestamp",
@@ -126,6 +132,7 @@ def _measure_rows() -> Iterator[Result]:
 
 
 def _measure_decoding() -> Iterator[Result]:
+    """Yield the result of decoding keys in a batch."""
     keys = TEXTS.encode_batch(_build_text_batch(1_000_000, 10_000))
     sample = keys.slice(0, 20_000).to_pylist()
     yield measure_ratio(

@@ -22,7 +22,7 @@ START = 1_609_459_200_000
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page."""
+    """Yield all results on finding the regions of row keys."""
     names = pa.array([f"user{number:08d}" for number in range(50_000)])
     drawn = np.random.default_rng(0).integers(0, len(names), COUNT)
     users = names.take(pa.array(drawn))
@@ -43,6 +43,7 @@ def measure_all() -> Iterator[Result]:
 
 
 def _measure_placement(name: str, keys: pa.Array, splits: list[bytes]) -> Result:
+    """Return the rate of finding the region of each key, against bisect."""
     boundaries = Boundaries(splits)
     some = keys.slice(0, LOOP).to_pylist()
     result = measure_ratio(

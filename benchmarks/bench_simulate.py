@@ -32,7 +32,7 @@ print(json.dumps({
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page."""
+    """Yield all results on simulating designs."""
     for name, draw in (("uniform", "uniform"), ("zipf 0.99", "zipf")):
         result = _measure_simulation(
             f"simulate, designed splits, {name} hosts", 20_000_000, draw=draw
@@ -53,6 +53,7 @@ def _build_splits() -> list[str]:
 
 
 def _build_design(key: str, splits: Any, draw: str) -> rowkey.Design:
+    """Return the benchmark's design with a key, splits and a distribution of hosts."""
     return rowkey.Design(
         "events",
         key,
@@ -65,6 +66,7 @@ def _build_design(key: str, splits: Any, draw: str) -> rowkey.Design:
 def _measure_simulation(
     name: str, count: int, splits: Any = "per_bucket", draw: str = "uniform"
 ) -> Result:
+    """Return the rate of simulating a number of generated events."""
     key = "[bucket(host, 16)][host][ts]" if splits == "per_bucket" else "[host][ts]"
     words = _build_design(key, splits, draw).declaration.model_dump(
         by_alias=True, exclude_defaults=True
@@ -75,6 +77,7 @@ def _measure_simulation(
 
 
 def _measure_billion() -> Result:
+    """Return the rate and memory of simulating a billion events."""
     run = subprocess.run(
         [sys.executable, "-c", BILLION], check=True, capture_output=True, text=True
     )

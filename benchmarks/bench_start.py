@@ -32,7 +32,7 @@ NOTE = (
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page."""
+    """Yield all results on starting the command."""
     command = str(Path(sysconfig.get_path("scripts")) / "rowkey")
     with TemporaryDirectory() as place:
         one, many = Path(place, "one.toml"), Path(place, "many.toml")
@@ -64,6 +64,7 @@ def measure_command(name: str, words: list[str], times: float | None, compiled: 
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run(command: list[str]) -> None:
+        """Run a command several times."""
         for _ in range(RUNS):
             subprocess.run(command, check=False, capture_output=True, env=environment)
 

@@ -28,7 +28,7 @@ GETS = 5_000
 
 
 def measure_all() -> Iterator[Result]:
-    """Yield all results of this page."""
+    """Yield all results on writing and reading tables of the embedded engine."""
     with TemporaryDirectory() as place:
         folder = Path(place)
         yield from _measure_loading(folder)
@@ -70,6 +70,7 @@ def build_design(key: str) -> rowkey.Design:
 
 
 def _open_table(folder: Path, name: str, key: str = "[bucket(host, 16)][host][ts]") -> Table:
+    """Open a new table of the benchmark in a folder."""
     return rowkey.open(build_design(key), f"rocks:{folder / name}")
 
 
@@ -85,13 +86,16 @@ class _FreshFolders:
 
 
 def _measure_loading(folder: Path) -> Iterator[Result]:
+    """Yield the result of loading rows, against rocksdict by hand."""
     batch, fresh = build_rows(), _FreshFolders(folder)
 
     def ours() -> None:
+        """Load the rows into a new table by rowkey."""
         with rowkey.open(build_design("[bucket(host, 16)][host][ts]"), f"rocks:{fresh()}") as table:
             table.load(batch)
 
     def theirs() -> None:
+        """Load the rows into a new database by rocksdict."""
         place = fresh()
         place.mkdir()
         db = RocksTable(place)
@@ -107,6 +111,7 @@ def _measure_loading(folder: Path) -> Iterator[Result]:
 
 
 def _measure_reading(folder: Path) -> Iterator[Result]:
+    """Yield the results of scans and gets, against rocksdict by hand."""
     batch = build_rows()
     (folder / "hand").mkdir()
     db = RocksTable(folder / "hand", 0)
@@ -151,11 +156,13 @@ def _measure_within(name: str, ours: Any, theirs: Any, max_ratio: float) -> Resu
 
 
 def _consume(found: Any) -> None:
+    """Iterate over all items."""
     for _ in found:
         pass
 
 
 def _measure_first_row(folder: Path) -> Result:
+    """Return the time to the first row of a limited scan over 256 buckets."""
     batch = build_rows()
     (folder / "many-hand").mkdir()
     db = RocksTable(folder / "many-hand", 256)
@@ -177,6 +184,7 @@ def _measure_first_row(folder: Path) -> Result:
 
 
 def _measure_sorted_scan(folder: Path) -> Result:
+    """Return the rate of an ordered scan over buckets, against one without buckets."""
     batch = build_rows()
     with (
         _open_table(folder, "buckets") as spread,
@@ -198,6 +206,7 @@ QUERY = "SELECT * FROM logs WHERE host = ? AND ts >= ? AND ts < ? ORDER BY ts DE
 
 
 def _measure_databases(folder: Path) -> Iterator[Result]:
+    """Yield the results of a limited query, against SQLite and DuckDB."""
     batch = build_rows()
     asked = ("web-007.example", START + 5_000_000, START + 15_000_000)
     lite = sqlite3.connect(folder / "logs.sqlite")
@@ -232,6 +241,7 @@ def _measure_databases(folder: Path) -> Iterator[Result]:
 def _open_duckdb(
     name: str, batch: pa.RecordBatch, asked: tuple[Any, ...], ours: Any
 ) -> Iterator[Result]:
+    """Yield the result of the query against DuckDB."""
     import duckdb
 
     db = duckdb.connect()

@@ -40,10 +40,12 @@ def write_page(results: Path, page: Path) -> None:
 
 
 def _format_title(name: str) -> str:
+    """Return the heading of a benchmark's section."""
     return f"## {TITLES.get(name, name.capitalize())}"
 
 
 def _format_section(name: str, document: dict[str, Any]) -> list[str]:
+    """Return the lines of a benchmark's section: machine, note and table."""
     machine = document["machine"]
     packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
     lines = [
@@ -63,6 +65,7 @@ def _format_section(name: str, document: dict[str, Any]) -> list[str]:
 
 
 def _format_row(result: dict[str, Any]) -> str:
+    """Return the table row of one result."""
     rates = f"{format_rate(result)} {_format_spread(result)}"
     ratio = f"{result['ratio']:.2f}×" if result["ratio"] else ""
     goal = result["goal"] or ""
@@ -90,6 +93,7 @@ def format_rate(result: dict[str, Any]) -> str:
 
 
 def _format_spread(result: dict[str, Any]) -> str:
+    """Return the minimum and maximum rate of a result."""
     return f"({_format_figure(result['min'], result)} – {_format_figure(result['max'], result)})"
 
 
@@ -101,4 +105,5 @@ def _format_figure(value: float, result: dict[str, Any]) -> str:
 
 
 def _is_in_millions(result: dict[str, Any]) -> bool:
+    """Return whether a rate is shown in millions."""
     return bool(result["unit"].startswith("M ") and result["median"] >= MILLION)

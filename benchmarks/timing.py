@@ -118,7 +118,7 @@ def measure_ratio(
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return the processor, system and versions of this machine."""
+    """Return the processor, system and package versions of this machine."""
     model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:  # noqa: PTH123

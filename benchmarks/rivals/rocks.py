@@ -41,7 +41,7 @@ class RocksTable:
         self.start = 1 if buckets else 0
 
     def encode_row_key(self, host: str, ts: int) -> bytes:
-        """Return the row key."""
+        """Return the row key of a host and time."""
         packed = host.encode() + b"\0"
         if not self.buckets:
             return packed + LONG.pack(ts)
@@ -49,7 +49,7 @@ class RocksTable:
         return bytes([bucket]) + packed + LONG.pack(ts)
 
     def load(self, batch: pa.RecordBatch, now: int = 1_700_000_000_000) -> None:
-        """Write all rows."""
+        """Write all rows of a batch."""
         stamp = LONG.pack(LAST - now)
         b, m, s = (column + stamp for column in COLUMNS)
         columns = [
@@ -68,12 +68,12 @@ class RocksTable:
         self.db.write(waiting)
 
     def rows(self, start: bytes, stop: bytes) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a range, decoded."""
+        """Yield the decoded rows of a key range."""
         for key, cells in self.cells(start, stop):
             yield decode_row(key, cells, self.start)
 
     def cells(self, start: bytes, stop: bytes) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-        """Yield row keys with the newest value of each column."""
+        """Yield the row keys of a range with the newest value of each column."""
         options = ReadOptions()
         options.set_iterate_upper_bound(stop)
         items = cast(

@@ -94,7 +94,7 @@ class Rival(ABC):
 def build_row_key(number: int) -> bytes:
     """Return the key of a row.
 
-    >>> row_key(17)
+    >>> build_row_key(17)
     b'01000000000000017'
     """
     return b"%02d%015d" % (number % BUCKETS, number)
@@ -121,6 +121,7 @@ def run_in_threads(keys: list[bytes], threads: int, one: Callable[[bytes], objec
         return
 
     def share(number: int) -> None:
+        """Call the function with every n-th key."""
         for key in keys[number::threads]:
             one(key)
 
@@ -129,11 +130,11 @@ def run_in_threads(keys: list[bytes], threads: int, one: Callable[[bytes], objec
 
 
 def check_row_count(rows: int, rows_read: Iterable[object]) -> None:
-    """Check the number of rows.
+    """Raise if the number of rows that were read differs from the expected one.
 
     Raises:
-        ValueError: it is not so many.
+        ValueError: the numbers differ.
     """
     count = sum(1 for _ in rows_read)
     if count != rows:
-        raise ValueError(f"{count} rows instead of {rows}")
+        raise ValueError(f"{count} rows were read; expected {rows}")

@@ -50,9 +50,11 @@ class Ours(Rival):
         self._source, self._sink = self._client.table(source), self._client.table(sink)
 
     def load(self, rows: int) -> TaskTime:
+        """Write `rows` rows with row objects."""
         return time_task(rows, lambda: self._load(rows))
 
     def _load(self, rows: int) -> None:
+        """Write rows in batches of row objects."""
         for start in range(0, rows, CACHING):
             numbers = range(start, min(start + CACHING, rows))
             self._sink.mutate_rows([RowCells(build_row_key(number), CELLS) for number in numbers])
@@ -62,6 +64,7 @@ class Ours(Rival):
         return time_task(rows, lambda: self._load_columns(rows))
 
     def _load_columns(self, rows: int) -> None:
+        """Write rows in blocks of Arrow columns."""
         import pyarrow as pa
 
         for start in range(0, rows, BLOCK):
@@ -70,6 +73,7 @@ class Ours(Rival):
             self._sink.put_blocks([CellBlock(keys, FAMILY, QUALIFIER, values)])
 
     def scan(self) -> TaskTime:
+        """Read all rows with one scanner."""
         return time_task(
             self.rows, lambda: check_row_count(self.rows, self._source.scan().iter_row_cells())
         )
@@ -79,35 +83,43 @@ class Ours(Rival):
         return time_task(self.rows, self._scan_columns)
 
     def _scan_columns(self) -> None:
+        """Read all rows as Arrow columns and check their number."""
         count = 0
         for answer in self._source.scan().iter_blocks():
             count += to_columns(answer.cells, [FAMILY]).num_rows
         check_row_count(self.rows, range(count))
 
     def salted_scan(self) -> TaskTime:
+        """Read all rows in the order of the key after the bucket."""
         return time_task(self.rows, lambda: check_row_count(self.rows, self._iter_merged()))
 
     def _iter_merged(self) -> Iterator[RowCells]:
+        """Yield the rows of all buckets, merged by the key after the bucket."""
         # Each scan is begun at once, and asks one answer ahead.
         runs = [self._source.scan(ScanSpec(start, stop)).iter_row_cells() for start, stop in RANGES]
         return heapq.merge(*runs, key=lambda row: row.row[2:])
 
     def get(self, count: int, threads: int) -> TaskTime:
+        """Read random single rows."""
         keys = draw_keys(count, self.rows)
         return time_task(count, lambda: run_in_threads(keys, threads, self._get))
 
     def _get(self, key: bytes) -> None:
+        """Read one row; raise if it does not exist."""
         if not self._source.get(key).cells:
             raise ValueError(f"{key!r} is not found")
 
     def put(self, count: int, threads: int) -> TaskTime:
+        """Write single rows."""
         keys = [build_row_key(number) for number in range(count)]
         return time_task(count, lambda: run_in_threads(keys, threads, self._put))
 
     def _put(self, key: bytes) -> None:
+        """Write one row."""
         self._sink.put(key, {(FAMILY, QUALIFIER): VALUE})
 
     def close(self) -> None:
+        """Close the client."""
         self._client.close()
 
 

@@ -42,6 +42,7 @@ class Program(Rival):
         )
 
     def _run_task(self, *words: object) -> TaskTime:
+        """Send a task to the program, and return the time that it prints."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(" ".join(map(str, words)) + "\n")
@@ -51,14 +52,17 @@ class Program(Rival):
         return TaskTime(int(answer[1]), float(answer[2]), float(answer[3]))
 
     def load(self, rows: int) -> TaskTime:
+        """Have the program write `rows` rows."""
         return self._run_task("load", rows)
 
     def scan(self) -> TaskTime:
+        """Have the program read all rows, in the faster of two ways."""
         if self._fetches_ahead is None:
             self._fetches_ahead = self._is_prefetch_faster()
         return self._scan(ahead=self._fetches_ahead)
 
     def _scan(self, *, ahead: bool) -> TaskTime:
+        """Have the program read all rows, with or without prefetching."""
         return self._run_task("scan", self.rows, str(ahead).lower())
 
     def _is_prefetch_faster(self) -> bool:
@@ -76,15 +80,19 @@ class Program(Rival):
         return faster
 
     def salted_scan(self) -> TaskTime:
+        """Have the program read all rows in the order of the key after the bucket."""
         return self._run_task("salted", self.rows)
 
     def get(self, count: int, threads: int) -> TaskTime:
+        """Have the program read random single rows."""
         return self._run_task("get", count, threads, self.rows)
 
     def put(self, count: int, threads: int) -> TaskTime:
+        """Have the program write single rows."""
         return self._run_task("put", count, threads)
 
     def close(self) -> None:
+        """Kill the program and close its pipes."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.kill()
@@ -94,7 +102,7 @@ class Program(Rival):
 
 
 def start_java_client(zookeeper_port: int, source: str, sink: str, rows: int) -> Program:
-    """The client HBase ships with, in Java.
+    """Start HBase's own Java client as a benchmark program.
 
     Args:
         zookeeper_port: where ZooKeeper listens on this machine.

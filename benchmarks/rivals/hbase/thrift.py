@@ -63,7 +63,7 @@ class Happybase(Rival):
 
     @contextmanager
     def _open_tables(self, name: str, count: int) -> Iterator[list[Any]]:
-        """A table on so many connections, all open before the clock starts, closed behind it.
+        """Open a table on several connections, each after one warm-up call.
 
         A connection carries one call at a time. The first call of each is made here, since the
         gateway gives a connection its thread by then.
@@ -77,22 +77,26 @@ class Happybase(Rival):
             yield found
 
     def load(self, rows: int) -> TaskTime:
+        """Write `rows` rows on two connections."""
         shares = [range(number, rows, LOADERS) for number in range(LOADERS)]
         with self._open_tables(self._sink, LOADERS) as tables, ThreadPoolExecutor(LOADERS) as crew:
             return time_task(rows, lambda: list(crew.map(self._load, tables, shares)))
 
     @staticmethod
     def _load(table: Any, numbers: range) -> None:
+        """Write rows on one connection in batches."""
         with table.batch(batch_size=CACHING) as batch:
             for number in numbers:
                 batch.put(build_row_key(number), {COLUMN: VALUE})
 
     def scan(self) -> TaskTime:
+        """Read all rows with one scanner."""
         with self._open_tables(self._source, 1) as [table]:
             found = table.scan(batch_size=CACHING)
             return time_task(self.rows, lambda: check_row_count(self.rows, found))
 
     def salted_scan(self) -> TaskTime:
+        """Read all rows in the order of the key after the bucket."""
         with self._open_tables(self._source, 1) as [table]:
             return time_task(
                 self.rows, lambda: check_row_count(self.rows, self._iter_merged(table))
@@ -100,6 +104,7 @@ class Happybase(Rival):
 
     @staticmethod
     def _iter_merged(table: Any) -> Iterator[Any]:
+        """Yield the rows of all buckets, merged by the key after the bucket."""
         runs = [
             table.scan(row_start=start, row_stop=stop or None, batch_size=CACHING)
             for start, stop in RANGES
@@ -107,19 +112,23 @@ class Happybase(Rival):
         return heapq.merge(*runs, key=lambda row: row[0][2:])
 
     def get(self, count: int, threads: int) -> TaskTime:
+        """Read random single rows."""
         return self._run_for_keys(self._source, draw_keys(count, self.rows), threads, self._get)
 
     @staticmethod
     def _get(table: Any, key: bytes) -> None:
+        """Read one row; raise if it does not exist."""
         if not table.row(key):
             raise ValueError(f"{key!r} is not found")
 
     def put(self, count: int, threads: int) -> TaskTime:
+        """Write single rows."""
         keys = [build_row_key(number) for number in range(count)]
         return self._run_for_keys(self._sink, keys, threads, self._put)
 
     @staticmethod
     def _put(table: Any, key: bytes) -> None:
+        """Write one row."""
         table.put(key, {COLUMN: VALUE})
 
     def _run_for_keys(
@@ -129,6 +138,7 @@ class Happybase(Rival):
         mine, free = local(), SimpleQueue[Any]()
 
         def run_on_connection(key: bytes) -> None:
+            """Call the function with a key on this thread's connection."""
             if not hasattr(mine, "table"):
                 mine.table = free.get_nowait()
             one(mine.table, key)
@@ -139,13 +149,14 @@ class Happybase(Rival):
             return time_task(len(keys), lambda: run_in_threads(keys, threads, run_on_connection))
 
     def close(self) -> None:
+        """Stop the gateway and release its port."""
         self._gateway.kill()
         self._gateway.wait()
         self._claims.release()
 
 
 def _start_gateway(port: int, zookeeper_port: int) -> subprocess.Popen[bytes]:
-    """Start the gateway and wait until it listens."""
+    """Start HBase's Thrift gateway, and wait until it listens."""
     built = build(SOURCE)
     settings = {
         "hbase.zookeeper.quorum": HOST,
