@@ -189,7 +189,7 @@ def test_designs_on_two_scales_are_told_apart(
     told = [JudgedDesign(d, name=str(n), second_half=True) for n, d in enumerate(designs)]
     page = build_report_page(build_report_document(told, Redaction(), problem))
     assert Translator("en")("compared.none") in page
-    assert "5; expected 4" in page
+    assert "cluster.servers: 5 here, but 4 in " in page
     assert "<figure>" not in page
     assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
     hidden = build_report_page(build_report_document(told, HIDING, problem))
