@@ -20,6 +20,7 @@ from rowkey.hotspots.proposals import (
     SpreadProposal,
     format_quantile_splits,
     format_wider_bucket,
+    propose_read_table,
     propose_spread_key,
 )
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
@@ -65,6 +66,7 @@ __all__ = [
     "is_time_only",
     "list_entity_fields",
     "predict_causes",
+    "propose_read_table",
     "propose_spread_key",
     "recognise_causes",
 ]

@@ -11,8 +11,16 @@ from rowkey.errors import InvalidDesign, Mistakes, ReadError
 from rowkey.hotspots.leading_parts import count_combined_values
 from rowkey.hotspots.load_result import MIN_VALUES_PER_REGION
 from rowkey.keys import build_key
-from rowkey.plan import count_spreading_parts, plan_read
-from rowkey.schema import Constant, Equal, FieldRef, FunctionCall, format_key
+from rowkey.plan import count_spreading_parts, plan_read, propose_key
+from rowkey.schema import (
+    Constant,
+    Equal,
+    FieldRef,
+    FunctionCall,
+    find_field_refs,
+    format_key,
+    parse_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +83,7 @@ def propose_spread_key(
     """
     key = design.key if terms is None else build_key(tuple(terms), design.fields, Mistakes())
     key = key or design.key
-    if all(design.fields[name].type.unit_ns is not None for name in key.fields):
+    if _are_times(design, tuple(key.fields)):
         return _propose_salt(design, key)
     asked = list(_plan_reads(design, facts))
     tried = [
@@ -104,6 +112,41 @@ def propose_spread_key(
 def propose_salted_key(design: Design) -> SpreadProposal:
     """Propose the key with a salt in front, for keys with too few different values."""
     return _propose_salt(design, design.key)
+
+
+def propose_read_table(
+    design: Design, bounds: Bounds, order: Sequence[Ordering]
+) -> SpreadProposal | None:
+    """Return the key and splits of a second table that serves a read; None if none is known.
+
+    A bucket of the fields to which the read gives one value spreads its rows, unless these fields
+    are all times, which are equal for the events of one moment; then the parts in front of the
+    design's own key do.
+
+    Args:
+        design: the design, whose key does not serve the read.
+        bounds: the bounds of the read, in internal values.
+        order: the order of the read.
+    """
+    served = propose_key(design.key, bounds, order)
+    if served is None:
+        return None
+    terms = tuple(parse_key(served.key))
+    pinned = [name for name, bound in bounds.items() if isinstance(bound, Equal)]
+    if not design.key.is_salted and not _are_times(design, pinned):
+        key = build_key(terms, design.fields, Mistakes())
+        tail = terms[count_spreading_parts(key) :] if key is not None else terms
+        bucket = _build_bucket(design, pinned)
+        splits = f'splits = "{PER_BUCKET}"'
+        return SpreadProposal(f"[{bucket}]", format_key((bucket, *tail)), splits, "")
+    if _are_times(design, [ref.name for ref in find_field_refs(terms[0])]):
+        return None
+    return SpreadProposal("", served.key, "", "")
+
+
+def _are_times(design: Design, names: Sequence[str]) -> bool:
+    """Return whether all of some fields are times; true for no fields."""
+    return all(design.fields[name].type.unit_ns is not None for name in names)
 
 
 def format_quantile_splits(design: Design) -> str:
@@ -215,8 +258,8 @@ def _find_sliced_fields(key: Key) -> set[str]:
 
 def _can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> bool:
     """Return whether a bucket of some fields can spread the load evenly."""
-    if all(design.fields[name].type.unit_ns is not None for name in names):
-        return False  # of no fields as well
+    if _are_times(design, names):
+        return False
     known = [facts.get(name) for name in names]
     values = count_combined_values(design, facts, names)
     if values is not None and values < MIN_VALUES_PER_REGION * 2 * design.cluster.servers:
@@ -278,8 +321,7 @@ def format_wider_bucket(design: Design, extra_fields: Sequence[str] = ()) -> str
         extra_fields: fields that the key should have besides.
     """
     names = (*design.key.fields, *extra_fields)
-    is_of_times = all(design.fields[name].type.unit_ns is not None for name in names)
-    return f"[{_build_salt(design) if is_of_times else _build_bucket(design, names)}]"
+    return f"[{_build_salt(design) if _are_times(design, names) else _build_bucket(design, names)}]"
 
 
 def propose_heavy_spread(

@@ -13,26 +13,19 @@ from rowkey.design import (
     format_path,
     format_toml_value,
 )
-from rowkey.errors import InvalidDesign, Mistakes, ReadError
+from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
-    SpreadProposal,
     build_declared_facts,
     count_combined_values,
     find_leading_part,
     predict_causes,
 )
-from rowkey.keys import Transform, build_key, walk_parts
+from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
-from rowkey.plan import count_spreading_parts, plan_read, propose_key
+from rowkey.plan import count_spreading_parts, plan_read
 from rowkey.regions import choose_region_count
 from rowkey.schema import (
-    Equal,
     FieldFacts,
-    FieldRef,
-    FunctionCall,
-    find_field_refs,
-    format_key,
-    parse_key,
 )
 
 if TYPE_CHECKING:
@@ -287,33 +280,6 @@ class LintSubject:
             return ""
         evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
         return f", and set splits = {format_toml_value(evenly)}"
-
-    def find_serving_key(self, planned_read: PlannedRead) -> SpreadProposal | None:
-        """Return a key and splits for a second table that serves a read; None if unknown.
-
-        What spreads is a bucket of what the read gives, where that differs between events of one
-        moment; else what spreads the rows of this table.
-        """
-        found = propose_key(self.key, planned_read.bounds, planned_read.read.order)
-        if found is None:
-            return None
-        terms = tuple(parse_key(found.key))
-        given = [n for n, bound in planned_read.bounds.items() if isinstance(bound, Equal)]
-        if not self.key.is_salted and not all(map(self._is_time_field, given)):
-            made = build_key(terms, self.design.fields, Mistakes())
-            bucket = FunctionCall(
-                "bucket", tuple(map(FieldRef, given)), (2 * self.cluster.servers,)
-            )
-            behind = terms[count_spreading_parts(made) :] if made is not None else terms
-            whole = format_key((bucket, *behind))
-            return SpreadProposal(f"[{bucket}]", whole, 'splits = "per_bucket"', "")
-        if all(self._is_time_field(ref.name) for ref in find_field_refs(terms[0])):
-            return None
-        return SpreadProposal("", found.key, "", "")
-
-    def _is_time_field(self, name: str) -> bool:
-        """Return whether a field is a time."""
-        return self.design.fields[name].type.unit_ns is not None
 
     def count_pinned_bytes(self, planned_read: PlannedRead) -> int:
         """Return how many leading key bytes are constant within each range of a read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.hotspots import propose_read_table
 from rowkey.lint.contract import Rule
 from rowkey.schema import Range
 
@@ -85,7 +86,11 @@ span  = "1h"
                 for name, bound in one.bounds.items()
             )
             if one.bounds and not is_only_reversed:
-                better = subject.find_serving_key(one) if index < self.MAX_PROPOSALS else None
+                better = (
+                    propose_read_table(subject.design, one.bounds, read.order)
+                    if index < self.MAX_PROPOSALS
+                    else None
+                )
                 yield self.build_finding(
                     subject.format_path("reads", index, "where"),
                     f"the read '{read.name}' scans the whole table: it gives "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.hotspots import propose_read_table
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -82,7 +83,11 @@ limit = 20
                 continue  # full-scan-read reports it
             if any(order.field in subject.unordered_fields for order in read.order):
                 continue  # reversed-under-range reports it
-            better = subject.find_serving_key(one) if index < self.MAX_PROPOSALS else None
+            better = (
+                propose_read_table(subject.design, one.bounds, read.order)
+                if index < self.MAX_PROPOSALS
+                else None
+            )
             spared = "" if read.limit is None else f", in spite of the limit of {read.limit:,}"
             comes = ", ".join(map(str, plan.row_order)) or "no field order"
             yield self.build_finding(
