@@ -18,14 +18,14 @@ HEX = {"type": "hex", "width": 2}
 DIGITS = {"type": "digits", "width": 2}
 NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[bucket(host, 16)][ts]", {"host": "text", "ts": "timestamp_s"}, b"\xff" + bytes(8),
-     "ff is not a number of bucket; expected one of 16"),
+     "ff are not a valid bucket; expected a number below 16"),
     ("[bucket(n, 20, as=decimal)][ts]", {"n": "u8", "ts": "timestamp_s"}, b"20" + bytes(8),
-     "3230 is not a number of bucket; expected one of 20"),
+     "3230 are not a valid bucket; expected a number below 20"),
     ("[salt(4)][ts]", {"ts": "timestamp_s"}, b"\xff" + bytes(8),
-     "ff is not a number of salt; expected one of 4"),
+     "ff are not a valid salt; expected a number below 4"),
     ("[digest(salt(4), n, 4)][n]", {"n": "u8"}, bytes(5),
      "00000000 is not the digest of n"),
-    ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a is not a digest of n"),
+    ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a are not a valid digest of n"),
     ("[time_bucket(ts, 1h)]", {"ts": "timestamp_s"}, bytes(7) + b"\1",
      "0000000000000001 is not a multiple of 1h"),
     ("[time_slice(time_bucket(ts, 90s), 1s)]", {"ts": "timestamp_s"}, bytes(7) + b"\x5b",
@@ -33,18 +33,18 @@ NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[desc(time_bucket(ts, 1h))]", {"ts": "timestamp_s"}, b"\x7f" + bytes(7),
      "7f00000000000000 is not a multiple of 1h"),
     ("[ts:u32][a]", {"ts": "timestamp_ms", "a": NULLABLE}, bytes(4) + b"\0",
-     "the key ends with 00, but nulls at the end of a key are left out"),
+     "the key ends with a null marker 00, which rowkey never writes there"),
     ("[a][b]", {"a": "u8", "b": NULLABLE}, b"\1\0",
-     "the key ends with 00, but nulls at the end of a key are left out"),
-    ("[b]", {"b": NULLABLE}, b"", "every part is left out, so the key is empty"),
+     "the key ends with a null marker 00, which rowkey never writes there"),
+    ("[b]", {"b": NULLABLE}, b"", "all of its fields are null, so the key is empty"),
     ("[a][mod(a, 4)]", {"a": NULLABLE}, b"\1\5",
-     "nothing is not the nullable of a; expected 0101"),
-    ("[a:tail]", {"a": "text"}, b"a" * 32_768, "32,768 bytes are too long"),
-    ("[h]", {"h": HEX}, b"a\xff", "61ff is not UTF-8"),
-    ("[d]", {"d": DIGITS}, b"1\xff", "31ff is not UTF-8"),
+     "the encoding of a is missing; expected 0101"),
+    ("[a:tail]", {"a": "text"}, b"a" * 32_768, "the key has 32,768 bytes"),
+    ("[h]", {"h": HEX}, b"a\xff", "61ff are not UTF-8"),
+    ("[d]", {"d": DIGITS}, b"1\xff", "31ff are not UTF-8"),
     ("[ts:calendar]", {"ts": "timestamp_ns"}, b"97001010" + b"0" * 15,
      "is out of range; expected 0..2^63-1"),
-    ("[d:text]", {"d": {"type": "choice", "of": ["a"]}}, b"\xff\0", "ff is not UTF-8"),
+    ("[d:text]", {"d": {"type": "choice", "of": ["a"]}}, b"\xff\0", "ff are not UTF-8"),
 ]  # fmt: skip
 
 
@@ -94,10 +94,10 @@ def test_a_code_beside_its_value_is_verified() -> None:
 
 
 COLUMNS: list[tuple[pa.Array, str]] = [
-    (pa.array([b"\1", None], pa.binary()), "key of row 1: it is null; expected bytes"),
-    (pa.array([1, 2]), "keys: a column of int64; expected bytes"),
-    (pa.array([[1]]), "keys: a column of list<item: int64>; expected bytes"),
-    (pa.nulls(2), "keys: a column of null; expected bytes"),
+    (pa.array([b"\1", None], pa.binary()), "key of row 1: the key is null; expected bytes"),
+    (pa.array([1, 2]), "keys: the column has the type int64; expected bytes"),
+    (pa.array([[1]]), "keys: the column has the type list<item: int64>; expected bytes"),
+    (pa.nulls(2), "keys: the column has the type null; expected bytes"),
 ]
 
 

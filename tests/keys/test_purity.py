@@ -85,9 +85,9 @@ def test_a_key_without_salt_draws_none() -> None:
 
 def test_a_salted_key_never_draws_by_itself() -> None:
     """Without a salt for each row, a salted key refuses to encode."""
-    with pytest.raises(InvalidArgument, match=r"random salt, and none is given; expected a number"):
+    with pytest.raises(InvalidArgument, match=r"random salt, but no salts were passed; expected"):
         SALTED.encode({"n": 1})
-    with pytest.raises(InvalidArgument, match=r"from 0 to 15 for each row\. Take them from draw"):
+    with pytest.raises(InvalidArgument, match=r"from 0 to 15 for each row\. Pass salts=key\.draw"):
         SALTED.encode_batch(ROWS)
-    with pytest.raises(InvalidArgument, match=r"salts: 7 are given; expected 100"):
+    with pytest.raises(InvalidArgument, match=r"salts: 7 salts were passed for 100 rows"):
         SALTED.encode_batch(ROWS, salts=np.zeros(7, np.int64))

@@ -17,63 +17,70 @@ from rowkey.keys import TYPES, Key
 LISTED = {"type": "choice", "of": ["a"]}
 OPTIONAL = {"type": "u32", "nullable": True}
 LENGTH = "4 is not a length of time; expected a number with its unit, such as 1h."
-OWN = "The value's own bytes are taken"
+PLAIN = "expected a. Write a: the function reads the value itself."
+INSIDE = (
+    "desc has no effect here: the function around it reads the value of a; expected a. Write"
+    " desc(…) around the function instead."
+)
 
 KEYS: list[tuple[str, Any, str]] = [
     ("[truncate(desc(a), 4)]", "u32",
-     (f"key[0].truncate: desc of a would have no effect; expected a. {OWN}."
-     " Write desc(…) around what takes them.")),
+     f"key[0].truncate: {INSIDE}"),
     ("[truncate(a:u8, 4)]", "u32",
-     (f"key[0].truncate: the encoding of a:u8 would have no effect; expected a. {OWN}, whatever"
-     " its encoding.")),
+     f"key[0].truncate: the encoding of a:u8 has no effect here; {PLAIN}"),
     ("[digest(desc(a), 4)]", "u32",
-     (f"key[0].digest: desc of a would have no effect; expected a. {OWN}."
-     " Write desc(…) around what takes them.")),
+     f"key[0].digest: {INSIDE}"),
     ("[digest(a:u8, a, 4)]", OPTIONAL,
-     ("key[0].digest: the encoding of a:u8 would have no effect; expected a. Several fields are"
-     " hashed in their default encodings.")),
+     ("key[0].digest: the encoding of a:u8 has no effect here; expected a. Write a: digest"
+     " of several fields uses their default encodings.")),
     ("[digest(time_bucket(a:u32, 1h), 4)]", "timestamp_s",
-     (f"key[0].digest: the encoding of a:u32 would have no effect; expected a. {OWN}, whatever"
-     " its encoding.")),
+     f"key[0].digest: the encoding of a:u32 has no effect here; {PLAIN}"),
     ("[bucket(4, over=rest)][bucket(4, over=rest)][a]", "u8",
-     ("key[0].bucket.over: a bucket after this one hashes the rest of the key already; expected"
-     " over=rest once. Name the fields to hash here.")),
+     ("key[0].bucket.over: a later bucket of the key has over=rest too; expected over=rest in one"
+     " bucket only. Name the fields to hash: bucket(field, n).")),
     ("[bucket(4, over=rest)][desc(bucket(4, over=rest))][a]", "u8",
-     ("key[0].bucket.over: a bucket after this one hashes the rest of the key already; expected"
-     " over=rest once. Name the fields to hash here.")),
+     ("key[0].bucket.over: a later bucket of the key has over=rest too; expected over=rest in one"
+     " bucket only. Name the fields to hash: bucket(field, n).")),
     ("[pad(a, 4)]", "bytes",
-     "key[0].pad: pad takes text, not a, which is bytes; expected a field of type text."),
+     "key[0].pad: pad cannot be applied to a, which is bytes; expected a field of type text."),
     ("[reverse(a, by=label)]", "bytes",
-     "key[0].reverse.by: labels are of text; expected a field of type text."),
+     "key[0].reverse.by: only text has labels to reverse; expected a field of type text."),
     ("[code(a:tail)]", "text",
-     "key[0].code: code takes a plain field, not a:tail; expected the name of a field."),
+     ("key[0].code: code cannot be applied to a:tail; expected the name of a field without an"
+     " encoding or a function.")),
     ("[code(desc(a))]", "text",
-     "key[0].code: code takes a plain field, not desc; expected the name of a field."),
+     ("key[0].code: code cannot be applied to desc; expected the name of a field without an"
+     " encoding or a function.")),
     ("[time_bucket(a, 1h)]", "text",
-     ("key[0].time_bucket: time_bucket takes a time, not a, which is text; expected a timestamp or"
-     " a date.")),
+     ("key[0].time_bucket: time_bucket cannot be applied to a, which is text; expected a"
+     " timestamp or a date.")),
     ("[time_bucket(a, 4)]", "timestamp_s", f"key[0].time_bucket.d: {LENGTH}"),
     ("[reverse(desc(a))]", "text",
-     "key[0].reverse: reverse cannot turn desc; expected text, bytes or a fixed width."),
+     ("key[0].reverse: reverse cannot be applied to desc; expected a field of text, bytes or a"
+     " fixed width.")),
     ("[reverse(a:text)]", LISTED,
-     ("key[0].reverse: reverse cannot turn a, which is choice; expected text, bytes or a fixed"
-     " width.")),
-    ("[a]", "digits", "fields.a: digits needs width; expected width = …"),
+     ("key[0].reverse: reverse cannot be applied to a, which is choice; expected a field of"
+     " text, bytes or a fixed width.")),
+    ("[a]", "digits", "fields.a: the type digits needs the option width. Declare width."),
     ("[a]", {"type": "text", "max_byte": 1},
-     ("fields.a.max_byte: there is no such option; expected type, nullable, of, precision, scale,"
-     " width, max_bytes, normalize, heavy, from, family, qualifier, at, pack, distinct, mean_bytes,"
-     " draw. Did you mean max_bytes?")),
+     ("fields.a.max_byte: a field has no such option; expected one of type, nullable, of,"
+     " precision, scale, width, max_bytes, normalize, heavy, from, family, qualifier, at, pack,"
+     " distinct, mean_bytes, draw. Did you mean max_bytes?")),
     ("[a]", {"type": "decimal", "precision": 99},
      "fields.a.precision: 99 does not fit; expected 1..38 (decimal: total number of digits)."),
     ("[a]", {"type": 5},
      ("fields.a.type: 5 does not fit; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", {},
-     ("fields.a.type: it is missing; expected the field type, such as text or"
+     ("fields.a.type: the option is missing; expected the field type, such as text or"
      " timestamp_ms.")),
-    ("[a]", 5, "fields.a: 5 does not fit; expected a type, or a table with one."),
-    ("[a]", {"type": "u8", "heavy": ["x"]}, "fields.a.heavy[0]: 'x' is not a whole number."),
-    ("[a]", {"type": "u8", "heavy": [1.5]}, "fields.a.heavy[0]: '1.5' is not a whole number."),
+    ("[a]", 5,
+     ("fields.a: 5 does not declare a field; expected a type such as 'text', or a mapping with a"
+     " type.")),
+    ("[a]", {"type": "u8", "heavy": ["x"]},
+     "fields.a.heavy[0]: 'x' is not a whole number; expected digits, such as 42."),
+    ("[a]", {"type": "u8", "heavy": [1.5]},
+     "fields.a.heavy[0]: '1.5' is not a whole number; expected digits, such as 42."),
 ]  # fmt: skip
 
 
@@ -86,9 +93,9 @@ def test_a_declaration(notation: str, declared: Any, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "fields", "sentence"), [
-    (5, {"a": "u8"}, "key: 5 does not fit; expected text."),
-    ("[a]", 5, "fields: 5 does not fit; expected a table."),
-    ("['x']", {5: "u8"}, "fields: the name 5 does not fit; expected text."),
+    (5, {"a": "u8"}, "key: 5 is not text; expected a key such as '[host][ts]'."),
+    ("[a]", 5, "fields: 5 is not a mapping; expected field names with their types."),
+    ("['x']", {5: "u8"}, "fields: the field name 5 is not text; expected text."),
 ])  # fmt: skip
 def test_what_is_no_declaration(key: Any, fields: Any, sentence: str) -> None:
     """Another Python type is a mistake like any other."""
@@ -101,15 +108,17 @@ VALUES: list[tuple[Any, Any, str]] = [
     ("text", 5, "a: 5 is a whole number; expected text."),
     ("bytes", "x", "a: 'x' is text; expected bytes."),
     ("u8", "5", "a: '5' is text; expected a whole number for u8."),
-    ("u8", None, "a: there is no value; expected a whole number for u8."),
-    ("u8", True, "a: True is a truth value; expected a whole number for u8."),
+    ("u8", None,
+     ("a: the value is missing; expected a whole number for u8. Declare the field nullable, or"
+      " give a value.")),
+    ("u8", True, "a: True is a boolean; expected a whole number for u8."),
     ("u8", 10**5_000, "a: a number of 16,610 bits is out of range; expected 0..255."),
-    ("float64", 10**400, "a: a number of 1,329 bits is out of range; expected float64."),
-    ("float32", 10**400, "a: a number of 1,329 bits is out of range; expected float32."),
+    ("float64", 10**400, "a: a number of 1,329 bits is out of range; expected a float64."),
+    ("float32", 10**400, "a: a number of 1,329 bits is out of range; expected a float32."),
     ("ipv4", "1.2.3", "a: '1.2.3' is not an IPv4 address."),
     ("date", datetime(2021, 1, 1, tzinfo=UTC),
      ("a: datetime.datetime(2021, 1, 1, 0, 0,"
-      " tzinfo=datetime.timezone.utc) is an instant; expected a date.")),
+      " tzinfo=datetime.timezone.utc) is a datetime; expected a date.")),
 ]  # fmt: skip
 
 
@@ -178,7 +187,7 @@ def test_refused_rows_get_no_number() -> None:
         key.encode({"b": 2**40})
     with pytest.raises(RowError):
         key.encode_batch(pa.record_batch([pa.array([2**41, 2**42])], names=["b"]))
-    with pytest.raises(RowError, match="too long"):
+    with pytest.raises(RowError, match="the key has 40,004 bytes"):
         text.encode({"a": 1, "b": LONG})
     with pytest.raises(RowError, match="has 40,004 bytes"):
         text.encode_batch(pa.record_batch([pa.array([1]), pa.array([LONG])], names=["a", "b"]))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CombinedPart(Part):
-    """A part that is a number below a count, in a table with rows of several counts.
+    """A bucket or salt of a table whose rows were written with several counts.
 
     Args:
         variants: the part under each count, all of one width; the first one encodes.
@@ -44,30 +44,38 @@ class CombinedPart(Part):
 
     @property
     def variants(self) -> tuple[Part, ...]:
+        """The parts under each count that stored rows may have."""
         return self._variants
 
     @property
     def children(self) -> tuple[Part, ...]:
+        """The parts inside of the part."""
         return (self.widest_variant,)
 
     @property
     def title(self) -> str:
+        """The name of the part in messages."""
         return self.current_variant.title
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the part in bytes, and how its end is found."""
         return self.widest_variant.framing
 
     def encode(self, row: Row) -> bytes:
+        """Return the part of one row as bytes."""
         return self.current_variant.encode(row)
 
     def compile_encoder(self) -> RowEncoder:
+        """Return a fast function from a row to the bytes of the part."""
         return self.current_variant.compile_encoder()
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the part of many rows as bytes."""
         return self.current_variant.encode_batch(columns)
 
     def residue(self, name: str) -> Residue:
+        """Return what the part loses of a field's value."""
         return self.current_variant.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
@@ -78,15 +86,19 @@ class CombinedPart(Part):
         return Images.from_points(points, exact=all(images.exact for images in variant_images))
 
     def check(self, piece: bytes) -> None:
+        """Raise InvalidArgument unless the bytes can be the part of some row."""
         self.widest_variant.check(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
+        """Raise InvalidArgument unless each byte string can be the part of some row."""
         self.widest_variant.check_batch(pieces)
 
     def format_piece(self, piece: bytes) -> str:
+        """Return the bytes of the part in readable form."""
         return self.widest_variant.format_piece(piece)
 
     def describe_encoding(self) -> str:
+        """Describe in words how the part is written as bytes."""
         return " or ".join(variant.describe_encoding() for variant in self.variants)
 
     def __repr__(self) -> str:
@@ -94,7 +106,7 @@ class CombinedPart(Part):
 
 
 def combine_keys(keys: Sequence[Key]) -> Key:
-    """Return one key that reads rows of several keys which differ only in their counts.
+    """Return one key that reads rows written with different bucket or salt counts.
 
     Args:
         keys: keys of the same fields and parts; the first one encodes.

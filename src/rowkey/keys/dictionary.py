@@ -89,8 +89,8 @@ def check_id_fits(name: str, number: int, most: int | None) -> None:
     """
     if most is not None and number > most:
         what = f"the dictionary would have {number:,} values"
-        remedy = "Declare a greater width=; stored keys must be written again."
-        raise RowError(name, what, f"at most {most:,} in {most.bit_length() // 8} bytes", remedy)
+        remedy = "Declare a larger width= for code(…), and write the stored rows again."
+        raise RowError(name, what, f"at most {most:,}", remedy)
 
 
 class FirstSeenDictionary(Dictionary):
@@ -101,6 +101,7 @@ class FirstSeenDictionary(Dictionary):
         self.ids_by_field: dict[str, dict[Value, int]] = {}
 
     def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        """Return the id of a value; a new value gets the next free id."""
         ids = self.ids_by_field.setdefault(name, {})
         if value not in ids:
             check_id_fits(name, len(ids) + 1, most)
@@ -109,9 +110,11 @@ class FirstSeenDictionary(Dictionary):
         return ids[value]
 
     def find_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a field's value; None if it has none."""
         return self.ids_by_field.get(name, {}).get(value)
 
     def count_ids(self, name: str) -> int:
+        """Return the count of a field's ids."""
         return len(self.ids_by_field.get(name, ()))
 
     def is_subset_of(self, other: Dictionary) -> bool:
@@ -123,10 +126,13 @@ class FirstSeenDictionary(Dictionary):
         )
 
     def find_value(self, name: str, number: int) -> Value:
+        """Return the value of a field that has an id."""
         values = self.values_by_field.get(name, [])
         if not 1 <= number <= len(values):
             raise InvalidArgument(
-                "", f"no value of {name} has the id {number}", f"1..{len(values)}"
+                "",
+                f"the dictionary has no value of {name} with the id {number}",
+                f"1..{len(values)}",
             )
         return values[number - 1]
 
@@ -153,6 +159,7 @@ class TentativeDictionary(Dictionary):
         self._has_refreshed = False
 
     def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+        """Return the id of a value; a new value gets a pending id."""
         number = self.base.find_cached_id(name, value)
         if number is not None:
             return number
@@ -175,6 +182,7 @@ class TentativeDictionary(Dictionary):
         return bool(self.pending_ids)
 
     def find_id(self, name: str, value: Value) -> int | None:
+        """Return the id of a field's value; None if it has none."""
         number = self.find_cached_id(name, value)
         if number is None and not self._has_refreshed:
             self._has_refreshed = True
@@ -182,12 +190,15 @@ class TentativeDictionary(Dictionary):
         return number
 
     def find_cached_id(self, name: str, value: Value) -> int | None:
+        """Return the known or pending id of a value; None if it has none."""
         return self.base.find_cached_id(name, value) or self.pending_ids.get(name, {}).get(value)
 
     def count_ids(self, name: str) -> int:
+        """Return the count of a field's known and pending ids."""
         return self.base.count_ids(name) + len(self.pending_ids.get(name, ()))
 
     def find_value(self, name: str, number: int) -> Value:
+        """Return the value of a field that has an id."""
         return self.base.find_value(name, number)
 
 

@@ -33,12 +33,14 @@ def parse_field_declarations(
         mistakes: mistakes are added here, with paths below `fields`.
     """
     if not isinstance(fields, Mapping):
-        mistakes.add("fields", f"{format_value(fields)} does not fit", "a table")
+        mistakes.add(
+            "fields", f"{format_value(fields)} is not a mapping", "field names with their types"
+        )
         return {}
     declarations = {}
     for name, option in fields.items():
         if not isinstance(name, str):
-            mistakes.add("fields", f"the name {format_value(name)} does not fit", "text")
+            mistakes.add("fields", f"the field name {format_value(name)} is not text", "text")
             continue
         options = {"type": option} if isinstance(option, str) else option
         try:
@@ -65,7 +67,9 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     """Add one mistake that the schema found in a field."""
     if not detail["loc"]:
         mistakes.add(
-            path, f"{format_value(detail['input'])} does not fit", "a type, or a table with one"
+            path,
+            f"{format_value(detail['input'])} does not declare a field",
+            "a type such as 'text', or a mapping with a type",
         )
         return
     option = str(detail["loc"][0])
@@ -73,8 +77,8 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     if detail["type"] == "extra_forbidden":
         mistakes.add(
             option_path,
-            "there is no such option",
-            ", ".join(_FIELD_KEYS),
+            "a field has no such option",
+            f"one of {', '.join(_FIELD_KEYS)}",
             suggest_name(option, _FIELD_KEYS),
         )
         return
@@ -82,5 +86,5 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     if number_range := _format_range(_FIELD_KEYS[option]):
         expected = f"{number_range} ({expected})"
     missing = detail["type"] == "missing"
-    what = "it is missing" if missing else f"{format_value(detail['input'])} does not fit"
+    what = "the option is missing" if missing else f"{format_value(detail['input'])} does not fit"
     mistakes.add(option_path, what, expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
+from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.dictionary import (
     DICTIONARY_FIELD,
     Dictionary,
@@ -16,8 +17,8 @@ from rowkey.keys.dictionary import (
 from rowkey.keys.part_interface import Part, Row, Transform, walk_parts
 from rowkey.keys.part_verification import verify_part
 from rowkey.keys.parts.nullable import NULL_MARKER
-from rowkey.keys.parts.sequence import SequencePart
-from rowkey.keys.term_binding import MAX_KEY_BYTES
+from rowkey.keys.parts.sequence import SequencePart, name_part
+from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
 from rowkey.keys.traits import Compatibility, Determinant
 from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.messages import escape_text, format_value
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Key:
-    """A bound row key.
+    """A row key whose parts are bound to typed fields: encodes rows and decodes keys.
 
     Args:
         terms: the declared key.
@@ -129,20 +130,21 @@ class Key:
         return key
 
     def _encode_and_commit_ids(self, row: Row) -> bytes:
-        """The bytes of a row; its values are given ids only once all of it has been encoded."""
+        """Return the key of a row; assign ids to new values only if all of it can be encoded."""
         assert self.dictionary is not None
         trial = TentativeDictionary(self.dictionary)
         key = self._encode_checked({**row, DICTIONARY_FIELD: trial})
         return self._encode_sequence(row) if trial.commit_ids() else key
 
     def _encode_checked(self, row: Row) -> bytes:
+        """Return the row key of a row; a missing field raises RowError."""
         key = self._encode_sequence(row)
         if not 0 < len(key) <= MAX_KEY_BYTES:
             raise _build_length_error(key)
         return key
 
     def assign_ids(self, rows: Iterable[Row]) -> None:
-        """Give ids to all values of `code` that some rows have, at once; `encode` alone asks twice.
+        """Assign ids to the new `code` values of some rows, all in one request.
 
         Args:
             rows: some rows; those that have no key are passed over, and their values get no ids.
@@ -175,7 +177,7 @@ class Key:
 
     @property
     def salt_count(self) -> int:
-        """The count of numbers that the random salt may take, in a key that has one."""
+        """The number of different salts of a key with a random salt."""
         return next(salt.cardinality or 1 for part in self.parts for salt in find_salts(part))
 
     @property
@@ -193,17 +195,19 @@ class Key:
         return rng.integers(0, self.salt_count, count) if self.is_salted else None
 
     def _build_missing_salt_error(self) -> InvalidArgument:
+        """Return the error for rows without the random salt that the key needs."""
         return InvalidArgument(
             "salt",
-            f"{self} has a random salt, and none is given",
+            f"the key {self} has a random salt, but no salts were passed",
             f"a number from 0 to {self.salt_count - 1} for each row",
-            "Take them from draw_salts.",
+            "Pass salts=key.draw_salts(count, rng), or salt= to encode.",
         )
 
     def _build_missing_field_error(self, name: str, row: Row) -> RowError:
+        """Return the error for a row without a field of the key."""
         names = ", ".join(str(key) for key in list(row)[:12] if key != SALT_FIELD)
-        expected = f"a value in addition to {names}" if names else "a value"
-        return RowError(name, "the row has no such value", expected)
+        what = f"the row has no value of this name, only {names}" if names else "the row is empty"
+        return RowError(name, what, "a value", NULLABLE_REMEDY)
 
     def decode(self, key: bytes) -> dict[str, Value]:
         """Return the fields that a row key holds, by name.
@@ -232,7 +236,8 @@ class Key:
                 verify_part(self, part, piece, values)
         except InvalidArgument as refusal:
             mistake = refusal.mistake
-            raise RowError(f"key {key.hex()}", mistake.problem, mistake.expected) from None
+            path = f"key {key.hex()}" + (f" at {mistake.path}" if mistake.path else "")
+            raise RowError(path, mistake.problem, mistake.expected, FOREIGN_KEY_REMEDY) from None
         return values
 
     def check_decodable(self) -> None:
@@ -244,13 +249,18 @@ class Key:
         if self.is_decodable:
             return
         at = next(i for i, part in enumerate(self.parts) if not part.framing.is_self_delimiting)
-        what = f"{self.terms[at]} has no end but is not last, so no key can be taken apart"
-        raise DesignRefused(f"key[{at}]", what, remedy="Use an encoding with an end.")
+        what = f"{self.terms[at]} has no end but is not last, so no key can be decoded"
+        remedy = "Move it to the end of the key, or write it without :raw."
+        raise DesignRefused(f"key[{at}]", what, remedy=remedy)
 
     def _decode_pieces(self, pieces: list[bytes]) -> dict[str, Value]:
+        """Return the field values from the bytes of each part."""
         values: dict[str, Value] = {}
         for part, piece in zip(self.parts, pieces, strict=True):
-            values |= part.decode(piece or (NULL_MARKER if part.has_null_encoding else b""))
+            try:
+                values |= part.decode(piece or (NULL_MARKER if part.has_null_encoding else b""))
+            except InvalidArgument as refusal:
+                raise name_part(part, refusal) from None
         return values
 
     @explain_shortage
@@ -329,7 +339,8 @@ class Key:
             if salts is None:
                 raise self._build_missing_salt_error()
             if len(salts) != len(columns):
-                raise InvalidArgument("salts", f"{len(salts):,} are given", f"{len(columns):,}")
+                what = f"{len(salts):,} salts were passed for {len(columns):,} rows"
+                raise InvalidArgument("salts", what, "one salt for each row")
             columns.salts = salts
         return columns
 
@@ -359,7 +370,7 @@ class Key:
         return self.part_sequence.split_pieces(key)
 
     def find_domain(self, name: str) -> Domain:
-        """Return the values of a field that every encoding of it in the key has room for."""
+        """Return the values of a field that every part of the key can encode."""
         domain = self.fields[name].type.domain
         for part in self.parts:
             for one in walk_parts(part):
@@ -388,7 +399,7 @@ class Key:
         return rows
 
     def format_prefix(self, start: bytes) -> str:
-        """The beginning of a key as a person would name it: `host web-1, ts 2021-01-01T00:00:00Z`.
+        """Return the start of a key in readable form: `host web-1, ts 2021-01-01T00:00:00Z`.
 
         What does not print is escaped: a stored value reaches no terminal as it is.
 
@@ -413,7 +424,7 @@ class Key:
         return escape_text(", ".join(shown))
 
     def list_sliced_parts(self) -> list[Part]:
-        """Return the parts that leave a remainder of their time to the qualifier."""
+        """Return the `time_slice` parts, which store the rest of their time in the qualifier."""
         return [part for part in self.parts if part.time_remainder is not None]
 
     def check_compatibility(self, new: Key) -> Compatibility:
@@ -421,8 +432,11 @@ class Key:
         return self.part_sequence.check_compatibility(new.part_sequence)
 
 
+FOREIGN_KEY_REMEDY = "Decode the key with the design that wrote it."
+
+
 def find_salts(part: Part) -> list[Transform]:
-    """Return the transforms in a part that take a random number themselves."""
+    """Return the random salts inside of a part."""
     made = [
         inner for inner in walk_parts(part) if isinstance(inner, Transform) and not inner.inputs
     ]
@@ -430,17 +444,22 @@ def find_salts(part: Part) -> list[Transform]:
 
 
 def _to_bytes(value: object) -> bytes:
-    """Return the bytes of a memory view or a byte array.
+    """Return a memory view or a byte array as bytes.
 
     Raises:
         RowError: it is neither.
     """
     if not isinstance(value, bytes | bytearray | memoryview):
-        raise RowError("key", f"{format_value(value)} is a {type(value).__name__}", "bytes")
+        raise RowError(
+            "key", f"{format_value(value)} is of the type {type(value).__name__}", "bytes"
+        )
     return bytes(value)
 
 
 def _build_length_error(key: bytes) -> RowError:
+    """Return the error for a key that is empty or too long."""
     if not key:
-        return RowError("key", "every part is left out, so the key is empty", "1 byte or more")
-    return RowError("key", f"{len(key):,} bytes are too long", f"at most {MAX_KEY_BYTES:,} bytes")
+        what = "all of its fields are null, so the key is empty"
+        return RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
+    what = f"the key has {len(key):,} bytes"
+    return RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)

@@ -60,7 +60,7 @@ def _parse_terms(key: str | tuple[Term, ...], mistakes: Mistakes) -> tuple[Term,
     if isinstance(key, tuple):
         return key
     if not isinstance(key, str):
-        mistakes.add("key", f"{format_value(key)} does not fit", "text")
+        mistakes.add("key", f"{format_value(key)} is not text", "a key such as '[host][ts]'")
         return ()
     try:
         return parse_key(key)
@@ -114,12 +114,14 @@ def _check_part_sequence(
     """Add the mistakes that concern several parts: two salts, or a part without an end."""
     salts = [index for index, part in enumerate(parts) for _ in find_salts(part)]
     for index in salts[1:]:
-        mistakes.add(f"key[{index}]", "a second salt does not spread rows further", "one salt")
+        mistakes.add(
+            f"key[{index}]", "a second salt does not spread rows further", "one salt", "Remove it."
+        )
     for index, part in enumerate(parts[:-1]):
         if not part.framing.is_self_delimiting and ":tail" in str(terms[index]):
             mistakes.add(
                 f"key[{index}]",
                 f"{terms[index]} has no end but is not last",
-                "the last place in the key",
-                "Leave :tail out, or say :raw if the key need not be read back.",
+                "it last in the key",
+                "Write it without :tail, or with :raw if keys need not be decoded.",
             )

@@ -74,7 +74,7 @@ class TimeRemainder:
 
 
 class Part(ABC):
-    """One bound part of a key."""
+    """One part of a row key, bound to its fields and arguments."""
 
     name: ClassVar[str]
     fields: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ class Part(ABC):
         return any(name in bounds for name in self.fields)
 
     def find_pinned_images(self, bounds: Bounds) -> Images | None:
-        """Return all encodings if each field has few values and fields decide them; else None."""
+        """Return the bytes of all value combinations if a read's bounds list few; else None."""
         choices = [find_pinned_values(bounds, name) for name in self.fields]
         if (
             self.determined_by is not Determinant.FIELDS
@@ -163,7 +163,7 @@ class Part(ABC):
             return None
 
     def count_reachable(self, step: int) -> int | None:
-        """Return the count of byte strings if all numbers are multiples of a step apart.
+        """Return how many byte strings the part has if its numbers are multiples of a step.
 
         Args:
             step: in the unit of the field's type, from 1 on.
@@ -171,7 +171,7 @@ class Part(ABC):
         return self.cardinality
 
     def restrict_domain(self, name: str, domain: Domain) -> Domain:
-        """Return the values of a field's domain that the part has room for."""
+        """Return the values of a field's domain that the part can store."""
         return domain
 
     def find_end(self, data: bytes, at: int) -> int:
@@ -183,7 +183,7 @@ class Part(ABC):
         width = self.framing.width
         end = len(data) if width is None else at + width
         if end > len(data):
-            raise InvalidArgument("", f"only {len(data) - at} bytes are left", str(self.framing))
+            raise self.framing.build_shortage_error(len(data) - at)
         return end
 
     def decode(self, piece: bytes) -> dict[str, Value]:
@@ -204,7 +204,8 @@ class Part(ABC):
         """
         if piece.translate(None, self.alphabet.values):
             raise InvalidArgument(
-                "", f"{piece.hex()} is not a {self.name} of {', '.join(self.fields)}"
+                "",
+                f"the bytes {piece.hex()} are not a valid {self.name} of {', '.join(self.fields)}",
             )
 
     def check_batch(self, pieces: ByteColumn) -> None:
@@ -293,7 +294,7 @@ class Part(ABC):
 
     @property
     def variants(self) -> tuple[Part, ...]:
-        """The part under each count that stored rows may have; the first one encodes."""
+        """The part for each bucket or salt count in use; the first one encodes new rows."""
         return (self,)
 
     @property
@@ -388,6 +389,7 @@ class Transform(Part):
 
     @property
     def children(self) -> tuple[Part, ...]:
+        """The parts from which the transform is computed."""
         return self.inputs
 
     @property

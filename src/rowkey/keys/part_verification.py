@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify_part(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
-    """Check a part against the decoded values, or by itself where they do not decide it.
+    """Raise InvalidArgument unless the bytes of a part match the decoded field values.
 
     Args:
         key: the key of the part.
@@ -52,7 +52,7 @@ def _verify_variant(key: Key, part: Part, piece: bytes, values: Mapping[str, Any
 
 
 def _verify_drawn_part(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
-    """Check a part that depends on a random salt or a dictionary and on decoded values.
+    """Raise InvalidArgument unless bytes with a salt or an id match the field values.
 
     Raises:
         InvalidArgument: the values have other bytes there for every salt and id.
@@ -74,5 +74,7 @@ def _verify_drawn_part(key: Key, part: Part, piece: bytes, values: Mapping[str, 
 
 def _build_mismatch_error(part: Part, piece: bytes, expected: str) -> InvalidArgument:
     """Return the error for bytes that do not match the row's values."""
-    what = f"{piece.hex() or 'nothing'} is not the {part.name} of {', '.join(part.fields)}"
+    noun = "encoding" if part.name in {"field", "nullable"} else part.name
+    title = f"{noun} of {', '.join(part.fields)}"
+    what = f"{piece.hex()} is not the {title}" if piece else f"the {title} is missing"
     return InvalidArgument("", what, expected)

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 MAX_KEY_BYTES = 32_767
 """Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH is Short.MAX_VALUE."""
 
+LONG_KEY_REMEDY = "Shorten a value, or put digest(…) of a long field into the key."
+
+EMPTY_KEY_REMEDY = "Give a value to one of these fields."
+
 _TYPE_OPTIONS = frozenset({"of", "precision", "scale", "width", "max_bytes", "normalize"})
 
 
@@ -49,9 +53,9 @@ def bind_fields(
         path = f"fields.{name}"
         field_type = TYPES.get(declaration.type)
         if field_type is None:
-            known = ", ".join(TYPES)
+            known = f"one of {', '.join(TYPES)}"
             remedy = suggest_name(declaration.type, TYPES)
-            mistakes.add(f"{path}.type", f"{declaration.type!r} is not a type", known, remedy)
+            mistakes.add(f"{path}.type", f"{declaration.type!r} is not a field type", known, remedy)
             continue
         if field := _bind_field(name, field_type, declaration, path, mistakes):
             fields[name] = field
@@ -68,10 +72,17 @@ def _bind_field(
     """Return a declared field with its type; None if it has mistakes."""
     options = {option for option in _TYPE_OPTIONS if getattr(declaration, option) is not None}
     for option in sorted(options - field_type.options):
-        accepted = ", ".join(sorted(field_type.options)) or "none"
-        mistakes.add(f"{path}.{option}", f"{field_type.name} has no option {option}", accepted)
+        names = ", ".join(sorted(field_type.options))
+        what = f"the type {field_type.name} has no option {option}"
+        mistakes.add(
+            f"{path}.{option}", what, f"one of {names}" if names else "", f"Remove {option}."
+        )
     for option in sorted(field_type.required_options - options):
-        mistakes.add(path, f"{field_type.name} needs {option}", f"{option} = …")
+        mistakes.add(
+            path,
+            f"the type {field_type.name} needs the option {option}",
+            remedy=f"Declare {option}.",
+        )
     if not field_type.required_options <= options <= field_type.options:
         return None
     try:
@@ -90,8 +101,8 @@ def _bind_field(
             mistakes.add_invalid_argument(f"{path}.heavy[{index}]", refusal)
             continue
         if value in values:
-            what = f"{shorten_text(field.type.format_value(value))} is listed twice"
-            mistakes.add(f"{path}.heavy[{index}]", what, "each value once")
+            what = f"the value {shorten_text(field.type.format_value(value))} is listed twice"
+            mistakes.add(f"{path}.heavy[{index}]", what, "each value once", "Remove one of them.")
         values.add(value)
     return field if len(mistakes.mistakes) == mistake_count else None
 
@@ -156,9 +167,10 @@ class _TermBinder:
         field_type = field.type
         encoding = field_type.encodings.get(term.encoding)
         if encoding is None:
-            known = ", ".join(f":{name}" for name in field_type.encodings if name) or "none"
-            what = f"{field_type.name} has no encoding :{term.encoding}"
-            remedy = suggest_name(term.encoding, field_type.encodings)
+            names = ", ".join(f":{name}" for name in field_type.encodings if name)
+            known = f"one of {names}" if names else "the default encoding"
+            what = f"the type {field_type.name} has no encoding :{term.encoding}"
+            remedy = suggest_name(term.encoding, field_type.encodings) or f"Write {term.name}."
             self.mistakes.add(path, what, known, remedy)
             return None
         if len(term.arguments) != len(encoding.arguments):
@@ -172,11 +184,12 @@ class _TermBinder:
         """Add the mistake of a field that is not declared."""
         remedy = suggest_name(term.name, [*self.fields, *sorted(self.unbound_names)])
         if not remedy and term.name in TRANSFORMS:
-            remedy = f"A transform takes its arguments in parentheses: {term.name}(…)."
-        known = ", ".join(list(self.fields)[:12])
+            remedy = f"Write the arguments of the function in parentheses: {term.name}(…)."
+        known = f"one of {', '.join(list(self.fields)[:12])}" if self.fields else ""
         self.mistakes.add(path, f"there is no field {term.name!r}", known, remedy)
 
     def _build_field_part(self, field: Field, term: FieldRef, path: str) -> Part | None:
+        """Return the part of a field in its encoding; None if it has mistakes."""
         try:
             part = build_field_part(
                 field, field.type.build_codec(term.encoding, _parse_widths(term.arguments)), term
@@ -191,8 +204,8 @@ class _TermBinder:
         transform = TRANSFORMS.get(term.name)
         if transform is None:
             remedy = suggest_name(term.name, TRANSFORMS)
-            known = ", ".join(TRANSFORMS)
-            self.mistakes.add(path, f"{term.name!r} is no transform", known, remedy)
+            known = f"one of {', '.join(TRANSFORMS)}"
+            self.mistakes.add(path, f"{term.name!r} is not a function", known, remedy)
             return None
         mistake_count = len(self.mistakes.mistakes)
         inputs = [
@@ -213,14 +226,16 @@ class _TermBinder:
         min_terms, max_terms = transform.term_limits
         if not min_terms <= len(term.terms) <= max_terms:
             allowed = (
-                _pluralize(max_terms, "term")
+                _pluralize(max_terms, "field")
                 if min_terms == max_terms
-                else f"{min_terms} to {max_terms} terms"
+                else f"{min_terms} to {max_terms} fields"
             )
-            self.mistakes.add(path, f"it has {_pluralize(len(term.terms), 'term')}", allowed)
+            what = f"{term.name} was given {_pluralize(len(term.terms), 'field')}"
+            self.mistakes.add(path, what, allowed)
         if len(term.scalars) > len(transform.scalars):
-            names = ", ".join(scalar.name for scalar in transform.scalars) or "none"
-            self.mistakes.add(path, f"it has {_pluralize(len(term.scalars), 'number')}", names)
+            what = f"{term.name} was given {_pluralize(len(term.scalars), 'number')}"
+            names = ", ".join(scalar.name for scalar in transform.scalars)
+            self.mistakes.add(path, what, names or "no numbers")
         arguments: dict[str, Any] = {}
         for index, scalar in enumerate(transform.scalars):
             if index < len(term.scalars):
@@ -244,9 +259,10 @@ class _TermBinder:
         for name, value in term.options.items():
             option = known.get(name)
             if option is None:
-                allowed = ", ".join(f"{name}=" for name in known) or "no options"
-                remedy = suggest_name(name, known)
-                self.mistakes.add(path, f"there is no option {name}=", allowed, remedy)
+                names = ", ".join(f"{name}=" for name in known)
+                allowed = f"one of {names}" if names else "no options"
+                remedy = suggest_name(name, known) or f"Remove {name}=."
+                self.mistakes.add(path, f"{term.name} has no option {name}=", allowed, remedy)
             elif isinstance(option, NumberArgument):
                 chosen[name] = self.bind_number(option, value, path)
             elif value not in option.choices:
@@ -254,7 +270,10 @@ class _TermBinder:
                 if isinstance(value, Constant) and (choice := str(value)[1:-1]) in option.choices:
                     remedy = f"Write {name}={choice}, without quotes."
                 self.mistakes.add(
-                    f"{path}.{name}", f"{value} is not a choice", ", ".join(option.choices), remedy
+                    f"{path}.{name}",
+                    f"{value} is not a value of {name}=",
+                    f"one of {', '.join(option.choices)}",
+                    remedy,
                 )
             else:
                 chosen[name] = value
@@ -276,7 +295,7 @@ class _TermBinder:
             )
         elif not argument.minimum <= value <= argument.maximum:
             remedy = (
-                "Use fewer: a read is one scan for each."
+                "Use a smaller number: a read needs one scan for each."
                 if argument.name == "n" and value > argument.maximum
                 else ""
             )

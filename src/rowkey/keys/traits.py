@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from rowkey.messages import Message
+from rowkey.errors import InvalidArgument
+from rowkey.messages import Message, pluralize
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class Framing:
         return (
             self.min_bytes if self.is_self_delimiting and self.min_bytes == self.max_bytes else None
         )
+
+    def build_shortage_error(self, byte_count: int) -> InvalidArgument:
+        """Return the error for a key that ends after some bytes of a part of fixed width."""
+        what = f"the key ends after {pluralize(byte_count, 'byte')} of this part"
+        return InvalidArgument("", what, str(self))
 
     def __str__(self) -> str:
         if self.width is not None:

@@ -20,7 +20,7 @@ def list_values(array: pa.Array) -> list[Any]:
     try:
         values: list[Any] = array.to_pylist()
     except (OverflowError, ValueError) as problem:
-        what = f"a column of {array.type} holds a value that Python cannot: {problem}"
+        what = f"a value of type {array.type} cannot be converted to Python: {problem}"
         raise InvalidArgument(
             "", what, "dates in the years 1 to 9999, in a known time zone"
         ) from None

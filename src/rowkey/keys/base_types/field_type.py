@@ -148,7 +148,7 @@ class FieldType(ABC):
 
     @abstractmethod
     def build_plain_codec(self) -> Codec:
-        """Return the codec of the value's own bytes, which `digest` and `truncate` use."""
+        """Return the codec without terminator or bias, which `digest` and `truncate` use."""
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of columns of this type."""
@@ -204,7 +204,7 @@ class FieldType(ABC):
 
     @property
     def max_value_bytes(self) -> int | None:
-        """The most bytes of a value, where the declaration limits them."""
+        """The declared maximum length of a value in bytes; None if there is no limit."""
         return self.declaration.max_bytes if "max_bytes" in self.options else None
 
     def __repr__(self) -> str:

@@ -33,9 +33,11 @@ class FloatField(FieldType):
 
     @property
     def domain(self) -> FloatDomain:
+        """The values that a floating-point number can have."""
         return FloatDomain(8 * self.width)
 
     def to_internal(self, value: Value) -> float:
+        """Return the internal form of a floating-point number: a float of the field's width."""
         if not isinstance(value, float | int):
             value = unwrap_numpy_scalar(value)
         if isinstance(value, bool) or not isinstance(value, float | int):
@@ -43,9 +45,13 @@ class FloatField(FieldType):
         try:
             number = float(value)
         except OverflowError:
-            raise InvalidArgument("", f"{format_value(value)} is out of range", self.name) from None
+            raise InvalidArgument(
+                "", f"{format_value(value)} is out of range", f"a {self.name}"
+            ) from None
         if math.isnan(number):
-            raise InvalidArgument("", "NaN cannot be ordered", "a number", "Leave the row out.")
+            raise InvalidArgument(
+                "", "NaN has no place in the order of a row key", "a number", "Leave the row out."
+            )
         return self._round_to_width(number) + 0.0
 
     def _round_to_width(self, number: float) -> float:
@@ -59,29 +65,33 @@ class FloatField(FieldType):
         try:
             single = float(_FLOAT32_STRUCT.unpack(_FLOAT32_STRUCT.pack(number))[0])
         except OverflowError:
-            raise InvalidArgument(
-                "", f"{number!r} does not fit into 32 bits", "a float32"
-            ) from None
+            raise InvalidArgument("", f"{number!r} is too large for 32 bits", "a float32") from None
         return single
 
     def parse(self, text: str) -> float:
+        """Return the value of a floating-point number written as text."""
         return self.to_internal(convert_value(float, text, "a number"))
 
     def format_value(self, value: Value) -> str:
+        """Return a floating-point number as text that `parse` reads back."""
         return repr(self.to_internal(value))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a floating-point number."""
         return OrderedFloatCodec(self.width)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a floating-point number."""
         return PlainFloatCodec(self.width)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of floating-point numbers."""
         import pyarrow as pa
 
         return pa.float32() if self.width == 4 else pa.float64()
 
     def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow column of floating-point numbers."""
         import numpy as np
         import pyarrow as pa
 
@@ -90,11 +100,13 @@ class FloatField(FieldType):
             return np.array([self.to_internal(v) for v in self._parse_numbers(array)], dtype)
         numbers = array.to_numpy(zero_copy_only=False)
         if np.isnan(numbers).any():
-            raise InvalidArgument("", "NaN cannot be ordered", "a number", "Leave the row out.")
+            raise InvalidArgument(
+                "", "NaN has no place in the order of a row key", "a number", "Leave the row out."
+            )
         with np.errstate(over="ignore"):
             rounded = numbers.astype(dtype)
         if (np.isinf(rounded) & ~np.isinf(numbers)).any():
-            raise InvalidArgument("", "a value does not fit into 32 bits", "a float32")
+            raise InvalidArgument("", "a value is too large for 32 bits", "a float32")
         return rounded + rounded.dtype.type(0)
 
     def _parse_numbers(self, array: pa.Array) -> list[Any]:
@@ -106,9 +118,11 @@ class FloatField(FieldType):
         return list(map(self.parse, values)) if is_text else values
 
     def build_column(self, internal: Any) -> pa.Array:
+        """Return internal forms as an Arrow column of floating-point numbers."""
         import pyarrow as pa
 
         return pa.array(internal, self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
+        """Return floating-point numbers from their internal forms."""
         return list(map(float, internal.tolist()))

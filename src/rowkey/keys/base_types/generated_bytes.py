@@ -22,7 +22,7 @@ Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, O
 
 
 def mix_bits(numbers: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """Return a permutation of the numbers of so many bits that looks random.
+    """Return numbers of a given bit width permuted so that they look random.
 
     Different numbers stay different: multiplying by an odd number and adding the upper bits to the
     lower ones with XOR can both be undone.

@@ -51,9 +51,11 @@ class IntegerField(FieldType):
 
     @property
     def domain(self) -> IntegerDomain:
+        """The values that a whole number can have."""
         return IntegerDomain(*self.number_range)
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a whole number: an int within the field's range."""
         if type(value) is not int:
             value = to_whole_number(value, self.name)
         low, high = self.number_range
@@ -62,23 +64,28 @@ class IntegerField(FieldType):
         return int(value)
 
     def parse(self, text: str) -> int:
+        """Return the value of a whole number written as text."""
         return self.to_internal(parse_whole_number(text))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a whole number."""
         sign, width = _ENCODING_WIDTHS[encoding or self.name]
         codec = build_signed_codec(width) if sign == "i" else build_unsigned_codec(width)
         low, high = max(self.number_range[0], codec.low), min(self.number_range[1], codec.high)
         return BigEndianCodec(width, low, high, bias=codec.bias)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a whole number."""
         return build_twos_complement_codec(self.bits // 8, *self.number_range)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of whole numbers."""
         import pyarrow as pa
 
         return getattr(pa, f"{'' if self.has_sign else 'u'}int{self.bits}")()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
+        """Return a text column as whole numbers, if Arrow parses it as `parse` does; else None."""
         import pyarrow as pa
 
         if _can_contain_hex(array):
@@ -89,6 +96,7 @@ class IntegerField(FieldType):
             return None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
+        """Return the internal forms of an Arrow column of whole numbers."""
         numbers = to_whole_numbers(array, self.parse)
         low, high = self.number_range
         for extreme in (numbers.min(), numbers.max()) if len(numbers) else ():
@@ -97,11 +105,13 @@ class IntegerField(FieldType):
         return numbers
 
     def build_column(self, internal: Any) -> pa.Array:
+        """Return internal forms as an Arrow column of whole numbers."""
         import pyarrow as pa
 
         return pa.array(internal).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
+        """Return whole numbers from their internal forms."""
         return list(map(int, internal.tolist()))
 
 
@@ -133,7 +143,7 @@ def parse_whole_number(text: str) -> int:
     """
     digits = text.strip()
     if not _WHOLE_NUMBER_PATTERN.fullmatch(digits):
-        raise InvalidArgument("", f"{text[:60]!r} is not a whole number")
+        raise InvalidArgument("", f"{text[:60]!r} is not a whole number", "digits, such as 42")
     return int(digits)
 
 
@@ -152,4 +162,4 @@ def to_whole_numbers(array: pa.Array, parse: Any) -> IntArray:
     if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
         values = [parse(text) for text in array.to_pylist()]
         return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
-    raise InvalidArgument("", f"a column of {arrow_type}", "whole numbers or text")
+    raise InvalidArgument("", f"the column has the type {arrow_type}", "whole numbers or text")

@@ -27,9 +27,11 @@ class TextBasedField(FieldType):
     is_sequence = True
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
+        """Return a text column as texts, if Arrow parses it as `parse` does; else None."""
         return array if self.is_internal_form(array.drop_null()) else None
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
+        """Return the internal forms of an Arrow column of texts."""
         from rowkey.keys.base_types.arrow_strings import build_byte_column, to_byte_column
 
         if self.is_internal_form(array):
@@ -37,6 +39,7 @@ class TextBasedField(FieldType):
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def build_column(self, internal: Any) -> pa.Array:
+        """Return internal forms as an Arrow column of texts."""
         import pyarrow as pa
 
         from rowkey.keys.base_types.arrow_strings import to_arrow_binary
@@ -48,6 +51,7 @@ class TextBasedField(FieldType):
         raise NotImplementedError
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
+        """Return texts from their internal forms."""
         return [self.from_internal(piece.decode()) for piece in internal.tolist()]
 
 
@@ -55,12 +59,17 @@ class BytesBasedField(FieldType):
     """A field type with bytes as internal form."""
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
+        """Return the internal forms of an Arrow column of byte strings."""
         from rowkey.keys.base_types.arrow_strings import build_byte_column
 
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
+        """Return byte strings from their internal forms."""
         return [self.from_internal(piece) for piece in internal.tolist()]
+
+
+NULLABLE_REMEDY = "Declare the field nullable, or give a value."
 
 
 def check_type(value: Value, python_type: type, name: str) -> None:
@@ -85,7 +94,7 @@ def build_type_error(value: object, allowed: str) -> InvalidArgument:
     5 is a whole number; expected text.
     """
     if value is None:
-        return InvalidArgument("", "there is no value", allowed)
+        return InvalidArgument("", "the value is missing", allowed, NULLABLE_REMEDY)
     return InvalidArgument("", f"{format_value(value)} is {_describe_type(value)}", allowed)
 
 
@@ -99,18 +108,18 @@ def unwrap_numpy_scalar(value: Any) -> Any:
 
 
 _TYPE_DESCRIPTIONS: dict[type, str] = {
-    bool: "a truth value",
+    bool: "a boolean",
     int: "a whole number",
     float: "a floating-point number",
     Decimal: "a decimal number",
     str: "text",
     bytes: "bytes",
     bytearray: "bytes",
-    datetime: "an instant",
+    datetime: "a datetime",
     date: "a date",
     list: "a list",
     tuple: "a list",
-    dict: "a table",
+    dict: "a mapping",
 }
 
 
@@ -119,7 +128,7 @@ def _describe_type(value: object) -> str:
     descriptions = (
         _TYPE_DESCRIPTIONS[class_] for class_ in type(value).__mro__ if class_ in _TYPE_DESCRIPTIONS
     )
-    return next(descriptions, f"of the class {type(value).__name__}")
+    return next(descriptions, f"an object of the class {type(value).__name__}")
 
 
 def convert_value(make: Callable[[Any], Any], value: Value, name: str) -> Any:

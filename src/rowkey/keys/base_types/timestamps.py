@@ -46,16 +46,18 @@ class TimestampField(FieldType):
 
     @property
     def domain(self) -> IntegerDomain:
+        """The values that a time can have."""
         return IntegerDomain(0, MAX_TIMESTAMP, GENERATED_START_S * self.units_per_second)
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a time: the count of units since 1970."""
         if isinstance(value, datetime):
             value = self._count_units(value)
         elif type(value) is not int:
             value = to_whole_number(value, self.name)
         if not 0 <= value <= MAX_TIMESTAMP:
             raise InvalidArgument(
-                "", f"{format_value(value)} is out of range", "0..2^63-1, from 1970 on"
+                "", f"{format_value(value)} is out of range", "0..2^63-1, a time from 1970 on"
             )
         return int(value)
 
@@ -65,7 +67,9 @@ class TimestampField(FieldType):
         microseconds = (aware - EPOCH) // timedelta(microseconds=1)
         count, remainder = divmod(microseconds * self.units_per_second, 1_000_000)
         if remainder:
-            raise InvalidArgument("", f"{value} is finer than {self.unit}", f"whole {self.unit}")
+            raise InvalidArgument(
+                "", f"{value} is more precise than 1 {self.unit}", f"a time in whole {self.unit}"
+            )
         return count
 
     def parse(self, text: str) -> int:
@@ -76,18 +80,20 @@ class TimestampField(FieldType):
         """
         stripped = text.strip()
         if len(stripped) > 40:
-            raise InvalidArgument("", f"{text[:60]!r} is not an instant")
+            raise InvalidArgument(
+                "", f"{text[:60]!r}… is too long for a time", "at most 40 characters"
+            )
         if stripped.isdecimal() and stripped.isascii():
             return self.to_internal(int(stripped))
         fraction = _FRACTION_PATTERN.search(stripped)
         whole = _FRACTION_PATTERN.sub("", stripped, count=1)
-        allowed = f"{self.unit} since 1970, or 2024-01-31T23:59:59Z"
+        allowed = f"{self.unit} since 1970, or ISO 8601 such as 2024-01-31T23:59:59Z"
         if "." in whole or "," in whole:  # Python reads 10:30.5 as 30 minutes and half a second
-            raise InvalidArgument("", f"{text!r} is not an instant", allowed)
+            raise InvalidArgument("", f"{text!r} is not a time", allowed)
         try:
             instant = datetime.fromisoformat(whole)
         except ValueError:
-            raise InvalidArgument("", f"{text!r} is not an instant", allowed) from None
+            raise InvalidArgument("", f"{text!r} is not a time", allowed) from None
         return self.to_internal(
             self._count_units(instant) + self._parse_fraction(fraction[1] if fraction else "")
         )
@@ -97,7 +103,9 @@ class TimestampField(FieldType):
         count, remainder = divmod(int(digits.ljust(18, "0")), 10**18 // self.units_per_second)
         if remainder:
             raise InvalidArgument(
-                "", f"0.{digits} s is finer than {self.unit}", f"whole {self.unit}"
+                "",
+                f"0.{digits} s is more precise than 1 {self.unit}",
+                f"a time in whole {self.unit}",
             )
         return count
 
@@ -111,6 +119,7 @@ class TimestampField(FieldType):
         return f"{text}.{fraction:0{digits}d}Z" if digits else f"{text}Z"
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a time."""
         if encoding == "u32":
             fraction = Message("residue.second_fraction", "the fraction of the second")
             lost_detail = fraction if self.units_per_second > 1 else ""
@@ -122,14 +131,17 @@ class TimestampField(FieldType):
         return BigEndianCodec(8, 0, MAX_TIMESTAMP, top=MAX_TIMESTAMP)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a time."""
         return build_twos_complement_codec(8, 0, MAX_TIMESTAMP)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of times."""
         import pyarrow as pa
 
         return pa.timestamp(self.unit, "UTC")
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
+        """Return a text column as times, if Arrow parses it as `parse` does; else None."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -147,6 +159,7 @@ class TimestampField(FieldType):
         return timestamps if earliest is not None and earliest >= 0 else None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
+        """Return the internal forms of an Arrow column of times."""
         import numpy as np
         import pyarrow as pa
 
@@ -157,7 +170,9 @@ class TimestampField(FieldType):
             )
         numbers: IntArray = counts.to_numpy().astype(np.int64, copy=False)
         if len(numbers) and int(numbers.min()) < 0:
-            raise InvalidArgument("", f"{numbers.min()} is out of range", "0..2^63-1, from 1970 on")
+            raise InvalidArgument(
+                "", f"{numbers.min()} is out of range", "0..2^63-1, a time from 1970 on"
+            )
         return numbers
 
     def _to_counts(self, array: pa.Array) -> pa.Array:
@@ -172,16 +187,20 @@ class TimestampField(FieldType):
                 )
             except pa.ArrowInvalid as problem:
                 raise InvalidArgument(
-                    "", f"a column of {arrow_type}: {problem}", f"whole {self.unit}"
+                    "",
+                    f"the {arrow_type} column cannot be converted: {problem}",
+                    f"times in whole {self.unit}",
                 ) from None
         if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
             return pa.array([self.parse(text) for text in array.to_pylist()], pa.int64())
         return array
 
     def build_column(self, internal: Any) -> pa.Array:
+        """Return internal forms as an Arrow column of times."""
         import pyarrow as pa
 
         return pa.array(internal, pa.int64()).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
+        """Return times from their internal forms."""
         return list(map(int, internal.tolist()))

@@ -79,6 +79,7 @@ def hash_murmur3(pieces: ByteColumn) -> HashArray:
 
 
 def _hash_murmur3_fixed(pieces: FixedByteColumn, _: int = 0) -> HashArray:
+    """Return murmur3 of strings of one width."""
     count, width = len(pieces), pieces.width
     whole, tail = divmod(width, 4)
     if tail:
@@ -142,7 +143,7 @@ _FETCH_BYTES = 32
 
 
 def _mask_words(word: HashArray, byte_counts: IntArray) -> None:
-    """Keep so many first bytes of each word, and clear the others."""
+    """Clear the last bytes of each word, in place."""
     word &= _WORD_MASKS.take(byte_counts, mode="clip")
 
 
@@ -150,6 +151,7 @@ _WORD_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF], np.uint32)
 
 
 def _scramble_murmur3(word: HashArray, spare: HashArray) -> HashArray:
+    """Scramble words in place as murmur3 does before it mixes them in."""
     word = word * np.uint32(0xCC9E2D51)
     _rotate_left(word, 15, spare)
     word *= np.uint32(0x1B873593)
@@ -157,6 +159,7 @@ def _scramble_murmur3(word: HashArray, spare: HashArray) -> HashArray:
 
 
 def _mix_murmur3(hashes: HashArray, word: HashArray, spare: HashArray) -> None:
+    """Mix one word of each row into its murmur3 state, in place."""
     hashes ^= _scramble_murmur3(word, spare)
     _rotate_left(hashes, 13, spare)
     hashes *= np.uint32(5)
@@ -164,6 +167,7 @@ def _mix_murmur3(hashes: HashArray, word: HashArray, spare: HashArray) -> None:
 
 
 def _finish_murmur3(hashes: HashArray, lengths: Any, spare: HashArray) -> HashArray:
+    """Return the murmur3 hashes of states and the lengths of the hashed strings."""
     hashes ^= lengths
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
         np.right_shift(hashes, shift, out=spare)
@@ -173,6 +177,7 @@ def _finish_murmur3(hashes: HashArray, lengths: Any, spare: HashArray) -> HashAr
 
 
 def _rotate_left(words: HashArray, bits: int, spare: HashArray) -> None:
+    """Rotate 32-bit words to the left by some bits, in place."""
     np.left_shift(words, bits, out=spare)
     np.right_shift(words, 32 - bits, out=words)
     np.bitwise_or(words, spare, out=words)
@@ -198,6 +203,8 @@ def _fold_bytes(
 
 
 def _hash_crc32(pieces: ByteColumn, _: int = 0) -> HashArray:
+    """Return zlib's CRC-32 of each row's bytes."""
+
     def step(state: HashArray, byte: HashArray) -> HashArray:
         return _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
 
@@ -213,6 +220,8 @@ _CRC_TABLE = np.array([_compute_crc_entry(byte) for byte in range(256)], np.uint
 
 
 def _hash_java31(pieces: ByteColumn, _: int = 0) -> HashArray:
+    """Return Java's `31 h + byte` hash of each row's bytes."""
+
     def step(state: HashArray, byte: HashArray) -> HashArray:
         return state * np.uint32(31) + byte.astype(np.int8).astype(np.uint32)
 
@@ -245,7 +254,7 @@ _STRING_HASHES: dict[str, Callable[[SlicedByteColumn, int], HashArray]] = {
 
 
 def compute_fingerprints(pieces: ByteColumn) -> HashArray:
-    """Return 64 random-looking bits for each row, almost surely different for different bytes.
+    """Return a 64-bit fingerprint of each row's bytes, with random-looking bits.
 
     Cost: 3 ns for pieces of up to 8 bytes, 2 ns a byte above.
     """
@@ -253,7 +262,7 @@ def compute_fingerprints(pieces: ByteColumn) -> HashArray:
 
 
 def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
-    """Return 64 bits for each row, almost surely different for different bytes.
+    """Return a 64-bit fingerprint of each row's bytes, whose bits are not mixed.
 
     Cost: next to nothing for pieces of up to 8 bytes, 2 ns a byte above.
     """

@@ -30,7 +30,7 @@ repeated values cost more than they save (150 ns a value against 15)."""
 
 @dataclass(slots=True)
 class FieldColumn:
-    """One field's values.
+    """The values of one field in a batch of rows, dictionary-encoded or one per row.
 
     Args:
         declared_field: the field.
@@ -47,14 +47,14 @@ class FieldColumn:
     dictionary: pa.Array | None = None
 
     def slice(self, start: int, stop: int) -> FieldColumn:
-        """The rows from `start` up to `stop`."""
+        """Return the rows from `start` up to `stop`."""
         if self.codes is not None:
             # A block's codes are widened to what NumPy gathers by while they are in the cache.
             return self.replace_codes(self.codes[start:stop].astype(np.intp, copy=False))
         return FieldColumn(self.declared_field, self.values[start:stop])
 
     def take(self, rows: IntArray) -> FieldColumn:
-        """The given rows, in their order."""
+        """Return the given rows, in their order."""
         if self.codes is not None:
             return self.replace_codes(self.codes.take(rows))
         return FieldColumn(
@@ -62,7 +62,7 @@ class FieldColumn:
         )
 
     def replace_codes(self, codes: IntArray) -> FieldColumn:
-        """Return the same values with other codes; the cache is shared."""
+        """Return the same dictionary for other rows, given as indexes into it."""
         return FieldColumn(self.declared_field, self.values, codes, self.cache, self.dictionary)
 
     def to_list(self) -> list[Any]:
@@ -74,7 +74,7 @@ class FieldColumn:
         return [values[code] for code in self.codes.tolist()]
 
     def to_distinct_rows(self) -> ColumnBatch:
-        """Return a batch with one row for each of the values."""
+        """Return a batch with one row for each value of the dictionary."""
         return ColumnBatch(
             {self.declared_field.name: FieldColumn(self.declared_field, self.values)},
             len(self.values),
@@ -82,7 +82,7 @@ class FieldColumn:
 
 
 class ColumnBatch:
-    """The columns of some fields, for `row_count` rows."""
+    """The columns of the key's fields in a batch of `row_count` rows."""
 
     def __init__(
         self,
@@ -120,7 +120,10 @@ class ColumnBatch:
             index = batch.schema.get_field_index(declared_field.name)
             if index < 0:
                 raise RowError(
-                    declared_field.name, "the batch has no such column", str(batch.schema.names)
+                    declared_field.name,
+                    "the batch has no such column",
+                    f"one of {', '.join(batch.schema.names[:12]) or 'no columns'}",
+                    "Add the column to the batch, or rename the one that holds the values.",
                 )
             previous_column = (
                 previous.columns[declared_field.name] if previous is not None else None
@@ -131,14 +134,14 @@ class ColumnBatch:
         return cls(columns, batch.num_rows)
 
     def slice(self, start: int, stop: int) -> ColumnBatch:
-        """The rows from `start` up to `stop`."""
+        """Return the rows from `start` up to `stop`."""
         stop = min(stop, self.row_count)
         columns = {name: column.slice(start, stop) for name, column in self.columns.items()}
         salts = None if self.salts is None else self.salts[start:stop]
         return ColumnBatch(columns, stop - start, salts, self.tentative_dictionary)
 
     def take(self, rows: IntArray) -> ColumnBatch:
-        """The given rows, in their order."""
+        """Return the given rows, in their order."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         salts = None if self.salts is None else self.salts.take(rows)
         return ColumnBatch(columns, len(rows), salts, self.tentative_dictionary)
@@ -164,7 +167,7 @@ class ColumnBatch:
         assert self.salts is not None, "build_columns asks for them"
         for extreme in (self.salts.min(), self.salts.max()) if self.row_count else ():
             if not 0 <= int(extreme) < n:
-                raise RowError("salt", f"{extreme} is not a salt", f"0..{n - 1}")
+                raise RowError("salt", f"{extreme} is out of range", f"0..{n - 1}")
         return self.salts
 
     def find_nulls(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
@@ -182,7 +185,7 @@ class ColumnBatch:
         return self.encode_distinct_values(*parts).take(column.codes)
 
     def encode_distinct_values(self, *parts: Part) -> ByteColumn:
-        """Return the joined bytes of parts of one coded field, one for each of its values."""
+        """Return the joined bytes of parts of a dictionary-encoded field, for each value."""
         pieces: ByteColumn = self.compute_per_value(
             parts[0].fields[0],
             tuple(map(id, parts)),
@@ -191,7 +194,7 @@ class ColumnBatch:
         return pieces
 
     def compute_per_value(self, name: str, key: object, make: Callable[[ColumnBatch], Any]) -> Any:
-        """Return the result of a function for the values of a coded field, computed only once.
+        """Return a function's result for each value of a dictionary-encoded field, cached.
 
         Args:
             name: the field.
@@ -204,7 +207,7 @@ class ColumnBatch:
         return column.cache[key]
 
     def has_codes(self, name: str) -> bool:
-        """Return whether a field's values are stored as codes."""
+        """Return whether the column of a field is dictionary-encoded."""
         return self.columns[name].codes is not None
 
     def iterate_rows(self, names: Sequence[str]) -> Iterator[Row]:
@@ -219,14 +222,14 @@ class ColumnBatch:
             yield dict(zip(names, values, strict=True))
 
     def _refuse_nulls(self, column: FieldColumn) -> None:
-        """Raise RowError if a row of a coded column is null."""
+        """Raise RowError if a row of a dictionary-encoded column is null."""
         assert column.codes is not None
         if len(column.codes) and int(column.codes.min()) < 0:
             row = int(np.argmin(column.codes))
             raise RowError(
                 column.declared_field.name,
                 f"row {row} has no value",
-                remedy="Declare the field nullable, or leave the row out.",
+                remedy="Declare the field nullable, or leave out the row.",
             )
 
 
@@ -277,7 +280,7 @@ def _replace_views(array: pa.Array) -> pa.Array:
 
 
 def _build_coded_column(declared_field: Field, array: pa.DictionaryArray) -> FieldColumn:
-    """Return a column from codes and a dictionary; unused values need not be valid."""
+    """Return a column from a dictionary array, whose unused values need not be valid."""
     codes, dictionary = _read_codes(array), array.dictionary
     if not dictionary.null_count:
         try:
@@ -318,6 +321,7 @@ def _is_same_array(first: pa.Array | None, second: pa.Array) -> bool:
 
 
 def _list_buffer_addresses(array: pa.Array) -> list[int | None]:
+    """Return the memory addresses of an Arrow array's buffers."""
     return [None if part is None else part.address for part in array.buffers()]
 
 
@@ -329,6 +333,7 @@ def _mark_used_values(codes: IntArray, count: int) -> np.ndarray[tuple[int], np.
 
 
 def _is_text_type(arrow_type: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of the text types."""
     return any(
         (
             pa.types.is_string(arrow_type),
@@ -352,5 +357,5 @@ def _has_few_values(array: pa.Array) -> bool:
 
 
 def encode_plain_values(declared_field: Field, values: Any) -> ByteColumn:
-    """Return the own bytes of internal forms, as `digest` hashes them."""
+    """Return each value's bytes without terminator or bias, as `digest` hashes them."""
     return declared_field.type.build_plain_codec().pack_batch(values)

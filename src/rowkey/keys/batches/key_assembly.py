@@ -18,7 +18,7 @@ from rowkey.keys.batches.byte_columns import (
     sum_lengths,
     write_runs,
 )
-from rowkey.keys.term_binding import MAX_KEY_BYTES
+from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +79,7 @@ class _KeyBuffer:
         self.data = buffer
 
     def _to_arrow(self, used: int) -> pa.Array:
+        """Return the written keys as an Arrow binary array."""
         large = used > MAX_INT32_OFFSET
         offsets = self.offsets if large else self.offsets.astype(np.int32)
         return _build_binary_array(
@@ -94,7 +95,12 @@ def _assemble_fixed_keys(key: Key, columns: ColumnBatch, width: int) -> pa.Array
         pieces = key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
         write_fixed_rows(pieces, out[start : start + BLOCK_ROWS])
     if count and width > MAX_KEY_BYTES:
-        raise RowError("key", f"{width:,} bytes are too long", f"at most {MAX_KEY_BYTES:,} bytes")
+        raise RowError(
+            "key",
+            f"each key has {width:,} bytes",
+            f"at most {MAX_KEY_BYTES:,} bytes",
+            LONG_KEY_REMEDY,
+        )
     data = out.view(np.uint8)
     if len(data) > MAX_INT32_OFFSET:
         return _build_binary_array(
@@ -130,15 +136,16 @@ def _check_lengths(lengths: IntArray, first: int) -> None:
     """
     if int(lengths.min()) == 0:
         row = first + int(lengths.argmin())
-        what = f"every part of row {row} is left out, so the key is empty"
-        raise RowError("key", what, "1 byte or more")
+        what = f"all fields of the key are null in row {row}, so the key is empty"
+        raise RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
     if int(lengths.max()) > MAX_KEY_BYTES:
         row = int(lengths.argmax())
         what = f"the key of row {first + row} has {int(lengths[row]):,} bytes"
-        raise RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes")
+        raise RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)
 
 
 def _build_binary_array(arrow_type: pa.DataType, offsets: IntArray, data: ByteBuffer) -> pa.Array:
+    """Return an Arrow binary array of offsets and data, without a copy."""
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(arrow_type, len(offsets) - 1, buffers)
 

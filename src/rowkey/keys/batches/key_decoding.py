@@ -68,11 +68,12 @@ class EncodedKeys:
         )
         indexes = np.searchsorted(positions, at)
         if len(indexes) and int(indexes.max()) >= len(positions):
-            raise InvalidArgument("", "a key ends before its part does")
+            raise InvalidArgument("keys", "a key ends inside of a part")
         return self.check_ends(positions.take(indexes) + len(terminator))
 
     @cached_property
     def _terminator_positions(self) -> dict[bytes, IntArray]:
+        """The positions of each terminator in the buffer, as a cache."""
         return {}
 
     def _find_terminators(self, terminator: bytes) -> IntArray:
@@ -91,7 +92,7 @@ class EncodedKeys:
             InvalidArgument: an end is after the end of its key.
         """
         if bool((ends > self.ends).any()):
-            raise InvalidArgument("", "a key ends before its part does")
+            raise InvalidArgument("keys", "a key ends inside of a part")
         return ends
 
 
@@ -128,10 +129,10 @@ def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
         or pa.types.is_large_binary(arrow_type)
         or pa.types.is_fixed_size_binary(arrow_type)
     ):
-        raise RowError("keys", f"a column of {arrow_type}", "bytes")
+        raise RowError("keys", f"the column has the type {arrow_type}", "bytes")
     if keys.null_count:
         row = keys.is_null().index(True).as_py()
-        raise RowError(f"key of row {row}", "it is null", "bytes")
+        raise RowError(f"key of row {row}", "the key is null", "bytes", "Leave out the row.")
     return keys
 
 
@@ -140,7 +141,7 @@ def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
     encoded = EncodedKeys(to_byte_column(keys))
     lengths = encoded.ends - encoded.starts
     if len(lengths) and not 0 < int(lengths.min()) <= int(lengths.max()) <= MAX_KEY_BYTES:
-        raise InvalidArgument("", "a key is empty or too long")
+        raise InvalidArgument("keys", "a key is empty or too long")
     at = encoded.starts
     arrays: dict[str, pa.Array] = {}
     pieces: list[SlicedByteColumn] = []
@@ -155,7 +156,7 @@ def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
             )
         at = ends
     if bool((at < encoded.ends).any()):
-        raise InvalidArgument("", "bytes are left over")
+        raise InvalidArgument("keys", "a key has more bytes than its parts")
     _refuse_trailing_nulls(encoded, pieces[len(pieces) - key.part_sequence.omittable_count :])
     names = [name for name in key.fields if name in arrays]
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in names], names=names)
@@ -176,7 +177,7 @@ def _refuse_trailing_nulls(encoded: EncodedKeys, pieces: list[SlicedByteColumn])
     for piece in pieces:
         last = (piece.inner_lengths == 1) & (piece.starts + 1 == encoded.ends)
         if bool((encoded.data[piece.starts[last]] == NULL_MARKER[0]).any()):
-            raise InvalidArgument("", TRAILING_NULL_MESSAGE)
+            raise InvalidArgument("keys", TRAILING_NULL_MESSAGE)
 
 
 def _find_part_ends(part: Part, encoded: EncodedKeys, at: IntArray, *, may_lack: bool) -> IntArray:
@@ -231,7 +232,7 @@ def _verify_parts(key: Key, batch: pa.RecordBatch, pieces: list[SlicedByteColumn
             for data, row in zip(piece.tolist(), columns.iterate_rows(part.fields), strict=True):
                 verify_part(key, part, data, row)
         elif not _has_expected_bytes(part, columns, piece):
-            raise InvalidArgument("", f"the bytes of {part.title} do not match its fields")
+            raise InvalidArgument("keys", f"the bytes of {part.title} do not match its fields")
 
 
 def _has_expected_bytes(part: Part, columns: ColumnBatch, piece: SlicedByteColumn) -> bool:

@@ -20,7 +20,7 @@ BYTES_TYPE_BY_TEXT_TYPE = {
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
-REBUILD_REMEDY = "Read or build the column again; its writer or its copy is faulty."
+REBUILD_REMEDY = "Build the column again, or read it again from its source."
 
 
 def validate_batch(batch: pa.RecordBatch | pa.Table) -> None:
@@ -61,6 +61,7 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray) -> None:
 
 
 def _iterate_chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
+    """Return the arrays of which a column consists."""
     yield from column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
@@ -90,7 +91,7 @@ def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
             row = place if rows is None else rows.index(place).as_py()
             where = f"row {first_row + row}" if row >= 0 else "the dictionary of the column"
             what = f"{where} holds the byte {byte:02x}, which is not UTF-8"
-            remedy = "Decode the text with the encoding it was written in."
+            remedy = "Decode the text with the encoding in which it was written, such as latin-1."
             raise RowError(name, what, remedy=remedy)
 
 

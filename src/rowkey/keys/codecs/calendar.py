@@ -35,10 +35,13 @@ class CalendarTimeCodec(Codec):
         self.framing = Framing.from_width(14 + self.fraction_digits)
 
     def pack(self, internal: int) -> bytes:
+        """Return a time as digits yyyyMMddHHmmss."""
         seconds, rest = divmod(internal, self.units_per_second)
         if not 0 <= seconds <= LAST_SECOND:
             raise InvalidArgument(
-                "", f"{internal} is outside the calendar", "the years 1970 to 9999"
+                "",
+                f"the time {internal} is outside of the calendar",
+                "a time in the years 1970 to 9999",
             )
         digits = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y%m%d%H%M%S")
         return (
@@ -48,16 +51,18 @@ class CalendarTimeCodec(Codec):
         )
 
     def unpack(self, piece: bytes) -> int:
+        """Return a time from digits yyyyMMddHHmmss."""
         instant = _parse_instant(piece[:14])
         rest = piece[14:]
         if rest and not (rest.isdigit() and rest.isascii()):
-            raise InvalidArgument("", f"{piece!r} is not a time", "digits")
+            raise InvalidArgument("", f"the bytes {piece!r} are not a time", "digits alone")
         seconds = (instant - _EPOCH) // timedelta(seconds=1)
         if seconds < 0:
-            raise InvalidArgument("", f"{piece!r} is before 1970")
+            raise InvalidArgument("", f"the time {piece!r} is before 1970", "a time from 1970 on")
         return seconds * self.units_per_second + int(rest or b"0")
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
+        """Return times as digits yyyyMMddHHmmss."""
         import numpy as np
 
         from rowkey.keys.batches.byte_columns import FixedByteColumn
@@ -66,7 +71,9 @@ class CalendarTimeCodec(Codec):
         for extreme in (seconds.min(), seconds.max()) if len(seconds) else ():
             if not 0 <= int(extreme) <= LAST_SECOND:
                 raise InvalidArgument(
-                    "", f"{extreme} s is outside the calendar", "the years 1970 to 9999"
+                    "",
+                    f"a time of {extreme} s since 1970 is outside of the calendar",
+                    "times in the years 1970 to 9999",
                 )
         days, clock = np.divmod(seconds.astype(np.int64), _DAY_S)
         time = clock // 3600 * 10_000 + clock // 60 % 60 * 100 + clock % 60
@@ -87,14 +94,17 @@ class CalendarDateCodec(Codec):
         self.framing = Framing.from_width(8)
 
     def pack(self, internal: int) -> bytes:
+        """Return a date as digits yyyyMMdd."""
         _check_days(internal)
         day = _EPOCH.date() + timedelta(days=internal)
         return f"{day.year:04d}{day.month:02d}{day.day:02d}".encode()
 
     def unpack(self, piece: bytes) -> int:
+        """Return a date from digits yyyyMMdd."""
         return (_parse_instant(piece + b"000000") - _EPOCH) // timedelta(days=1)
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
+        """Return dates as digits yyyyMMdd."""
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         for extreme in (internal.min(), internal.max()) if len(internal) else ():
@@ -110,7 +120,7 @@ def _check_days(days: int) -> None:
     """
     if not FIRST_DAY <= days <= LAST_DAY:
         raise InvalidArgument(
-            "", f"{days} days since 1970 are outside the calendar", "the years 1 to 9999"
+            "", f"the date {days} days after 1970 is outside of the calendar", "the years 1 to 9999"
         )
 
 
@@ -121,7 +131,9 @@ def _parse_instant(digits: bytes) -> datetime:
     except ValueError:
         instant = None
     if instant is None or not digits.isdigit():
-        raise InvalidArgument("", f"{digits!r} is not in the calendar", "digits yyyyMMddHHmmss")
+        raise InvalidArgument(
+            "", f"the bytes {digits!r} are not a date and time", "digits yyyyMMddHHmmss"
+        )
     return instant
 
 

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import InvalidArgument
 from rowkey.keys.traits import (
     ALL_BYTES,
     NO_RESIDUE,
@@ -30,7 +29,7 @@ RowEncoder = Callable[[Mapping[str, Any]], bytes]
 
 
 class Codec(ABC):
-    """One encoding; `order` says how the order of the bytes follows that of internal forms."""
+    """Converts internal forms of values to bytes and back, in one encoding of a type."""
 
     framing: Framing
     order: Order = Order.STRICT
@@ -88,7 +87,7 @@ class Codec(ABC):
         width = self.framing.width
         end = len(data) if width is None else at + width
         if end > len(data):
-            raise InvalidArgument("", f"only {len(data) - at} bytes are left", str(self.framing))
+            raise self.framing.build_shortage_error(len(data) - at)
         return end
 
     def restrict_domain(self, domain: Domain) -> Domain:
@@ -138,39 +137,50 @@ class ComplementedCodec(Codec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
+        """The byte values with which the encoding can begin."""
         return self.base.first_byte_alphabet.complement()
 
     def pack(self, internal: Any) -> bytes:
+        """Return a value as inverted bytes."""
         return complement_bytes(self.base.pack(internal))
 
     def unpack(self, piece: bytes) -> Any:
+        """Return a value from inverted bytes."""
         return self.base.unpack(complement_bytes(piece))
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        """Return a fast function from a value to inverted bytes."""
         pack = self.base.compile_packer(to_internal)
         return lambda value: complement_bytes(pack(value))
 
     def restrict_domain(self, domain: Domain) -> Domain:
+        """Return the values of a domain that the encoding can store."""
         return self.base.restrict_domain(domain)
 
     def find_end(self, data: bytes, at: int) -> int:
+        """Return where the value that begins at a position of a key ends."""
         if self.framing.width is not None or not self.framing.is_self_delimiting:
             return super().find_end(data, at)
         return at + self.base.find_end(complement_bytes(data[at:]), 0)
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
+        """Return the bytes with which the encodings of all values with a prefix begin."""
         base = self.base.pack_prefix(prefix)
         return None if base is None else complement_bytes(base)
 
     def pack_batch(self, internal: Any) -> ByteColumn:
+        """Return values as inverted bytes."""
         return self.base.pack_batch(internal).complement()
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return values from inverted bytes."""
         return self.base.unpack_batch(pieces.complement())
 
     @property
     def byte_layout(self) -> object:
+        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.base.byte_layout)
 
     def to_descending(self) -> Codec:
+        """Return the codec that sorts in the opposite order."""
         return self.base

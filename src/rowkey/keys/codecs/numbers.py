@@ -72,29 +72,34 @@ class BigEndianCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
+        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.width, self.bias, self.divisor, self.top, self.is_mirrored)
 
     def pack(self, internal: int) -> bytes:
+        """Return a whole number as big-endian bytes."""
         number = internal // self.divisor
         if not self.low <= number <= self.high:
-            raise InvalidArgument("", f"{number} does not fit", f"{self.low}..{self.high}")
+            raise InvalidArgument("", f"{number} is out of range", f"{self.low}..{self.high}")
         stored = number + self.bias
         if self.is_mirrored:
             stored = self.top - stored
         return (stored % (1 << 8 * self.width)).to_bytes(self.width, "big")
 
     def restrict_domain(self, domain: Domain) -> Domain:
+        """Return the values of a domain that the encoding can store."""
         return domain.limit_range(
             self.low * self.divisor, self.high * self.divisor + self.divisor - 1
         )
 
     def unpack(self, piece: bytes) -> int:
+        """Return a whole number from big-endian bytes."""
         stored = int.from_bytes(piece, "big")
         number = (self.top - stored if self.is_mirrored else stored) - self.bias
         if self.low < 0 and not self.bias and number > self.high:
             number -= 1 << 8 * self.width
         if not self.low <= number <= self.high:
-            raise InvalidArgument("", f"{piece.hex()} is {number}", f"{self.low}..{self.high}")
+            what = f"the bytes {piece.hex()} are the number {number}"
+            raise InvalidArgument("", what, f"{self.low}..{self.high}")
         return number * self.divisor
 
     def compile_row_packer(self, name: str, fallback: RowEncoder) -> RowEncoder:
@@ -105,18 +110,21 @@ class BigEndianCodec(Codec):
         low, high, bias, mirror = self.low, self.high, self.bias, self.top - self.bias
 
         def unbiased(row: Mapping[str, Any]) -> bytes:
+            """Encode an integer of the row; pass any other value to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value)
             return fallback(row)
 
         def biased(row: Mapping[str, Any]) -> bytes:
+            """Encode an integer of the row plus the bias; pass others to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value + bias)
             return fallback(row)
 
         def mirrored(row: Mapping[str, Any]) -> bytes:
+            """Encode the mirrored integer of the row; pass others to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(mirror - value)
@@ -125,6 +133,7 @@ class BigEndianCodec(Codec):
         return mirrored if self.is_mirrored else biased if bias else unbiased
 
     def pack_batch(self, internal: Any) -> ByteColumn:
+        """Return whole numbers as big-endian bytes."""
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         if self.width not in _INTEGER_STRUCTS:
@@ -150,9 +159,10 @@ class BigEndianCodec(Codec):
             return
         for extreme in (int(numbers.min()), int(numbers.max())):
             if not self.low <= extreme <= self.high:
-                raise InvalidArgument("", f"{extreme} does not fit", f"{self.low}..{self.high}")
+                raise InvalidArgument("", f"{extreme} is out of range", f"{self.low}..{self.high}")
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return whole numbers from big-endian bytes."""
         import numpy as np
 
         from rowkey.keys.batches.byte_columns import FixedByteColumn
@@ -183,6 +193,7 @@ class BigEndianCodec(Codec):
         return numbers.astype(f"u{self.width}").view(f"i{self.width}").astype(np.int64)
 
     def to_descending(self) -> Codec:
+        """Return the codec that sorts in the opposite order."""
         if self.low + self.bias < 0:
             return super().to_descending()
         return BigEndianCodec(

@@ -61,11 +61,11 @@ class RawFormat:
         try:
             return piece.decode()
         except UnicodeDecodeError as problem:
-            raise InvalidArgument("", f"{piece.hex()} is not UTF-8") from problem
+            raise InvalidArgument("", f"the bytes {piece.hex()} are not UTF-8") from problem
 
 
 class _StringCodec(Codec):
-    """The base class of the encodings of raw bytes."""
+    """The base class of the encodings of text and byte strings."""
 
     def __init__(self, raw: RawFormat) -> None:
         self.raw = raw
@@ -73,18 +73,23 @@ class _StringCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
+        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.raw.is_text, self.framing.width)
 
     def pack(self, internal: Any) -> bytes:
+        """Return a string as raw bytes."""
         return self.raw.pack(internal)
 
     def unpack(self, piece: bytes) -> Any:
+        """Return a string from raw bytes."""
         return self.raw.unpack(piece)
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
+        """Return the bytes with which the encodings of all values with a prefix begin."""
         return self.raw.pack(prefix)
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return strings as raw bytes."""
         return internal
 
 
@@ -105,37 +110,47 @@ class TerminatedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
+        """The byte values with which the encoding can begin."""
         return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
     def pack(self, internal: Any) -> bytes:
+        """Return a string as bytes ended by 00."""
         return self.raw.pack(internal) + b"\0"
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        """Return a fast function from a value to bytes ended by 00."""
         if not self.raw.is_text:
             return super().compile_packer(to_internal)
         return lambda value: to_internal(value).encode() + b"\0"
 
     def unpack(self, piece: bytes) -> Any:
+        """Return a string from bytes ended by 00."""
         return self.raw.unpack(piece[:-1])
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return strings from bytes ended by 00."""
         from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         spans = pieces.to_sliced()
         return SlicedByteColumn(spans.data, spans.starts, spans.inner_lengths - 1)
 
     def find_end(self, data: bytes, at: int) -> int:
+        """Return where the value that begins at a position of a key ends."""
         end = data.find(b"\0", at)
         if end < 0:
-            raise InvalidArgument("", f"{data[at:].hex()} has no end", "text ended by 00")
+            raise InvalidArgument(
+                "", f"the text {data[at:].hex()} has no end", "a byte 00 after it"
+            )
         return end + 1
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return strings as bytes ended by 00."""
         from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0")
 
     def to_descending(self) -> Codec:
+        """Return the codec that sorts in the opposite order."""
         return ComplementedCodec(self)
 
 
@@ -154,24 +169,31 @@ class EscapedCodec(_StringCodec):
         )
 
     def pack(self, internal: Any) -> bytes:
+        """Return a byte string as escaped bytes ended by 00 01."""
         return self.raw.pack(internal).replace(b"\0", b"\0\xff") + b"\0\1"
 
     def unpack(self, piece: bytes) -> Any:
+        """Return a byte string from escaped bytes ended by 00 01."""
         escaped = piece[:-2]
         if escaped.count(b"\0") != escaped.count(b"\0\xff"):
-            raise InvalidArgument("", f"{piece.hex()} holds 00 without ff after it")
+            raise InvalidArgument("", f"the bytes {piece.hex()} have a 00 without ff after it")
         return self.raw.unpack(escaped.replace(b"\0\xff", b"\0"))
 
     def find_end(self, data: bytes, at: int) -> int:
+        """Return where the value that begins at a position of a key ends."""
         end = data.find(b"\0\1", at)
         if end < 0:
-            raise InvalidArgument("", f"{data[at:].hex()} has no end", "bytes ended by 00 01")
+            raise InvalidArgument(
+                "", f"the value {data[at:].hex()} has no end", "the bytes 00 01 after it"
+            )
         return end + 2
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
+        """Return the bytes with which the encodings of all values with a prefix begin."""
         return self.raw.pack(prefix).replace(b"\0", b"\0\xff")
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return byte strings as escaped bytes ended by 00 01."""
         from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         if bool((internal.data == 0).any()):
@@ -195,18 +217,22 @@ class UnterminatedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
+        """The byte values with which the encoding can begin."""
         # After an empty value, the bytes of the next part come first.
         return self.raw.first_byte_alphabet if self.terminated_codec is not None else self.alphabet
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
+        """Return a fast function from a value to bytes without a terminator."""
         if not self.raw.is_text:
             return super().compile_packer(to_internal)
         return lambda value: to_internal(value).encode()
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return strings from bytes without a terminator."""
         return pieces.to_sliced()
 
     def to_descending(self) -> Codec:
+        """Return the codec that sorts in the opposite order."""
         return ComplementedCodec(self.terminated_codec or self)
 
 
@@ -226,23 +252,28 @@ class PaddedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
+        """The byte values with which the encoding can begin."""
         return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
     def pack(self, internal: Any) -> bytes:
+        """Return a text as bytes padded with 00."""
         piece = self.raw.pack(internal)
         if len(piece) > self.width:
             raise InvalidArgument(
-                "", f"{internal!r} is {len(piece)} bytes", f"at most {self.width}"
+                "", f"{internal!r} has {len(piece)} bytes", f"at most {self.width} bytes"
             )
         return piece.ljust(self.width, b"\0")
 
     def restrict_domain(self, domain: Domain) -> Domain:
+        """Return the values of a domain that the encoding can store."""
         return domain.limit_length(0, self.width)
 
     def unpack(self, piece: bytes) -> Any:
+        """Return a text from bytes padded with 00."""
         return self.raw.unpack(piece.rstrip(b"\0"))
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return texts as bytes padded with 00."""
         import numpy as np
 
         from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
@@ -250,7 +281,9 @@ class PaddedCodec(_StringCodec):
         if len(internal) and int(internal.inner_lengths.max()) > self.width:
             row = int(internal.inner_lengths.argmax())
             raise InvalidArgument(
-                "", f"a value is {int(internal.inner_lengths[row])} bytes", f"at most {self.width}"
+                "",
+                f"a value has {int(internal.inner_lengths[row])} bytes",
+                f"at most {self.width} bytes",
             )
         out = np.zeros(len(internal) * self.width, np.uint8)
         copy_slices(
@@ -279,24 +312,30 @@ class FixedLengthCodec(_StringCodec):
         self.cardinality = cardinality
 
     def pack(self, internal: Any) -> bytes:
+        """Return a byte string as bytes of one length."""
         piece = self.raw.pack(internal)
         if len(piece) != self.width:
             raise InvalidArgument(
-                "", f"{internal!r} is {len(piece)} bytes", f"exactly {self.width}"
+                "", f"{internal!r} has {len(piece)} bytes", f"exactly {self.width} bytes"
             )
         return piece
 
     def restrict_domain(self, domain: Domain) -> Domain:
+        """Return the values of a domain that the encoding can store."""
         return domain.limit_length(self.width, self.width)
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
+        """Return byte strings from bytes of one length."""
         return pieces.to_sliced()
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return byte strings as bytes of one length."""
         if bool((internal.inner_lengths != self.width).any()):
             row = int((internal.inner_lengths != self.width).argmax())
             raise InvalidArgument(
-                "", f"a value is {int(internal.inner_lengths[row])} bytes", f"exactly {self.width}"
+                "",
+                f"a value has {int(internal.inner_lengths[row])} bytes",
+                f"exactly {self.width} bytes",
             )
         return internal.to_fixed(self.width)
 
@@ -317,18 +356,23 @@ class HexCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
+        """The byte values with which the encoding can begin."""
         return self.alphabet
 
     def pack(self, internal: str) -> bytes:
+        """Return a hexadecimal text as bytes of two digits each."""
         return bytes.fromhex(internal)
 
     def unpack(self, piece: bytes) -> str:
+        """Return a hexadecimal text from bytes of two digits each."""
         return piece.hex()
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
+        """Return the bytes with which the encodings of all values with a prefix begin."""
         return None
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
+        """Return hexadecimal texts as bytes of two digits each."""
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         digits = internal.to_fixed(2 * self.width).to_matrix()

@@ -35,9 +35,11 @@ class BoolField(FieldType):
 
     @property
     def domain(self) -> ChoiceDomain:
+        """The values that a boolean can have."""
         return ChoiceDomain((False, True))
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a boolean: 0 or 1."""
         if value is not True and value is not False:
             value = unwrap_numpy_scalar(value)
         if not isinstance(value, bool):
@@ -45,29 +47,36 @@ class BoolField(FieldType):
         return int(value)
 
     def from_internal(self, internal: Any) -> bool:
+        """Return a boolean from its internal form."""
         return bool(internal)
 
     def parse(self, text: str) -> bool:
+        """Return the value of a boolean written as text."""
         value = _BOOL_TEXTS.get(text.strip().lower())
         if value is None:
-            raise InvalidArgument("", f"{text[:40]!r} is not a bool", "true, false, 1 or 0")
+            raise InvalidArgument("", f"{text[:40]!r} is not a boolean", "true, false, 1 or 0")
         return value
 
     def format_value(self, value: Value) -> str:
+        """Return a boolean as text that `parse` reads back."""
         return "true" if value else "false"
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a boolean."""
         return BigEndianCodec(1, 0, 1)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a boolean."""
         return BigEndianCodec(1, 0, 1)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of booleans."""
         import pyarrow as pa
 
         return pa.bool_()
 
     def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow column of booleans."""
         import numpy as np
         import pyarrow as pa
 

@@ -45,24 +45,31 @@ class BytesField(BytesBasedField):
 
     @property
     def domain(self) -> BytesDomain:
+        """The values that a byte string can have."""
         return BytesDomain(self.max_bytes or 64)
 
     def to_internal(self, value: Value) -> bytes:
+        """Return the internal form of a byte string: bytes."""
         if isinstance(value, bytearray | memoryview):
             value = bytes(value)
         check_type(value, bytes, "bytes")
         if self.max_bytes is not None and len(value) > self.max_bytes:
             raise InvalidArgument(
-                "", f"{len(value)} bytes are too long", f"at most {self.max_bytes}"
+                "",
+                f"the value has {len(value):,} bytes",
+                f"at most {self.max_bytes:,} bytes",
+                "Raise max_bytes.",
             )
         return bytes(value)
 
     def parse(self, text: str) -> bytes:
+        """Return the value of a byte string written as text."""
         return self.to_internal(
             convert_value(bytes.fromhex, text, "a string of hexadecimal digits")
         )
 
     def format_value(self, value: Value) -> str:
+        """Return a byte string as text that `parse` reads back."""
         return bytes(value).hex()
 
     def build_raw_format(self) -> RawFormat:
@@ -70,6 +77,7 @@ class BytesField(BytesBasedField):
         return RawFormat(0, self.max_bytes, is_text=False)
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a byte string."""
         raw = self.build_raw_format()
         if encoding == "fixed":
             return FixedLengthCodec(raw, *arguments)
@@ -78,14 +86,17 @@ class BytesField(BytesBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else EscapedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a byte string."""
         return UnterminatedCodec(self.build_raw_format())
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of byte strings."""
         import pyarrow as pa
 
         return pa.binary()
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
+        """Return the internal forms of an Arrow column of byte strings."""
         import pyarrow as pa
 
         from rowkey.keys.base_types.arrow_strings import to_byte_column

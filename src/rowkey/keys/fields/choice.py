@@ -47,46 +47,59 @@ class ChoiceField(FieldType):
         self.choices = declaration.of or ()
         self.indexes = {text: index for index, text in enumerate(self.choices)}
         if not self.choices:
-            raise InvalidArgument("of", "the list is empty", "one text or more")
+            raise InvalidArgument("of", "the list of choices is empty", "at least one text")
         if len(self.indexes) < len(self.choices):
             duplicate = next(text for n, text in enumerate(self.choices) if self.indexes[text] != n)
             raise InvalidArgument("of", f"{duplicate!r} is listed twice", "each text once")
         if any("\0" in text for text in self.choices):
-            raise InvalidArgument("of", "a text holds U+0000", "text without it")
+            raise InvalidArgument("of", "a choice contains U+0000", "text without U+0000")
         self.possible_values = self.choices
 
     @property
     def domain(self) -> ChoiceDomain:
+        """The values that a choice can have."""
         return ChoiceDomain(self.choices)
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a choice: its index in the declared list."""
         index = self.indexes.get(value) if isinstance(value, str) else None
         if index is None:
             allowed = ", ".join(self.choices[:12]) + (" …" if len(self.choices) > 12 else "")
             remedy = suggest_name(value, self.choices) if isinstance(value, str) else ""
-            raise InvalidArgument("", f"{format_short_value(value)} is not listed", allowed, remedy)
+            raise InvalidArgument(
+                "",
+                f"{format_short_value(value)} is not a declared choice",
+                f"one of {allowed}",
+                remedy,
+            )
         return index
 
     def from_internal(self, internal: Any) -> str:
+        """Return a choice from its internal form."""
         return self.choices[int(internal)]
 
     def parse(self, text: str) -> str:
+        """Return the value of a choice written as text."""
         return self.choices[self.to_internal(text)]
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a choice."""
         if encoding == "text":
             return ChoiceTextCodec(self.choices, TerminatedCodec(self._build_raw_format()))
         width = 2 if encoding == "u16" or len(self.choices) > 256 else 1
         return BigEndianCodec(width, 0, len(self.choices) - 1)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a choice."""
         return ChoiceTextCodec(self.choices, UnterminatedCodec(self._build_raw_format()))
 
     def _build_raw_format(self) -> RawFormat:
+        """Return the format that turns the text of a choice into UTF-8."""
         lengths = [len(text.encode()) for text in self.choices]
         return RawFormat(min(lengths), max(lengths), is_text=True)
 
     def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow column of choices."""
         import numpy as np
 
         return np.array([self.to_internal(value) for value in list_values(array)], np.int64)
@@ -123,21 +136,28 @@ class ChoiceTextCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
+        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.base.byte_layout)
 
     def pack(self, internal: int) -> bytes:
+        """Return the index of a choice as the text of the choice."""
         return self.base.pack(self.choices[internal])
 
     def unpack(self, piece: bytes) -> int:
+        """Return the index of a choice from the text of the choice."""
         text = self.base.unpack(piece)
         if text not in self.choices:
-            raise InvalidArgument("", f"{text!r} is not listed", ", ".join(self.choices[:12]))
+            raise InvalidArgument(
+                "", f"{text!r} is not a declared choice", f"one of {', '.join(self.choices[:12])}"
+            )
         return self.choices.index(text)
 
     def find_end(self, data: bytes, at: int) -> int:
+        """Return where the value that begins at a position of a key ends."""
         return self.base.find_end(data, at)
 
     def pack_batch(self, internal: Any) -> ByteColumn:
+        """Return indexes of choices as the text of the choice."""
         from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         return SlicedByteColumn.from_list([self.base.pack(text) for text in self.choices]).take(

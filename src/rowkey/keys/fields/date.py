@@ -47,21 +47,24 @@ class DateField(FieldType):
 
     @property
     def domain(self) -> MappedDomain:
+        """The values that a date can have."""
         return MappedDomain(
             IntegerDomain(FIRST_DAY, LAST_DAY, _GENERATED_START_DAY), self.from_internal
         )
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a date: the days since 1970."""
         if isinstance(value, datetime) or not isinstance(value, date):
             raise build_type_error(value, "a date")
         return (value - _EPOCH).days
 
     def from_internal(self, internal: Any) -> date:
+        """Return a date from its internal form."""
         try:
             return _EPOCH + timedelta(days=int(internal))
         except OverflowError:
             raise InvalidArgument(
-                "", f"{internal} days since 1970 are no date", "the years 1 to 9999"
+                "", f"{internal} days after 1970-01-01 is not a date", "the years 1 to 9999"
             ) from None
 
     def parse(self, text: str) -> date:
@@ -74,28 +77,34 @@ class DateField(FieldType):
         return value
 
     def format_value(self, value: Value) -> str:
+        """Return a date as text that `parse` reads back."""
         return str(value.isoformat())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a date."""
         if encoding == "calendar":
             return CalendarDateCodec()
         # Wider than the calendar: a time interval may begin before its first day.
         return build_signed_codec(4)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a date."""
         return build_twos_complement_codec(4, -(1 << 31), (1 << 31) - 1)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of dates."""
         import pyarrow as pa
 
         return pa.date32()
 
     def build_number_column(self, numbers: IntArray) -> pa.Array:
+        """Return whole numbers as an Arrow column of dates."""
         import pyarrow as pa
 
         return pa.array(numbers).cast(pa.int32()).cast(pa.date32())
 
     def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow column of dates."""
         import numpy as np
         import pyarrow as pa
 
@@ -104,7 +113,7 @@ class DateField(FieldType):
             values = [self.to_internal(self.parse(text)) for text in array.to_pylist()]
             return np.array(values, np.int64)
         if not (pa.types.is_date(arrow_type) or pa.types.is_timestamp(arrow_type)):
-            raise InvalidArgument("", f"a column of {arrow_type}", "dates or text")
+            raise InvalidArgument("", f"the column has the type {arrow_type}", "dates or text")
         if pa.types.is_date32(arrow_type):
             numbers: IntArray = array.cast(pa.int32()).to_numpy().astype(np.int64)
         else:
@@ -123,14 +132,16 @@ class DateField(FieldType):
         arrow_type = array.type
         remedy = "Cast it to date32 in the time zone that you mean."
         if pa.types.is_timestamp(arrow_type) and arrow_type.tz is not None:
-            raise InvalidArgument("", f"a column of {arrow_type} has a time zone", "dates", remedy)
+            raise InvalidArgument("", f"the {arrow_type} column has a time zone", "dates", remedy)
         units_per_day = (
             self.unit_ns // _UNIT_NS["ms" if pa.types.is_date64(arrow_type) else arrow_type.unit]
         )
         counts: IntArray = array.cast(pa.int64()).to_numpy()
         _check_days(counts // units_per_day)
         if (counts % units_per_day).any():
-            raise InvalidArgument("", f"a column of {arrow_type} has times of day", "dates", remedy)
+            raise InvalidArgument(
+                "", f"the {arrow_type} column has times other than midnight", "dates", remedy
+            )
         return counts // units_per_day
 
 
@@ -142,4 +153,6 @@ def _check_days(days: IntArray) -> None:
     """
     for day in (days.min(), days.max()) if len(days) else ():
         if not FIRST_DAY <= day <= LAST_DAY:
-            raise InvalidArgument("", f"{day} days since 1970 are no date", "the years 1 to 9999")
+            raise InvalidArgument(
+                "", f"{day} days after 1970-01-01 is not a date", "the years 1 to 9999"
+            )

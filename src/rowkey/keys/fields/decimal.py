@@ -66,49 +66,57 @@ class DecimalField(FieldType):
         self.scale = declaration.scale or 0
         if self.scale > self.precision:
             raise InvalidArgument(
-                "scale", f"{self.scale} is above the precision", f"0..{self.precision}"
+                "scale",
+                f"the scale {self.scale} is greater than the precision",
+                f"0..{self.precision}",
             )
         self.width = 4 if self.precision <= 9 else 8 if self.precision <= 18 else 16
         self.max_unscaled = 10**self.precision - 1
 
     @property
     def domain(self) -> DecimalDomain:
+        """The values that a decimal number can have."""
         return DecimalDomain(self.precision, self.scale)
 
     def to_internal(self, value: Value) -> int:
+        """Return the internal form of a decimal number: the unscaled integer."""
         if isinstance(value, bool) or not isinstance(value, Number | int):
             raise build_type_error(value, "a decimal or a whole number")
         if isinstance(value, int) and abs(value) > self.max_unscaled:
             raise InvalidArgument(
-                "", f"{format_value(value)} has too many digits", f"{self.precision} at most"
+                "", f"{format_value(value)} has too many digits", f"at most {self.precision} digits"
             )
         scaled = self._to_unscaled(Number(value))
         if abs(scaled) > self.max_unscaled:
-            raise InvalidArgument("", f"{value} has too many digits", f"{self.precision} at most")
+            raise InvalidArgument(
+                "", f"{value} has too many digits", f"at most {self.precision} digits"
+            )
         return scaled
 
     def _to_unscaled(self, value: Number) -> int:
         """Return the value times 10^scale, as an integer because decimals round at 28 digits."""
         if not value.is_finite() or value.adjusted() > 60:
             raise InvalidArgument(
-                "", f"{value} is out of range", f"{self.precision} digits at most"
+                "", f"{value} is out of range", f"at most {self.precision} digits"
             )
         with localcontext(_EXACT_CONTEXT) as exact:
             scaled = value.scaleb(self.scale)
             if exact.flags[Inexact] or scaled != scaled.to_integral_value():
                 raise InvalidArgument(
-                    "", f"{value} has more digits after the point", f"{self.scale} at most"
+                    "", f"{value} has too many digits after the point", f"at most {self.scale}"
                 )
         return int(scaled)
 
     def from_internal(self, internal: Any) -> Number:
+        """Return a decimal number from its internal form."""
         return Number(int(internal)).scaleb(-self.scale, _EXACT_CONTEXT)
 
     def parse(self, text: str) -> Number:
+        """Return the value of a decimal number written as text."""
         digits = text.strip()
         if len(digits) > MAX_TEXT_LENGTH:
             what = f"{text[:60]!r}… has {len(digits):,} characters"
-            raise InvalidArgument("", what, f"at most {MAX_TEXT_LENGTH:,}")
+            raise InvalidArgument("", what, f"at most {MAX_TEXT_LENGTH:,} characters")
         if not _NUMBER_PATTERN.fullmatch(digits):
             raise InvalidArgument("", f"{text[:60]!r} is not a decimal number")
         try:
@@ -126,19 +134,23 @@ class DecimalField(FieldType):
         return Compatibility.WIDER if self.precision < new.precision else Compatibility.BREAKS
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a decimal number."""
         return BigEndianCodec(
             self.width, -self.max_unscaled, self.max_unscaled, bias=1 << 8 * self.width - 1
         )
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a decimal number."""
         return build_twos_complement_codec(self.width, -self.max_unscaled, self.max_unscaled)
 
     def build_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of a column of decimal numbers."""
         import pyarrow as pa
 
         return pa.decimal128(self.precision, self.scale)
 
     def to_internal_batch(self, array: pa.Array) -> Any:
+        """Return the internal forms of an Arrow column of decimal numbers."""
         import numpy as np
         import pyarrow as pa
 

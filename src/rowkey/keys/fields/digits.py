@@ -40,30 +40,38 @@ class DigitsField(TextBasedField):
 
     @property
     def domain(self) -> TextDomain:
+        """The values that a text of digits can have."""
         return TextDomain(self.width, "0123456789", self.width)
 
     def to_internal(self, value: Value) -> str:
+        """Return the internal form of a text of digits: the digits, padded with zeros."""
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             value = str(value).rjust(self.width, "0") if value < 10**self.width else "too long"
         right = isinstance(value, str) and value.isascii() and value.isdigit()
         if not right or len(value) != self.width:
             raise InvalidArgument(
-                "", f"{format_short_value(value)} does not fit", f"exactly {self.width} digits"
+                "",
+                f"{format_short_value(value)} is not valid",
+                f"exactly {self.width} decimal digits",
             )
         return str(value)
 
     def parse(self, text: str) -> str:
+        """Return the value of a text of digits written as text."""
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a text of digits."""
         return FixedLengthCodec(
             RawFormat(self.width, self.width, is_text=True, alphabet=DIGITS), self.width
         )
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a text of digits."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:
+        """Return whether every text of an Arrow column is an internal form already."""
         import pyarrow.compute as pc
 
         if not str(array.type).endswith("string"):

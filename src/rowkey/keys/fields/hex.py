@@ -42,30 +42,38 @@ class HexField(TextBasedField):
 
     @property
     def domain(self) -> HexDomain:
+        """The values that a hexadecimal text can have."""
         return HexDomain(self.width)
 
     def to_internal(self, value: Value) -> str:
+        """Return the internal form of a hexadecimal text: the digits in lower case."""
         lower = value.lower() if isinstance(value, str) else ""
         if len(lower) != self.width or not _HEX_CHARACTERS.issuperset(lower):
             allowed = f"exactly {self.width} hexadecimal digits"
-            raise InvalidArgument("", f"{format_short_value(value)} does not fit", allowed)
+            raise InvalidArgument("", f"{format_short_value(value)} is not valid", allowed)
         return lower
 
     def parse(self, text: str) -> str:
+        """Return the value of a hexadecimal text written as text."""
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a hexadecimal text."""
         if encoding == "bytes":
             if self.width % 2:
                 raise InvalidArgument(
-                    "", f"a width of {self.width} is odd", "an even width for :bytes"
+                    "",
+                    f":bytes stores two digits a byte, but the width {self.width} is odd",
+                    "an even width",
                 )
             return HexCodec(self.width // 2)
         raw = RawFormat(self.width, self.width, is_text=True, alphabet=HEX_DIGITS)
         return FixedLengthCodec(raw, self.width)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a hexadecimal text."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:
+        """Return whether every text of an Arrow column is an internal form already."""
         return False

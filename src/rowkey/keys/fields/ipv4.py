@@ -25,9 +25,11 @@ class Ipv4Field(BytesBasedField):
 
     @property
     def domain(self) -> MappedDomain:
+        """The values that an IPv4 address can have."""
         return MappedDomain(BytesDomain(4, 4), self.from_internal)
 
     def to_internal(self, value: Value) -> bytes:
+        """Return the internal form of an IPv4 address: its 4 bytes."""
         if isinstance(value, IPv4Address):
             return value.packed
         if not isinstance(value, str):
@@ -36,13 +38,17 @@ class Ipv4Field(BytesBasedField):
         return packed
 
     def from_internal(self, internal: Any) -> str:
+        """Return an IPv4 address from its internal form."""
         return str(IPv4Address(internal))
 
     def parse(self, text: str) -> str:
+        """Return the value of an IPv4 address written as text."""
         return self.from_internal(self.to_internal(text.strip()))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of an IPv4 address."""
         return FixedLengthCodec(RawFormat(4, 4, is_text=False), 4)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to an IPv4 address."""
         return self.build_codec("", ())

@@ -36,26 +36,32 @@ class Ipv6Field(BytesBasedField):
 
     @property
     def domain(self) -> MappedDomain:
+        """The values that an IPv6 address can have."""
         return MappedDomain(BytesDomain(16, 16, GLOBAL_UNICAST_PREFIX), self.from_internal)
 
     def to_internal(self, value: Value) -> bytes:
+        """Return the internal form of an IPv6 address: its 16 bytes."""
         if isinstance(value, IPv6Address):
             return value.packed
         if not isinstance(value, str):
             raise build_type_error(value, "an IPv6 address as text")
         if "%" in value:
-            raise InvalidArgument("", f"{value[:60]!r} has a zone", "an IPv6 address without one")
+            raise InvalidArgument("", f"{value[:60]!r} has a zone", "an IPv6 address without %zone")
         packed: bytes = convert_value(IPv6Address, value, "an IPv6 address").packed
         return packed
 
     def from_internal(self, internal: Any) -> str:
+        """Return an IPv6 address from its internal form."""
         return str(IPv6Address(internal))
 
     def parse(self, text: str) -> str:
+        """Return the value of an IPv6 address written as text."""
         return self.from_internal(self.to_internal(text.strip()))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of an IPv6 address."""
         return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to an IPv6 address."""
         return self.build_codec("", ())

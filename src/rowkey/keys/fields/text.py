@@ -52,9 +52,11 @@ class TextField(TextBasedField):
 
     @property
     def domain(self) -> TextDomain:
+        """The values that a text can have."""
         return TextDomain(self.max_bytes or 64)
 
     def to_internal(self, value: Value) -> str:
+        """Return the internal form of a text: the normalized text."""
         if type(value) is str and value.isascii() and "\0" not in value:
             if self.max_bytes is None or len(value) <= self.max_bytes:
                 return value
@@ -66,23 +68,30 @@ class TextField(TextBasedField):
         return str(value)
 
     def _check_text(self, value: str) -> None:
+        """Raise InvalidArgument for text with U+0000, a lone surrogate, or too many bytes."""
         if "\0" in value:
             raise InvalidArgument(
-                "", f"{value!r} holds U+0000", "text without it", "Declare it as bytes."
+                "",
+                f"{value!r} contains U+0000",
+                "text without U+0000",
+                "Declare the field as bytes.",
             )
         try:
             length = len(value.encode())
         except UnicodeEncodeError:
-            raise InvalidArgument("", f"{value!r} holds a lone surrogate", "Unicode text") from None
+            raise InvalidArgument(
+                "", f"{value!r} contains a lone surrogate", "text that UTF-8 can encode"
+            ) from None
         if self.max_bytes is not None and length > self.max_bytes:
             raise InvalidArgument(
                 "",
-                f"{value[:40]!r} is {length} bytes",
-                f"at most {self.max_bytes}",
+                f"{value[:40]!r} has {length:,} bytes",
+                f"at most {self.max_bytes:,} bytes",
                 "Raise max_bytes.",
             )
 
     def parse(self, text: str) -> str:
+        """Return the value of a text written as text."""
         return self.to_internal(text)
 
     def build_raw_format(self) -> RawFormat:
@@ -90,6 +99,7 @@ class TextField(TextBasedField):
         return RawFormat(0, self.max_bytes, is_text=True)
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a text."""
         raw = self.build_raw_format()
         if encoding == "fixed":
             return PaddedCodec(raw, *arguments)
@@ -98,9 +108,11 @@ class TextField(TextBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else TerminatedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a text."""
         return UnterminatedCodec(self.build_raw_format())
 
     def is_internal_form(self, array: pa.Array) -> bool:
+        """Return whether every text of an Arrow column is an internal form already."""
         import pyarrow as pa
 
         from rowkey.keys.base_types.arrow_strings import to_byte_column

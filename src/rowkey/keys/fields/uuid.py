@@ -32,9 +32,11 @@ class UuidField(BytesBasedField):
 
     @property
     def domain(self) -> MappedDomain:
+        """The values that a UUID can have."""
         return MappedDomain(BytesDomain(16, 16), self.from_internal)
 
     def to_internal(self, value: Value) -> bytes:
+        """Return the internal form of a UUID: its 16 bytes."""
         if isinstance(value, UUID):
             return value.bytes
         if isinstance(value, bytes) and len(value) == 16:
@@ -45,13 +47,17 @@ class UuidField(BytesBasedField):
         return uuid_bytes
 
     def from_internal(self, internal: Any) -> str:
+        """Return a UUID from its internal form."""
         return str(UUID(bytes=internal))
 
     def parse(self, text: str) -> str:
+        """Return the value of a UUID written as text."""
         return self.from_internal(self.to_internal(text.strip()))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """Return the codec of an encoding of a UUID."""
         return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16, cardinality=256**16)
 
     def build_plain_codec(self) -> Codec:
+        """Return the codec that `digest` and `truncate` apply to a UUID."""
         return self.build_codec("", ())

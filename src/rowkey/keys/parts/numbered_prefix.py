@@ -56,6 +56,7 @@ class NumberedPrefix(Transform):
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the number in bytes, and how its end is found."""
         return Framing.from_width(self.width)
 
     def build_all_images(self, *, exact: bool) -> Images:
@@ -71,14 +72,18 @@ class NumberedPrefix(Transform):
         number = bisect_left(self.number_table, piece, hi=self.n)
         if number == self.n or self.number_table[number] != piece:
             raise InvalidArgument(
-                "", f"{piece.hex()} is not a number of {self.name}", f"one of {self.n}"
+                "",
+                f"the bytes {piece.hex()} are not a valid {self.name}",
+                f"a number below {self.n}",
             )
         return number
 
     def check(self, piece: bytes) -> None:
+        """Raise InvalidArgument unless the bytes can be the number of some row."""
         self.find_number(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
+        """Raise InvalidArgument unless each byte string can be the number of some row."""
         if self.form != "bytes":
             super().check_batch(pieces)
             return
@@ -87,6 +92,7 @@ class NumberedPrefix(Transform):
             self.check(int(stored.max()).to_bytes(self.width, "big"))
 
     def normalize_arguments(self) -> Mapping[str, Any]:
+        """Return the arguments that decide the bytes of the number, each in one form."""
         return {**self.arguments, "width": self.width}
 
     def describe_form(self) -> str:
@@ -97,6 +103,7 @@ class NumberedPrefix(Transform):
         return f"{self.width} {digits[self.form]} digits in ASCII"
 
     def format_piece(self, piece: bytes) -> str:
+        """Return the bytes of the number in readable form."""
         return f"{self.name} {self.find_number(piece)}"
 
     def encode_numbers(self, numbers: IntArray) -> ByteColumn:
@@ -137,7 +144,9 @@ def _choose_width(n: int, form: str, declared_width: int | None) -> int:
     if form != "bytes":
         if declared_width is not None:
             raise InvalidArgument(
-                "width", f"width={declared_width} has no effect on as={form}", "no width="
+                "width",
+                f"width={declared_width} has no effect on as={form}",
+                remedy="Remove width=.",
             )
         width = 1
         while FORM_BASES[form] ** width < n:
@@ -146,7 +155,9 @@ def _choose_width(n: int, form: str, declared_width: int | None) -> int:
     needed = 1 if n <= 256 else 2
     if declared_width is not None and declared_width < needed:
         raise InvalidArgument(
-            "width", f"{n} numbers do not fit into {declared_width} byte", f"{needed}"
+            "width",
+            f"{n} numbers do not fit into {declared_width} byte",
+            remedy=f"Write width={needed}.",
         )
     return declared_width or needed
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
 
 
-TRAILING_NULL_MESSAGE = "the key ends with 00, but nulls at the end of a key are left out"
+TRAILING_NULL_MESSAGE = "the key ends with a null marker 00, which rowkey never writes there"
 """The message for a key that spells out a trailing null, and so is a second key of its row."""
 
 
@@ -43,6 +43,7 @@ class SequencePart(Part):
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the joined parts in bytes, and how its end is found."""
         required_parts = self.parts[: len(self.parts) - self.omittable_count]
         min_bytes = sum(part.framing.min_bytes for part in required_parts)
         part_limits = [part.framing.max_bytes for part in self.parts]
@@ -57,9 +58,11 @@ class SequencePart(Part):
         return Framing(min_bytes, max_bytes, is_self_delimiting=is_self_delimiting)
 
     def encode(self, row: Row) -> bytes:
+        """Return the joined parts of one row as bytes."""
         return self.join_pieces([part.encode(row) for part in self.parts])
 
     def compile_encoder(self) -> RowEncoder:
+        """Return a fast function from a row to the bytes of the joined parts."""
         if self.omittable_count:
             encoders = [part.compile_encoder() for part in self.parts]
             return lambda row: self.join_pieces([encode_part(row) for encode_part in encoders])
@@ -87,6 +90,7 @@ class SequencePart(Part):
         return b"".join(pieces)
 
     def residue(self, name: str) -> Residue:
+        """Return what the joined parts loses of a field's value."""
         residues = [part.residue(name) for part in self.parts if name in part.fields]
         return next((r for r in residues if r.is_empty), residues[0] if residues else Residue())
 
@@ -101,11 +105,14 @@ class SequencePart(Part):
             if at == len(data) and index >= len(self.parts) - self.omittable_count:
                 pieces.append(b"")
                 continue
-            end = part.find_end(data, at)
+            try:
+                end = part.find_end(data, at)
+            except InvalidArgument as refusal:
+                raise name_part(part, refusal) from None
             pieces.append(data[at:end])
             at = end
         if at < len(data):
-            raise InvalidArgument("", f"{len(data) - at} bytes are left over: {data[at:].hex()}")
+            raise InvalidArgument("", f"bytes are left after the last part: {data[at:].hex()}")
         if self.omittable_count and self._find_last_omittable(pieces) == NULL_MARKER:
             raise InvalidArgument("", TRAILING_NULL_MESSAGE)
         return pieces
@@ -115,6 +122,7 @@ class SequencePart(Part):
         return next(filter(None, reversed(pieces[-self.omittable_count :])), b"")
 
     def decode(self, piece: bytes) -> dict[str, Value]:
+        """Return the field values that can be read back from the joined parts."""
         values: dict[str, Value] = {}
         for part, part_piece in zip(self.parts, self.split_pieces(piece), strict=True):
             values |= (
@@ -125,6 +133,7 @@ class SequencePart(Part):
         return values
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the joined parts of many rows as bytes."""
         from rowkey.keys.batches.byte_columns import concatenate_columns
 
         return concatenate_columns(self.encode_parts(columns))
@@ -178,7 +187,15 @@ class SequencePart(Part):
         return "".join(f"[{part!r}]" for part in self.parts)
 
 
+def name_part(part: Part, refusal: InvalidArgument) -> InvalidArgument:
+    """Return the error of a part's bytes with the fields of the part as its path."""
+    mistake = refusal.mistake
+    path = ", ".join(part.fields) or part.name
+    return InvalidArgument(path, mistake.problem, mistake.expected, mistake.remedy)
+
+
 def _list_inputs(part: Part) -> tuple[Part, ...]:
+    """Return the parts from which a part is computed; none unless it is a transform."""
     return part.inputs if isinstance(part, Transform) else ()
 
 
@@ -218,6 +235,7 @@ def _group_by_field(parts: Sequence[Part], columns: ColumnBatch) -> list[list[Pa
     """Return the parts in groups: adjacent parts of one dictionary-coded field are a group."""
 
     def group_key(part: Part) -> object:
+        """Return the dictionary-coded field of a part, or the part itself."""
         if part.is_single_field and columns.has_codes(part.fields[0]):
             return part.fields[0]
         return part

@@ -22,7 +22,7 @@ LENGTH_ARGUMENT = NumberArgument("d", 1, 10**18, "length of the interval, such a
 
 
 def combine_lengths(first: int, second: int) -> int:
-    """Return the time in which a value rounded down to one length, then another, cannot change.
+    """Return the length of time within which a time rounded down twice is the same.
 
     >>> combine_lengths(3600, 60), combine_lengths(5, 1000), combine_lengths(700, 1000)
     (3600, 1000, 100)
@@ -43,7 +43,7 @@ class TimeFloorPart(Transform, NumberPart):
         source = self.sole_input
         if not isinstance(source, NumberPart) or source.unit_ns is None:
             raise InvalidArgument(
-                "", f"{self.name} takes a time, not {source.title}", "a timestamp or a date"
+                "", f"{self.name} cannot be applied to {source.title}", "a timestamp or a date"
             )
         self.base = source
         self.length: Duration = arguments["d"]
@@ -51,8 +51,8 @@ class TimeFloorPart(Transform, NumberPart):
         if remainder or not self.length_units:
             raise InvalidArgument(
                 "d",
-                f"{self.length} is no multiple of the unit of {source.fields[0]}",
-                "whole units",
+                f"{self.length} is not a multiple of the unit of {source.fields[0]}",
+                "a whole number of units",
             )
         self.grain_units: int = (
             source.grain_units
@@ -72,6 +72,7 @@ class TimeFloorPart(Transform, NumberPart):
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the rounded time in bytes, and how its end is found."""
         return self.base.framing
 
     def floor_number(self, number: int) -> int:
@@ -80,26 +81,33 @@ class TimeFloorPart(Transform, NumberPart):
         return start
 
     def compute_number(self, row: Row) -> int:
+        """Return the rounded time of one row as a whole number."""
         return self.floor_number(self.base.compute_number(row))
 
     def compute_numbers(self, columns: ColumnBatch) -> IntArray:
+        """Return the rounded time of many rows as whole numbers."""
         numbers = self.base.compute_numbers(columns)
         floored: IntArray = numbers - numbers % numbers.dtype.type(self.length_units)
         return floored
 
     def pack(self, number: int) -> bytes:
+        """Return the bytes of the rounded time from its whole number."""
         return self.base.pack(number)
 
     def pack_batch(self, numbers: IntArray) -> ByteColumn:
+        """Return the bytes of the rounded time from many whole numbers."""
         return self.base.pack_batch(numbers)
 
     def unpack(self, piece: bytes) -> int:
+        """Return the whole number of the rounded time from its bytes."""
         return self.base.unpack(piece)
 
     def to_field_value(self, number: int) -> Value:
+        """Return the value of the field that a whole number of the rounded time stands for."""
         return self.base.to_field_value(number)
 
     def check(self, piece: bytes) -> None:
+        """Raise InvalidArgument unless the bytes can be the rounded time of some row."""
         number = self.unpack(piece)
         # The encoding may have rounded the start of the interval down to its own unit.
         first = number + -number % self.length_units
@@ -110,23 +118,28 @@ class TimeFloorPart(Transform, NumberPart):
             # Rows reach this interval only if an interval of the base starts within it.
             is_reached &= -first % self.base.length_units < last + self.length_units - first
         if not is_reached:
-            raise InvalidArgument("", f"{piece.hex()} is not a multiple of {self.length}")
+            raise InvalidArgument("", f"the time {piece.hex()} is not a multiple of {self.length}")
 
     def encode(self, row: Row) -> bytes:
+        """Return the rounded time of one row as bytes."""
         return self.pack(self.compute_number(row))
 
     def describe_encoding(self) -> str:
+        """Describe in words how the rounded time is written as bytes."""
         name = self.fields[0]
         start = f"{name} less its remainder by {self.length_units:,} ({self.length})"
         return f"{start}, encoded as {self.base.describe_encoding()}"
 
     def format_piece(self, piece: bytes) -> str:
+        """Return the bytes of the rounded time in readable form."""
         return self.base.format_piece(piece)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the rounded time of many rows as bytes."""
         return self.pack_batch(self.compute_numbers(columns))
 
     def images(self, bounds: Bounds) -> Images:
+        """Return the bytes that the rounded time can have in the rows of a read."""
         name = self.fields[0]
         bound = bounds.get(name)
         if not isinstance(bound, Range):
@@ -141,12 +154,15 @@ class TimeFloorPart(Transform, NumberPart):
         return Images.from_prefixes(low or b"", high or b"", exact=False)
 
     def normalize_arguments(self) -> Mapping[str, Any]:
+        """Return the arguments that decide the bytes of the rounded time, each in one form."""
         return {"units": self.length_units}
 
     def to_descending(self) -> Part:
+        """Return the rounded time in the opposite order."""
         return type(self)((self.base.to_descending(),), self.arguments, self.context)
 
     def to_plain(self) -> Part:
+        """Return the rounded time as bytes without terminator, bias or sign flip."""
         return type(self)((self.base.to_plain(),), self.arguments, self.context)
 
     @classmethod

@@ -84,7 +84,10 @@ class BucketTransform(NumberedPrefix):
         super().__init__(inputs, arguments, context)
         if not inputs:
             raise InvalidArgument(
-                "", "has no field to hash", "one field or more", "Or write over=rest."
+                "",
+                "bucket has no field to hash",
+                "at least one field",
+                "Write bucket(field, n), or bucket(n, over=rest) to hash the rest of the key.",
             )
         self.m: int | None = arguments["m"]
         self.hash_to_bucket = build_bucket_hash(arguments["hash"], self.n)
@@ -107,10 +110,14 @@ class BucketTransform(NumberedPrefix):
         source = first.inner if isinstance(first, NullablePart) else first
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
-                "m", "bounded spread needs a field and something to spread it by", "two arguments"
+                "m",
+                "m= needs a field with heavy values and another field that spreads their rows",
+                "two fields, such as bucket(host, ts, 16, 4)",
             )
         if self.m > self.n:
-            raise InvalidArgument("m", f"{self.m} buckets of {self.n}", f"1..{self.n}")
+            raise InvalidArgument(
+                "m", f"{self.m} is more than the {self.n} buckets", f"1..{self.n}"
+            )
         self.heavy_field = source.field
         values = [
             source.field.type.parse_declared_value(value) for value in source.field.heavy_values
@@ -128,6 +135,7 @@ class BucketTransform(NumberedPrefix):
         return value is not None and self.heavy_field.to_internal(value) in self.heavy_values
 
     def encode(self, row: Row) -> bytes:
+        """Return the bucket of one row as bytes."""
         if self.m is None:
             return self.number_table[
                 self.hash_to_bucket(b"".join([part.encode(row) for part in self.inputs]))
@@ -139,6 +147,7 @@ class BucketTransform(NumberedPrefix):
         return self.number_table[bucket]
 
     def compile_input_encoder(self) -> Callable[[bytes], bytes] | None:
+        """Return a function from the joined bytes of the inputs to those of the bucket."""
         if self.m is not None:
             return None
         table, reduce, n = self.number_table, self.hash_to_bucket, self.n
@@ -148,6 +157,7 @@ class BucketTransform(NumberedPrefix):
         return lambda piece: table[murmur3(piece, 0, False) % n]
 
     def compile_encoder(self) -> RowEncoder:
+        """Return a fast function from a row to the bytes of the bucket."""
         derive = self.compile_input_encoder()
         if derive is None:
             return self.encode
@@ -159,6 +169,7 @@ class BucketTransform(NumberedPrefix):
         return lambda row: derive(join([write(row) for write in writers]))
 
     def images(self, bounds: Bounds) -> Images:
+        """Return the bytes that the bucket can have in the rows of a read."""
         pinned = self.find_pinned_images(bounds)
         if pinned is not None and pinned.points is not None and len(pinned.points) <= self.n:
             return pinned.to_inexact()
@@ -180,6 +191,7 @@ class BucketTransform(NumberedPrefix):
         return Images.from_points(pieces, exact=False)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the bucket of many rows as bytes."""
         return self.encode_numbers(self._compute_buckets(columns))
 
     def _compute_buckets(self, columns: ColumnBatch) -> IntArray:
@@ -202,6 +214,7 @@ class BucketTransform(NumberedPrefix):
         import numpy as np
 
         def mark(rows: ColumnBatch) -> Any:
+            """Return which rows of a batch have a heavy value."""
             return np.array(list(map(self.is_heavy, rows.columns[name].to_list())), np.bool_)
 
         name = self.heavy_field.name
@@ -211,6 +224,7 @@ class BucketTransform(NumberedPrefix):
         return np.append(marks, False)[columns.columns[name].codes]  # the code of a null is -1
 
     def describe_encoding(self) -> str:
+        """Describe in words how the bucket is written as bytes."""
         hashed = " followed by ".join(f"({part.describe_encoding()})" for part in self.inputs)
         name = self.arguments["hash"]
         text = f"{HASH_DESCRIPTIONS[name]} of {hashed}, modulo {self.n}, in {self.describe_form()}"
@@ -238,6 +252,7 @@ class BucketTransform(NumberedPrefix):
         return f"{super().__repr__()} heavy={self._format_heavy_values()}"
 
     def _format_heavy_values(self) -> list[str]:
+        """Return the heavy values as sorted texts."""
         return sorted(map(repr, self.heavy_values)) if self.m is not None else []
 
 
@@ -251,18 +266,24 @@ def _build_following_sequence(
     """
     if inputs:
         raise InvalidArgument(
-            "over", "over=rest hashes the rest of the key, not arguments", "no arguments"
+            "over",
+            "over=rest hashes the parts after the bucket, so it takes no fields",
+            remedy="Write bucket(n, over=rest), or leave out over=rest.",
         )
     if not context.following_parts:
-        raise InvalidArgument("over", "no part follows the bucket", "the parts to hash after it")
+        raise InvalidArgument(
+            "over",
+            "over=rest has no part after the bucket to hash",
+            "the bucket before other parts",
+        )
     following = (inner for part in context.following_parts for inner in walk_parts(part))
     if any(
         isinstance(part, BucketTransform) and part.arguments["over"] == "rest" for part in following
     ):
         raise InvalidArgument(
             "over",
-            "a bucket after this one hashes the rest of the key already",
-            "over=rest once",
-            "Name the fields to hash here.",
+            "a later bucket of the key has over=rest too",
+            "over=rest in one bucket only",
+            "Name the fields to hash: bucket(field, n).",
         )
     return (SequencePart(context.following_parts),)

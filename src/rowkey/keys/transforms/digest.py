@@ -62,21 +62,20 @@ class DigestTransform(Transform):
         for part in inputs:
             field = part.inner if isinstance(part, NullablePart) else part
             if isinstance(field, FieldPart) and field.reference.encoding and len(inputs) > 1:
+                name = field.reference.name
                 raise InvalidArgument(
                     "",
-                    f"the encoding of {field.reference} would have no effect",
-                    field.reference.name,
-                    "Several fields are hashed in their default encodings.",
+                    f"the encoding of {field.reference} has no effect here",
+                    name,
+                    f"Write {name}: digest of several fields uses their default encodings.",
                 )
         hash_inputs = (inputs[0].to_plain(),) if len(inputs) == 1 else inputs
         super().__init__(hash_inputs, arguments, context)
         self.n: int = arguments["n"]
-        if self.n > _HASH_WIDTHS[arguments["hash"]]:
-            raise InvalidArgument(
-                "n",
-                f"{arguments['hash']} has {_HASH_WIDTHS[arguments['hash']]} bytes, not {self.n}",
-                f"1..{_HASH_WIDTHS[arguments['hash']]}",
-            )
+        width = _HASH_WIDTHS[arguments["hash"]]
+        if self.n > width:
+            what = f"{arguments['hash']} has only {width} bytes, not {self.n}"
+            raise InvalidArgument("n", what, f"1..{width}")
         self.is_hex = arguments["as"] == "hex"
         self.hash_bytes = _find_hash_function(arguments["hash"])
         self.cardinality = 256**self.n
@@ -84,9 +83,11 @@ class DigestTransform(Transform):
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the digest in bytes, and how its end is found."""
         return Framing.from_width(2 * self.n if self.is_hex else self.n)
 
     def residue(self, name: str) -> Residue:
+        """Return what the digest loses of a field's value."""
         return TOTAL_RESIDUE
 
     def _truncate_hash(self, data: bytes) -> bytes:
@@ -100,9 +101,11 @@ class DigestTransform(Transform):
         return f"{self.title} {digits}"
 
     def encode(self, row: Row) -> bytes:
+        """Return the digest of one row as bytes."""
         return self._truncate_hash(b"".join([part.encode(row) for part in self.inputs]))
 
     def compile_encoder(self) -> RowEncoder:
+        """Return a fast function from a row to the bytes of the digest."""
         writers, truncate_hash = (
             [part.compile_encoder() for part in self.inputs],
             self._truncate_hash,
@@ -113,6 +116,7 @@ class DigestTransform(Transform):
         return lambda row: truncate_hash(b"".join([write(row) for write in writers]))
 
     def describe_encoding(self) -> str:
+        """Describe in words how the digest is written as bytes."""
         name = self.arguments["hash"]
         if len(self.inputs) == 1:
             inner = ", ".join(self.fields) or "a salt"
@@ -123,6 +127,7 @@ class DigestTransform(Transform):
         return f"{text}, in lower-case hexadecimal" if self.is_hex else text
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the digest of many rows as bytes."""
         import numpy as np
 
         from rowkey.keys.batches.batch_hashes import hash_murmur3

@@ -44,27 +44,34 @@ class PadTransform(Transform):
         super().__init__(inputs, arguments, context)
         source = self.sole_input
         if not isinstance(source, FieldPart) or not isinstance(source.field.type, TextBasedField):
-            raise InvalidArgument("", f"pad takes text, not {source.title}", "a field of type text")
+            raise InvalidArgument(
+                "", f"pad cannot be applied to {source.title}", "a field of type text"
+            )
         self.field = source.field
         self.n: int = arguments["n"]
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the padded text in bytes, and how its end is found."""
         return Framing.from_width(self.n)
 
     def encode(self, row: Row) -> bytes:
+        """Return the padded text of one row as bytes."""
         text = self.field.to_internal(row[self.field.name])
         if not isinstance(text, str) or not text.isascii():
-            raise RowError(self.field.name, f"{text!r} is not ASCII text", "ASCII text")
+            raise RowError(
+                self.field.name, f"{text!r} is not ASCII, which pad requires", "ASCII text"
+            )
         if len(text) > self.n or text.startswith("0"):
             raise RowError(
                 self.field.name,
-                f"{text[:60]!r} cannot be padded",
-                f"at most {self.n} characters, the first not 0",
+                f"{text[:60]!r} cannot be padded with zeros to {self.n} characters",
+                f"at most {self.n} characters, of which the first is not 0",
             )
         return text.rjust(self.n, "0").encode()
 
     def restrict_domain(self, name: str, domain: Domain) -> Domain:
+        """Return the values of a field's domain that the padded text can store."""
         if name != self.field.name:
             return domain
         max_digits, min_digits = self.n, 1
@@ -75,10 +82,13 @@ class PadTransform(Transform):
         return MappedDomain(IntegerDomain(low, max(high - 1, low), low), str)
 
     def residue(self, name: str) -> Residue:
+        """Return what the padded text loses of a field's value."""
         return NO_RESIDUE
 
     def describe_encoding(self) -> str:
+        """Describe in words how the padded text is written as bytes."""
         return f"{self.field.name} in ASCII, padded on its left with the digit 0 to {self.n}"
 
     def decode(self, piece: bytes) -> dict[str, Value]:
+        """Return the field values that can be read back from the padded text."""
         return {self.field.name: piece.decode("ascii", "replace").lstrip("0")}

@@ -44,18 +44,24 @@ class SaltTransform(NumberedPrefix):
     )
 
     def encode(self, row: Row) -> bytes:
+        """Return the salt of one row as bytes."""
         number = row[SALT_FIELD]
         if not isinstance(number, int) or not 0 <= number < self.n:
-            raise RowError("salt", f"{number!r} is not a salt", f"0..{self.n - 1}")
+            raise RowError(
+                "salt", f"{number!r} is out of range", f"a whole number in 0..{self.n - 1}"
+            )
         return self.number_table[number]
 
     def images(self, bounds: Bounds) -> Images:
+        """Return the bytes that the salt can have in the rows of a read."""
         return self.build_all_images(exact=True)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the salt of many rows as bytes."""
         return self.encode_numbers(columns.find_salts(self.n))
 
     def describe_encoding(self) -> str:
+        """Describe in words how the salt is written as bytes."""
         return f"a random number from 0 to {self.n - 1} in {self.describe_form()}"
 
     @classmethod

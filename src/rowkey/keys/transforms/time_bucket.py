@@ -28,6 +28,7 @@ class TimeBucketTransform(TimeFloorPart):
     )
 
     def residue(self, name: str) -> Residue:
+        """Return what the interval loses of a field's value."""
         if name not in self.fields:
             return NO_RESIDUE
         return Residue(

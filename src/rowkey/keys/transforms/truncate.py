@@ -46,12 +46,15 @@ class TruncateTransform(Transform):
 
     @property
     def framing(self) -> Framing:
+        """The length limits of the truncated value in bytes, and how its end is found."""
         return Framing.from_width(self.n)
 
     def encode(self, row: Row) -> bytes:
+        """Return the truncated value of one row as bytes."""
         return self.sole_input.encode(row)[: self.n].ljust(self.n, b"\0")
 
     def residue(self, name: str) -> Residue:
+        """Return what the truncated value loses of a field's value."""
         return (
             Residue(Message("residue.after_byte", "the bytes after position {count}", count=self.n))
             if name in self.fields
@@ -83,6 +86,7 @@ class TruncateTransform(Transform):
         return b"" if value is None else self.encode({self.fields[0]: value})
 
     def describe_encoding(self) -> str:
+        """Describe in words how the truncated value is written as bytes."""
         inner = ", ".join(self.fields) or "a salt"
         return (
             f"the first {self.n} bytes of the value of {inner} by itself (text as UTF-8, "
@@ -90,6 +94,7 @@ class TruncateTransform(Transform):
         )
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
+        """Return the truncated value of many rows as bytes."""
         import numpy as np
 
         from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
