@@ -130,16 +130,16 @@ def test_equal_calls_have_equal_hashes(options: list[tuple[str, int]]) -> None:
 ARITHMETIC = {
     "[ts % 16]": "Write [mod(ts, 16)].",
     "[host][ ts%16 ]": "Write [mod(ts, 16)].",
-    "[ts % n]": "Write [mod(ts, 16)], say.",
+    "[ts % n]": "Write [mod(ts, 16)].",
     "[MAX - ts]": "Write [desc(ts)].",
     "[MAX-ts]": "Write [desc(ts)].",
     "[Long.MAX_VALUE - ts]": "Write [desc(ts)].",
     "[9223372036854775807 - ts]": "Write [desc(ts)].",
     "[-ts]": "Write [desc(ts)].",
-    "[hash(x) % n]": "Write [bucket(x, 16)], say.",
+    "[hash(x) % n]": "Write [bucket(x, 16)].",
     "[hash(x) % 8]": "Write [bucket(x, 8)].",
     "[md5(x) % 8]": "Write [bucket(x, 8, hash=md5)].",
-    "[ts / 3600]": "Write [time_bucket(ts, 1h)], say.",
+    "[ts / 3600]": "Write [time_bucket(ts, 1h)].",
     "[a + '_' + b]": "Write [a] and a pair of brackets for each other part.",
 }
 
@@ -148,8 +148,8 @@ ARITHMETIC = {
 def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
     """People write operators at first; the remedy is the call to write instead."""
     found = refusal(text)
-    assert (ARITHMETIC[text], "a call") == (found.remedy, found.expected)
-    assert "is arithmetic (character " in found.problem
+    assert (ARITHMETIC[text], "a function call") == (found.remedy, found.expected)
+    assert "contains arithmetic (character " in found.problem
 
 
 @given(st.sampled_from(sorted(ARITHMETIC)), spellings.keys)
@@ -202,7 +202,7 @@ MEANT = {
     ),
     "['\ud800']": (
         "a constant contains the unprintable character '\\ud800' (character 3)",
-        "It is half of a surrogate pair and has no bytes: write the bytes with \\xHH.",
+        "A lone surrogate has no UTF-8 bytes: write the bytes with \\xHH.",
     ),
     "['\u202e']": (
         "a constant contains the unprintable character '\\u202e' (character 3)",
@@ -210,7 +210,7 @@ MEANT = {
     ),
     "['\\z']": ("\\z'] is not an escape sequence (character 3)", ""),
     '["a]': ("a quoted name is not closed (character 2)", ""),
-    '[""]': ("a field's name is empty (character 2)", ""),
+    '[""]': ("the name of a field is empty (character 2)", ""),
     '["a\\b"]': ("'a\\\\b' cannot be written in a key (character 2)", ""),
     "[f(host % 16)]": (
         "a key cannot contain the operator '%' (character 9)",
@@ -233,8 +233,8 @@ LIMITS = {
     "[" + "f(" * 18 + "a" + ")" * 18 + "]": "at most 16 levels",
     "[f(" + ",".join(["a"] * 65) + ")]": "at most 64",
     "[a:f(" + ",".join(["1"] * 65) + ")]": "at most 64",
-    "[" + "a" * 20_000 + "]": "at most 20,000",
-    '["' + "a" * 201 + '"]': "at most 200",
+    "[" + "a" * 20_000 + "]": "at most 20,000 characters",
+    '["' + "a" * 201 + '"]': "at most 200 characters",
 }
 
 

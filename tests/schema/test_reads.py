@@ -58,7 +58,7 @@ def test_a_quote_within_a_text_is_doubled() -> None:
 WRONG = {
     "a = 1 or b = 2": (
         "found 'or' instead of and (character 7)",
-        "Declare one read for each side of the or.",
+        "Declare one read for each side of the or, or use in.",
     ),
     "a =": ("the end is not a value (character 4)", ""),
     "a": ("the end is not an operator (character 2)", ""),
@@ -92,7 +92,7 @@ def test_a_wrong_condition_is_named_with_its_place(text: str) -> None:
 
 
 WRONG_ORDER = {
-    "ts dsc": ("'dsc' is not a direction (character 4)", "Did you mean desc?"),
+    "ts dsc": ("'dsc' is not a sort direction (character 4)", "Did you mean desc?"),
     "ts,": ("the end is not the name of a field (character 4)", ""),
     ", ts": ("',' is not the name of a field (character 1)", ""),
     "ts desc host": ("found 'host' instead of , (character 9)", ""),
@@ -131,4 +131,4 @@ def test_a_read_is_no_longer_than_people_write() -> None:
     assert len(parse_where(fits)) == 1
     found = outcome(parse_where, fits + " ")
     assert found is not None
-    assert found.expected == "at most 4,000"
+    assert found.expected == "at most 4,000 characters"

@@ -13,8 +13,8 @@ def test_names_stand_between_quotes_where_they_need_them(name: str) -> None:
     assert expected == str(FieldRef(name))
 
 
-WRONG = {"": "one character or more", "a" * 201: "at most 200", 'a"b': "print", "a\\b": "print",
-         "a\x00": "print", "\ud800": "print", "\u200d": "print", "e\u0301": "NFC"}  # fmt: skip
+WRONG = {"": "at least one character", "a" * 201: "at most 200", 'a"b': "print", "a\\b": "print",
+         "a\x00": "print", "\ud800": "print", "\u200d": "print", "e\u0301": "composed characters"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)

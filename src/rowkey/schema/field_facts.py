@@ -49,7 +49,7 @@ class FieldFacts:
         return self.heaviest_values[0][1] if self.heaviest_values else None
 
     def replace_uncertain(self, fallback: FieldFacts) -> FieldFacts:
-        """Return the statistics, without those that fewer than 100 values cannot show.
+        """Return the statistics; those that need 100 values or more come from a fallback.
 
         Args:
             fallback: shares, order and distinct count to use instead; lengths, minimum and maximum

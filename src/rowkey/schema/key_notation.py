@@ -42,7 +42,7 @@ _DIGITS_PATTERN = re.compile(r"[0-9]+")
 _ESCAPE_PATTERN = re.compile(r"\\x([0-9A-Fa-f]{2})")
 _UNITS = sorted(NANOSECONDS, key=len, reverse=True)
 _MAX_SHOWN_CHARACTERS = 40
-_ARGUMENT_ORDER = "fields first, then numbers, then name="
+_ARGUMENT_ORDER = "fields first, then numbers, then options such as width=2"
 _NUMBER_SYNTAX = f"a whole number, or a duration in {', '.join(NANOSECONDS)}"
 _QUOTE_REMEDY = 'Quote a name that is not letters, digits and _: ["log-event"].'
 _TOKEN_END_PATTERN = re.compile(r"[\s\[\](),=:'\"]")
@@ -78,7 +78,9 @@ def parse_call(text: str) -> FunctionCall | FieldRef:
     term = reader.parse_term(0)
     reader.expect_end()
     if isinstance(term, Constant):
-        raise InvalidArgument("", f"{term} is a constant", "a name, or a call such as per(host)")
+        raise InvalidArgument(
+            "", f"{term} is a constant, not a name", "a name, or a call such as per(host)"
+        )
     return term
 
 
@@ -88,7 +90,9 @@ class _KeyParser:
     def __init__(self, text: str) -> None:
         if len(text) > MAX_KEY_CHARACTERS:
             raise InvalidArgument(
-                "", f"{len(text):,} characters are too long", f"at most {MAX_KEY_CHARACTERS:,}"
+                "",
+                f"the text has {len(text):,} characters",
+                f"at most {MAX_KEY_CHARACTERS:,} characters",
             )
         self.text = text
         self.position = 0
@@ -96,6 +100,7 @@ class _KeyParser:
         self.call_count = 0
 
     def parse_key(self) -> tuple[Term, ...]:
+        """Return the terms of the whole key, one for each pair of brackets."""
         parts: list[Term] = []
         self.skip_space()
         while self.position < len(self.text):
@@ -110,6 +115,7 @@ class _KeyParser:
         return tuple(parts)
 
     def parse_term(self, depth: int) -> Term:
+        """Return a constant, a field reference or a function call."""
         self.skip_space()
         if depth > MAX_CALL_DEPTH:
             self.fail("calls are nested too deeply", f"at most {MAX_CALL_DEPTH} levels")
@@ -127,6 +133,7 @@ class _KeyParser:
         return self.parse_field(word)
 
     def parse_field(self, name: str) -> FieldRef:
+        """Return the reference of a field with its encoding, such as `host:fixed(8)`."""
         if self.peek() != ":":
             return FieldRef(name)
         self.expect(":")
@@ -142,6 +149,7 @@ class _KeyParser:
         return FieldRef(name, encoding, tuple(arguments))
 
     def parse_call(self, name: str, depth: int) -> FunctionCall:
+        """Return the call of a function with its arguments, such as `bucket(host, 16)`."""
         terms: list[Term] = []
         scalars: list[Scalar] = []
         options: dict[str, Scalar | str | Constant] = {}
@@ -195,6 +203,7 @@ class _KeyParser:
         return None
 
     def parse_option_value(self) -> Scalar | str | Constant:
+        """Return the number, the name or the constant after `name=`."""
         if self.peek() == "'":
             return Constant(self.parse_constant())
         if self.is_at_number():
@@ -282,6 +291,7 @@ class _KeyParser:
         self.fail(problem, allowed, _QUOTE_REMEDY if self.peek_token() else "")
 
     def parse_word(self) -> str:
+        """Return a name of ASCII letters, digits and underscores."""
         self.skip_space()
         match = _WORD_PATTERN.match(self.text, self.position)
         if match is None:
@@ -290,6 +300,7 @@ class _KeyParser:
         return match[0]
 
     def parse_quoted_name(self) -> str:
+        """Return the field name between double quotes."""
         end = self.text.find('"', self.position + 1)
         if end < 0:
             self.fail("a quoted name is not closed", 'a closing "')
@@ -300,6 +311,7 @@ class _KeyParser:
         return name
 
     def parse_constant(self) -> bytes:
+        """Return the bytes of the constant between single quotes."""
         value = bytearray()
         start = self.position
         self.position += 1
@@ -321,6 +333,7 @@ class _KeyParser:
         return bytes(value)
 
     def parse_escape(self) -> bytes:
+        r"""Return the byte of an escape sequence such as `\x00`."""
         if self.text[self.position + 1 : self.position + 2] in ("'", "\\"):
             self.position += 2
             return self.text[self.position - 1].encode()
@@ -332,14 +345,17 @@ class _KeyParser:
         return bytes.fromhex(match[1])
 
     def peek(self) -> str:
+        """Return the next character after white space; empty at the end."""
         self.skip_space()
         return self.text[self.position : self.position + 1] or "\0"
 
     def skip_space(self) -> None:
+        """Move past white space."""
         while self.position < len(self.text) and self.text[self.position] in " \t\r\n":
             self.position += 1
 
     def expect(self, character: str, allowed: str = "") -> None:
+        """Move past a character, or fail if another one is next."""
         if self.peek() != character:
             self.fail(
                 f"found {self.format_lookahead()} instead of {character}", allowed or character
@@ -348,8 +364,9 @@ class _KeyParser:
         self.skip_space()
 
     def expect_end(self) -> None:
+        """Fail unless the text ends here."""
         if self.peek() != "\0" or self.position < len(self.text):
-            self.fail(f"unexpected {self.format_lookahead()} after the end", "nothing more")
+            self.fail(f"{self.format_lookahead()} follows the call", "nothing after its )")
 
     def peek_token(self) -> str:
         """Return the text from here to the next bracket, comma, quote or space."""
@@ -372,18 +389,20 @@ class _KeyParser:
 
 
 def _is_name_character_at(text: str, at: int) -> bool:
+    """Return whether a text has a character of an unquoted name at a position."""
     return at < len(text) and is_name_character(text[at])
 
 
 def _format_escape_remedy(character: str) -> str:
     """Return the sentence that shows how to write an unprintable character with escapes."""
     if unicodedata.category(character) == "Cs":
-        return "It is half of a surrogate pair and has no bytes: write the bytes with \\xHH."
+        return "A lone surrogate has no UTF-8 bytes: write the bytes with \\xHH."
     escapes = (f"\\x{byte:02x}" for byte in character.encode())
     return f"Write {''.join(escapes)}."
 
 
 def _format_token(token: str) -> str:
+    """Return a token in quotes for a message, shortened if it is long."""
     return (
         repr(token)
         if len(token) <= _MAX_SHOWN_CHARACTERS

@@ -13,7 +13,7 @@ _MAX_LONG_PATTERN = (
 )
 _ARITHMETIC_REMEDIES = (
     (rf"{_NAME_PATTERN}\s*%\s*(?P<count>[1-9]\d{{0,5}})\s*\]", "Write [mod({field}, {count})]."),
-    (rf"{_NAME_PATTERN}\s*%\s*(?P<count>[^\W\d]\w*)\s*\]", "Write [mod({field}, 16)], say."),
+    (rf"{_NAME_PATTERN}\s*%\s*(?P<count>[^\W\d]\w*)\s*\]", "Write [mod({field}, 16)]."),
     (rf"{_MAX_LONG_PATTERN}\s*[-–−]\s*{_NAME_PATTERN}\s*\]", "Write [desc({field})]."),
     (rf"[-–−~]\s*{_NAME_PATTERN}\s*\]", "Write [desc({field})]."),
     (
@@ -26,9 +26,9 @@ _ARITHMETIC_REMEDIES = (
     ),
     (
         rf"\w*hash\w*\s*\(\s*{_NAME_PATTERN}\s*\)\s*%\s*\w*\s*\]?",
-        "Write [bucket({field}, 16)], say.",
+        "Write [bucket({field}, 16)].",
     ),
-    (rf"{_NAME_PATTERN}\s*//?\s*\d+\s*\]", "Write [time_bucket({field}, 1h)], say."),
+    (rf"{_NAME_PATTERN}\s*//?\s*\d+\s*\]", "Write [time_bucket({field}, 1h)]."),
     (
         rf"{_NAME_PATTERN}\s*(?:\+|\|\|)",
         "Write [{field}] and a pair of brackets for each other part.",
@@ -51,14 +51,16 @@ def find_arithmetic_mistake(text: str, start: int, at: int) -> InvalidArgument |
     Cost: bounded: every pattern looks at 200 characters at most.
 
     >>> print(find_arithmetic_mistake("[ts % 16]", 0, 4))
-    '[ts % 16]' is arithmetic (character 5); expected a call. Write [mod(ts, 16)].
+    '[ts % 16]' contains arithmetic (character 5); expected a function call. Write [mod(ts, 16)].
     """
     location = f"(character {at + 1})"
     for pattern, remedy in _compile_arithmetic_patterns():
         match = pattern.match(text, start, start + _MAX_PART_CHARACTERS)
         if match is not None and at <= match.end():
-            problem = f"{match[0][:60]!r} is arithmetic {location}"
-            return InvalidArgument("", problem, "a call", remedy.format(**match.groupdict()))
+            problem = f"{match[0][:60]!r} contains arithmetic {location}"
+            return InvalidArgument(
+                "", problem, "a function call", remedy.format(**match.groupdict())
+            )
     if name := _find_unquoted_name(text, at):
         problem = f"{name[:60]!r} is not a plain name {location}"
         return InvalidArgument(

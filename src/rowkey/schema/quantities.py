@@ -59,7 +59,7 @@ def parse_duration(text: str) -> Duration:
         raise InvalidArgument(
             "",
             f"{text[:64]!r} is not a length of time",
-            "a whole number and ns, us, ms, s, m, h or d, such as 30d",
+            "a whole number and one of ns, us, ms, s, m, h or d, such as 30d",
         )
     return Duration(int(match[1]), match[2])
 
@@ -96,6 +96,6 @@ def parse_size(text: str) -> int:
         raise InvalidArgument(
             "",
             f"{text[:64]!r} is not a size",
-            "a number and B, kB, MB, GB, KiB, MiB or GiB, such as 16GiB",
+            "a number and one of B, kB, MB, GB, KiB, MiB or GiB, such as 16GiB",
         )
     return round(float(match[1]) * SIZE_UNITS[match[2]])

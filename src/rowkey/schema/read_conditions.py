@@ -37,7 +37,7 @@ _TOKEN_PATTERN = re.compile(
     )""",
     re.VERBOSE,
 )
-_OPERATOR_NAMES = "= < <= > >= in, between, starts with"
+_OPERATOR_NAMES = "one of =, <, <=, >, >=, in, between, starts with"
 _NULL_WORDS = frozenset({"null", "none", "nil"})
 _KEYWORDS = frozenset({"and", "in", "between", "starts", "with", "asc", "desc"})
 
@@ -134,8 +134,8 @@ class _ConditionParser:
         if len(text) > MAX_CONDITION_CHARACTERS:
             raise InvalidArgument(
                 "",
-                f"the text is {len(text):,} characters long",
-                f"at most {MAX_CONDITION_CHARACTERS:,}",
+                f"the text has {len(text):,} characters",
+                f"at most {MAX_CONDITION_CHARACTERS:,} characters",
             )
         self.text = unicodedata.normalize("NFC", text)
         self.position = 0
@@ -160,18 +160,26 @@ class _ConditionParser:
         return previous
 
     def has_more(self) -> bool:
+        """Return whether the text has a further token."""
         return bool(self.lexeme_type)
 
     def peek(self) -> str:
+        """Return the next token without moving, words in lower case."""
         return self.token.lower() if self.lexeme_type == "word" else self.token
 
     def expect_word(self, word: str) -> None:
+        """Move past a keyword or a comma, or fail if another token is next."""
         if self.peek() != word:
-            remedy = "Declare one read for each side of the or." if self.peek() == "or" else ""
+            remedy = (
+                "Declare one read for each side of the or, or use in."
+                if self.peek() == "or"
+                else ""
+            )
             self.fail(f"found {self.format_lookahead()} instead of {word}", word, remedy)
         self.advance()
 
     def parse_name(self) -> str:
+        """Return the name of a field."""
         if self.lexeme_type == "quoted":
             return self.advance()[1:-1]
         if self.lexeme_type != "word" or self.peek() in _KEYWORDS:
@@ -184,13 +192,14 @@ class _ConditionParser:
         if self.lexeme_type == "word" and word not in ("asc", "desc"):
             remedy = suggest_name(word, ("asc", "desc"))
             self.fail(
-                f"{self.format_lookahead()} is not a direction", "asc or desc, or a comma", remedy
+                f"{self.format_lookahead()} is not a sort direction", "asc, desc or a comma", remedy
             )
         if self.lexeme_type == "word":
             self.advance()
         return word == "desc"
 
     def parse_condition(self) -> Condition:
+        """Return one condition: a field, an operator and its operands."""
         field = self.parse_name()
         operator = self.peek()
         if operator in ("=", "<", "<=", ">", ">="):
@@ -214,6 +223,7 @@ class _ConditionParser:
         return self.fail(f"{self.format_lookahead()} is not an operator", _OPERATOR_NAMES, remedy)
 
     def parse_operands(self) -> tuple[Operand, ...]:
+        """Return the operands of `in`, in parentheses or alone."""
         if self.peek() != "(":
             return (self.parse_operand(),)
         self.advance()
@@ -225,6 +235,7 @@ class _ConditionParser:
         return tuple(operands)
 
     def parse_operand(self) -> Operand:
+        """Return a parameter, a text or a number."""
         lexeme_type, token = self.lexeme_type, self.token
         if lexeme_type not in ("parameter", "text", "number"):
             remedy = f"Put quotes around it: '{token}'." if lexeme_type == "word" else ""
@@ -269,6 +280,7 @@ def _format_field_name(field: str) -> str:
 
 
 def _format_operand(operand: Operand) -> str:
+    """Return an operand as it is written in a condition."""
     if isinstance(operand, Decimal):
         return f"{operand:f}"
     return "'" + operand.replace("'", "''") + "'" if isinstance(operand, str) else str(operand)

@@ -110,16 +110,16 @@ def find_name_mistake(name: str) -> Mistake | None:
     """
     allowed = 'printable characters except \\ and "'
     if not name:
-        return Mistake("", "a field's name is empty", "one character or more")
+        return Mistake("", "the name of a field is empty", "at least one character")
     if len(name) > MAX_NAME_CHARACTERS:
         problem = f"{name[:20]!r}… has {len(name):,} characters"
-        return Mistake("", problem, f"at most {MAX_NAME_CHARACTERS}")
+        return Mistake("", problem, f"at most {MAX_NAME_CHARACTERS} characters")
     if any(c in '\\"' or unicodedata.category(c)[0] == "C" for c in name):
         return Mistake("", f"{name!r} cannot be written in a key", allowed)
     composed = unicodedata.normalize("NFC", name)
     if composed != name:
-        problem = f"{name!r} is not in Unicode's composed form, which keys use"
-        return Mistake("", problem, "NFC", f"Write {composed}.")
+        problem = f"{name!r} is not in the Unicode form NFC"
+        return Mistake("", problem, "composed characters", f"Write {composed}.")
     return None
 
 
@@ -153,6 +153,7 @@ def _format_constant(value: bytes) -> str:
 
 
 def _format_constant_byte(byte: int) -> str:
+    """Return a byte of a constant as it is written between quotes."""
     if byte in b"'\\":
         return "\\" + chr(byte)
     return chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"
