@@ -74,7 +74,7 @@ class Design:
 
     @classmethod
     def read(cls, path: str | Path) -> Design:
-        """Return the design of a file.
+        """Read a design from a TOML file.
 
         Raises:
             InvalidDesign: with every mistake, each with its line; or the file cannot be read.
@@ -85,7 +85,7 @@ class Design:
     @classmethod
     @explain_shortage
     def loads(cls, text: str, *, source: str = "", directory: Path | None = None) -> Design:
-        """Return the design of a text.
+        """Read a design from the text of a TOML file.
 
         Args:
             text: what stands in the file.
@@ -105,7 +105,7 @@ class Design:
         return design
 
     def dumps(self, *, defaults: bool = True) -> str:
-        """Return the design as the text of a file, which `loads` reads back.
+        """Return the design as the text of a TOML file, which `loads` reads back.
 
         What was declared stays declared: rules ask which words a design says itself, and a word
         that stands in its file means the same when defaults have changed.
@@ -287,13 +287,14 @@ class Design:
         words = declaration.cluster
 
         def number(path: str, text: str | None, parse_it: Callable[[str], Any]) -> Any:
+            """Return a parsed number above zero of `[cluster]`; None if absent or wrong."""
             try:
                 value = None if text is None else parse_it(text)
             except InvalidArgument as refusal:
                 mistakes.add_invalid_argument(f"cluster.{path}", refusal)
                 return None
             if value == 0:
-                mistakes.add(f"cluster.{path}", f"{text!r} is zero", "above 0")
+                mistakes.add(f"cluster.{path}", f"{text!r} is zero", "more than 0")
             return value
 
         capacity = number("capacity", words.capacity, parse_rate)
@@ -307,7 +308,9 @@ class Design:
         name = str(words.get("kind")).replace("-", "_")
         if name not in FORMATS:
             near = suggest_name(name, FORMATS)
-            mistakes.add(path, f"{name!r} is not a format", ", ".join(FORMATS), near)
+            mistakes.add(
+                path, f"{name!r} is not a sample format", f"one of {', '.join(FORMATS)}", near
+            )
             return
         try:
             FORMATS[name](words)
@@ -327,7 +330,7 @@ class Design:
         return None if sample is None else sample.format
 
     def collect_needed_fields(self) -> dict[str, Field]:
-        """Return the fields of the key, of reads and of the time, which judging needs."""
+        """Return the fields of the key, the reads and the time, which judging a design needs."""
         names = dict.fromkeys(self.key.fields)
         for read in self.reads:
             names |= dict.fromkeys(read.tested_fields)
@@ -390,7 +393,7 @@ def _restore_design(
     terms: tuple[tuple[Term, ...], ...],
     dictionary: Dictionary,
 ) -> Design:
-    """Return the design that was pickled.
+    """Return the unpickled design, bound again.
 
     Args:
         words: what it declares.

@@ -38,10 +38,10 @@ _WORD = re.compile(r"[\w-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Of a pair that stands for one character in UTF-16; how Python reads bytes that are not UTF-8."""
 _MAX_NAME_LENGTH = 80
-"""Characters to which other rooms cut a name in a path."""
+"""Characters to which other packages shorten a name in a path."""
 _SYNTAX_MESSAGES = (
-    ("Cannot overwrite a value", "a key is given twice", "each key once"),
-    ("Duplicate inline table key", "a key is given twice", "each key once"),
+    ("Cannot overwrite a value", "a key is given twice", "each key once in a table"),
+    ("Duplicate inline table key", "a key is given twice", "each key once in a table"),
     ("Cannot declare", "a table is declared twice", "each table once"),
     ("Cannot mutate immutable namespace", "a table is declared twice", "each table once"),
     (
@@ -50,7 +50,11 @@ _SYNTAX_MESSAGES = (
         "text in quotes, a number, true, false, a list or a table",
     ),
     ("Cannot redefine namespace", "a table is declared twice", "each table once"),
-    ("Unescaped '\\' in a string", "a backslash does not start an escape", "an escape of TOML"),
+    (
+        "Unescaped '\\' in a string",
+        "a backslash does not start a TOML escape",
+        "\\\\ for a backslash",
+    ),
 )
 
 
@@ -163,9 +167,10 @@ def read_design_text(path: Path) -> str:
     except (OSError, ValueError) as problem:
         raise_shortage(problem, path)
         what = f"the file cannot be read: {getattr(problem, 'strerror', None) or problem}"
-        raise InvalidDesign([Mistake("", what)], str(path)) from None
+        mistake = Mistake("", what, remedy="Check the path and its permissions.")
+        raise InvalidDesign([mistake], str(path)) from None
     if not is_file:
-        mistake = Mistake("", "it is not a regular file", "a design file")
+        mistake = Mistake("", "the path is not a regular file", "a TOML file with a design")
         raise InvalidDesign([mistake], str(path))
     if len(data) > MAX_DESIGN_BYTES:
         raise _attach_source(build_size_error(f"{path.stat().st_size:,} bytes"), str(path))
@@ -175,7 +180,8 @@ def read_design_text(path: Path) -> str:
         before = data[: problem.start].decode()
         line, column = compute_position(before, len(before))
         what = f"byte {problem.start:,} is not UTF-8"
-        mistake = Mistake("", what, "TOML, which is UTF-8", line=line, column=column)
+        remedy = "Save the file as UTF-8."
+        mistake = Mistake("", what, "TOML in UTF-8", remedy, line, column)
         raise InvalidDesign([mistake], str(path)) from None
 
 
@@ -196,9 +202,11 @@ def parse_toml(text: str, source: str) -> tuple[dict[str, Any], SourceMap]:
     text = text.removeprefix(BOM)
     half = _SURROGATE.search(text)
     if half is not None:
-        what = f"{half[0]!r} is half a character"
+        what = f"the text contains the lone surrogate {half[0]!r}"
         line, column = compute_position(text, half.start())
-        raise InvalidDesign([Mistake("", what, "Unicode", line=line, column=column)], source)
+        raise InvalidDesign(
+            [Mistake("", what, "text that UTF-8 can encode", line=line, column=column)], source
+        )
     try:
         spots = scan_positions(text)
         return tomllib.loads(text), SourceMap(spots)

@@ -178,9 +178,9 @@ def _check_spelling(partial: PartialDeclaration, mistakes: Mistakes) -> None:
             )
         for index, value in enumerate(words.heavy):
             if not isinstance(value, str | int | float | date | time):
-                what = f"{format_value(value)} does not fit"
+                what = f"{format_value(value)} cannot be written in a design file"
                 path = format_path(("fields", name, "heavy", index))
-                mistakes.add(path, what, "a value that a file can hold")
+                mistakes.add(path, what, "text, a number, true, false, a date or a time")
 
 
 def _drop_conditions(

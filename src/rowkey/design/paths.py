@@ -25,7 +25,7 @@ _STEPS = re.compile(r'"(?:[^"\\]|\\.)*"|[.\[]')
 
 
 def format_path(path: KeyPath) -> str:
-    """Return a path as text, with names quoted where TOML needs it.
+    """Return the path of an option as text, with names quoted where TOML needs it.
 
     >>> format_path(("reads", 0, "name")), format_path(("fields", "a.b", "of"))
     ('reads[0].name', 'fields."a.b".of')
@@ -62,6 +62,7 @@ def format_basic_string(text: str) -> str:
 
 
 def _escape_character(character: str) -> str:
+    """Return a character as a TOML escape sequence."""
     if character.isprintable():
         return character
     number = ord(character)
@@ -83,7 +84,7 @@ def requote_paths(mistakes: Iterable[Mistake], path: tuple[str, ...]) -> Iterato
 
 
 def iter_path_prefixes(path: str) -> Iterator[str]:
-    """Yield a path and then its parents, nearest first.
+    """Yield the path of an option and then its parents, nearest first.
 
     >>> list(iter_path_prefixes("reads[0].name")), list(iter_path_prefixes('fields."a.b".of'))
     (['reads[0].name', 'reads[0]', 'reads'], ['fields."a.b".of', 'fields."a.b"', 'fields'])

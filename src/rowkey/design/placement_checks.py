@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, bind_family, find_family_mistakes
+from rowkey.cells import FOREVER_S, Family, bind_family, find_family_mistakes
 from rowkey.design.paths import format_path
-from rowkey.design.validation_messages import format_value
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.messages import suggest_name
 from rowkey.rows import DEFAULT_FAMILY, PACK_FORMATS
@@ -15,7 +14,6 @@ from rowkey.schema import NANOSECONDS, parse_duration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.errors import Mistake
     from rowkey.keys import Field
     from rowkey.rows import Layout
     from rowkey.schema import DesignDeclaration
@@ -37,7 +35,8 @@ def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
             continue
         column = f"{cell.family}:{cell.qualifier.decode()}"
         owner = f"the cell of {other}" if name else "the marker cell of rows without columns"
-        mistakes.add(path, f"{column} is {owner}", "a cell of its own", "Set another qualifier.")
+        what = f"the column {column} is already {owner}"
+        mistakes.add(path, what, "another column", "Declare another qualifier.")
 
 
 def list_declared_families(declaration: DesignDeclaration) -> dict[str, dict[str, Any]]:
@@ -59,17 +58,8 @@ def bind_families(declaration: DesignDeclaration, mistakes: Mistakes) -> dict[st
             bound[name] = bind_family(name, attributes)
         for one in found.mistakes:
             path = format_path(("families", name[:80], *([one.path] if one.path else [])))
-            mistakes.add(path, *_describe_family_mistake(one, words), one.remedy)
+            mistakes.add(path, one.problem, one.expected, one.remedy)
     return bound or {DEFAULT_FAMILY: Family(DEFAULT_FAMILY)}
-
-
-def _describe_family_mistake(mistake: Mistake, options: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the problem of a family attribute, and what is allowed."""
-    given = [value for word, value in options.items() if word[:80] == mistake.path]
-    if mistake.path in ATTRIBUTES or not given:
-        return mistake.problem, mistake.expected
-    what = f"{format_value(given[0])} is given, but a family has no such attribute"
-    return what, ", ".join(ATTRIBUTES)
 
 
 def _convert_ttl(options: Mapping[str, Any], mistakes: Mistakes) -> dict[str, Any]:
@@ -88,7 +78,7 @@ def _convert_ttl(options: Mapping[str, Any], mistakes: Mistakes) -> dict[str, An
         return found
     if rest or not 0 < seconds <= FOREVER_S:
         allowed = f"whole seconds from 1s to {FOREVER_S:,}s, or FOREVER"
-        mistakes.add("ttl", f"HBase cannot keep cells for {ttl}", allowed)
+        mistakes.add("ttl", f"{ttl} is out of range", allowed)
         return found
     return {**found, "ttl": seconds}
 
@@ -112,21 +102,27 @@ def check_placements(
     stamps = [name for name, field in fields.items() if field.declaration.at == "timestamp"]
     for name in stamps[1:]:
         path = format_path(("fields", name, "at"))
-        mistakes.add(path, "a cell has one timestamp", f"only {stamps[0]}")
+        what = f"{stamps[0]} is already stored in the timestamp of the cells"
+        mistakes.add(path, what, 'one field with at = "timestamp"')
     for name, field in fields.items():
         words, path = field.declaration, format_path(("fields", name))
         if words.family is not None and words.family not in declared | families.keys():
             remedy = suggest_name(words.family, families)
-            known = ", ".join(list(families)[:12])
-            mistakes.add(f"{path}.family", f"there is no family {words.family!r}", known, remedy)
+            known = f"one of {', '.join(list(families)[:12])}"
+            mistakes.add(
+                f"{path}.family", f"there is no column family {words.family!r}", known, remedy
+            )
         if words.at is not None and words.pack is not None:
-            mistakes.add(path, f'it has both at = "{words.at}" and pack', "at or pack")
+            what = f'the field has both at = "{words.at}" and pack'
+            mistakes.add(path, what, "at or pack", "Remove one of them.")
         if words.at == "timestamp" and field.type.unit_ns is None:
-            mistakes.add(f"{path}.at", f"{field.type.name} is not a time", "a timestamp or a date")
+            what = f"a value of type {field.type.name} cannot be the timestamp of a cell"
+            mistakes.add(f"{path}.at", what, "a field of a timestamp or date type")
         if words.at == "timestamp" and field.nullable:
-            mistakes.add(f"{path}.nullable", "every cell has a timestamp", "false")
+            what = "the timestamp of a cell cannot be null"
+            mistakes.add(f"{path}.nullable", what, remedy="Remove nullable.")
         if words.pack is not None and (form := words.pack.partition(":")[2]) not in PACK_FORMATS:
-            known = ", ".join(filter(None, PACK_FORMATS))
+            known = f"one of {', '.join(filter(None, PACK_FORMATS))}"
             remedy = suggest_name(form, PACK_FORMATS)
             mistakes.add(f"{path}.pack", f"{form!r} is not a format of packed cells", known, remedy)
         if words.at is None and words.pack is None and words.qualifier is not None:
@@ -134,7 +130,7 @@ def check_placements(
             if column in taken:
                 mistakes.add(
                     f"{path}.qualifier",
-                    f"{column[0]}:{column[1]} is the column of {taken[column]}",
-                    "a column of its own",
+                    f"{column[0]}:{column[1]} is already the column of {taken[column]}",
+                    "another qualifier",
                 )
             taken[column] = name

@@ -246,11 +246,11 @@ def _build_remarks(design: Design) -> Iterator[str]:
             if part.framing.max_bytes is None and part.fields
         ]
         yield (
-            f"{', '.join(dict.fromkeys(names))} has no limit, and HBase rejects a key of more than "
-            f"{MAX_ROW_BYTES:,} bytes; declare max_bytes"
+            f"{', '.join(dict.fromkeys(names))} has no maximum length, and HBase rejects a "
+            f"row key of more than {MAX_ROW_BYTES:,} bytes; declare max_bytes"
         )
     elif most > MAX_ROW_BYTES:
-        yield f"the longest key has {most:,} bytes, and HBase accepts {MAX_ROW_BYTES:,}"
+        yield f"the longest row key has {most:,} bytes, but HBase accepts {MAX_ROW_BYTES:,}"
 
 
 def _describe_read(
@@ -269,6 +269,7 @@ def _describe_read(
 
 
 def _describe_plan(read: DeclaredRead, plan: Plan) -> ReadProperties:
+    """Return the properties of a read from its plan."""
     served = plan.serves_order or plan.serves_backwards
     return ReadProperties(read.name, plan.fan_out, plan.residual_fields, plan.is_full_scan, served)
 
@@ -299,7 +300,7 @@ def choose_example_values(
 
 
 def _choose_later_value(read: DeclaredRead, field: Any, base: Any) -> Any:
-    """Return a value above another."""
+    """Return a value of a field above another one, as the end of an example range."""
     kind = field.type
     if not kind.has_integer_form:  # what lies behind a value is known of none but the type's own
         return field.normalize(

@@ -35,7 +35,7 @@ MAX_PREFIXES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class BoundSplits:
-    """The declared splits, bound.
+    """The declared splits: an algorithm with its checked arguments.
 
     Args:
         algorithm: the name of the split algorithm.
@@ -180,13 +180,15 @@ def bind_splits(declared: Any, mistakes: Mistakes) -> BoundSplits:
     if isinstance(declared, dict):
         return _bind_split_table(declared, mistakes) or _build_listed_splits(())
     mistakes.add(
-        "splits", f"{format_value(declared)} does not fit", "a name, a table or a list of keys"
+        "splits",
+        f"{format_value(declared)} does not fit",
+        "the name of an algorithm, a table with an algorithm, or a list of split keys",
     )
     return _build_listed_splits(())
 
 
 def _build_listed_splits(keys: Sequence[bytes]) -> BoundSplits:
-    """Return splits at listed keys."""
+    """Return bound splits at listed split keys."""
     name = next(
         name for name, kind in SPLIT_ALGORITHMS.items() if kind.required_fields == {"listed"}
     )
@@ -195,19 +197,24 @@ def _build_listed_splits(keys: Sequence[bytes]) -> BoundSplits:
 
 def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplits | None:
     """Return the splits of a table with an algorithm and its arguments."""
-    given, known = options.get("algorithm", ""), ", ".join(SPLIT_ALGORITHMS)
+    given, known = options.get("algorithm", ""), f"one of {', '.join(SPLIT_ALGORITHMS)}"
     name = str(given).replace("-", "_")
     if name not in SPLIT_ALGORITHMS:
-        what = f"{format_value(given)} is not a split algorithm" if given != "" else "it is missing"
+        what = (
+            f"{format_value(given)} is not a split algorithm"
+            if given != ""
+            else "the option is missing"
+        )
         mistakes.add("splits.algorithm", what, known, suggest_name(name, SPLIT_ALGORITHMS))
         return None
     kind = SPLIT_ALGORITHMS[name]
     takes = (kind.required_fields | kind.optional_fields) & set(DESIGN_ARGUMENTS)
     for word in options:
         if word not in {"algorithm", *takes}:
-            allowed = ", ".join(sorted(takes)) or "no arguments"
-            remedy = suggest_name(word, takes) or "Leave it out."
-            mistakes.add(format_path(("splits", word)), f"{name} does not take it", allowed, remedy)
+            allowed = f"one of {', '.join(sorted(takes))}" if takes else "no options"
+            remedy = suggest_name(word, takes) or f"Remove {word}."
+            what = f"the split algorithm {name} has no such option"
+            mistakes.add(format_path(("splits", word)), what, allowed, remedy)
     return BoundSplits(
         name, _build_request({w: v for w, v in options.items() if w in takes}, mistakes)
     )
@@ -234,10 +241,10 @@ def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
 def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes, ...]:
     """Return split keys as bytes, and note the invalid ones."""
     if not isinstance(texts, tuple | list):
-        mistakes.add(path, f"{format_value(texts)} does not fit", "a list of keys")
+        mistakes.add(path, f"{format_value(texts)} does not fit", "a list of split keys")
         return ()
     if len(texts) >= MAX_REGIONS:
-        what = f"{len(texts):,} keys are too many"
+        what = f"the list has {len(texts):,} split keys"
         mistakes.add(path, what, f"at most {MAX_REGIONS - 1:,}, for {MAX_REGIONS:,} regions")
         return ()
     keys: dict[int, bytes] = {}
@@ -252,7 +259,9 @@ def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes,
 def _parse_split_key(text: Any) -> bytes:
     """Return one split key as bytes, or None if it is invalid."""
     if not isinstance(text, str):
-        raise InvalidArgument("", f"{format_value(text)} does not fit", r"text, \xNN for bytes")
+        raise InvalidArgument(
+            "", f"{format_value(text)} does not fit", r"text, with \xNN for other bytes"
+        )
     return from_string_binary(text)
 
 

@@ -65,6 +65,7 @@ def build_declared_tree(declaration: DesignDeclaration) -> dict[str, Any]:
 
 
 def _drop_none(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options without those that are None."""
     return {word: value for word, value in options.items() if value is not None}
 
 

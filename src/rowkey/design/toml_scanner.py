@@ -94,7 +94,9 @@ def find_spans(text: str) -> TomlSpans:
 
 def build_size_error(size: str) -> InvalidDesign:
     """Return the error for a file that is too large."""
-    return InvalidDesign([Mistake("", f"the file has {size}", f"at most {MAX_DESIGN_BYTES:,}")])
+    return InvalidDesign(
+        [Mistake("", f"the file has {size}", f"at most {MAX_DESIGN_BYTES:,} bytes")]
+    )
 
 
 class _Scanner:
@@ -169,7 +171,7 @@ class _Scanner:
                 self.offset = match.end()
                 steps.append(match[0])
             if len(steps) > MAX_KEY_STEPS:
-                self.raise_mistake("a key has too many dots", f"at most {MAX_KEY_STEPS} steps")
+                self.raise_mistake("a key has too many dots", f"at most {MAX_KEY_STEPS} names")
             self.skip_pattern(_SPACE)
             if not self.text.startswith(".", self.offset):
                 return steps
@@ -179,7 +181,7 @@ class _Scanner:
         """Scan a value of any type."""
         if depth > MAX_DEPTH:
             self.raise_mistake(
-                "lists and tables are nested too deep", f"at most {MAX_DEPTH} in each other"
+                "lists and tables are nested too deeply", f"at most {MAX_DEPTH} levels"
             )
         opening = self.text[self.offset : self.offset + 1]
         if opening == "[":
@@ -245,8 +247,8 @@ class _Scanner:
         if match is None:
             raise _ScanStopped
         if len(match[0]) > MAX_SCALAR_LENGTH:
-            what = f"a value of {len(match[0]):,} characters without quotes"
-            self.raise_mistake(what, f"at most {MAX_SCALAR_LENGTH}")
+            what = f"a value without quotes has {len(match[0]):,} characters"
+            self.raise_mistake(what, f"at most {MAX_SCALAR_LENGTH} characters")
         self.offset = match.end()
 
     def skip_pattern(self, pattern: re.Pattern[str]) -> int:

@@ -57,7 +57,10 @@ def note_validation_errors(problem: ValidationError, mistakes: Mistakes) -> list
         if detail["type"] != "missing" or detail["loc"] not in meant:
             _note_error(detail["loc"], detail, mistakes)
     if len(details) > MAX_LISTED_MISTAKES:
-        mistakes.add("", f"{len(details) - MAX_LISTED_MISTAKES:,} more mistakes are not listed")
+        mistakes.add(
+            "",
+            f"{len(details) - MAX_LISTED_MISTAKES:,} more mistakes are not listed",
+        )
     return [detail["loc"] for detail in details]
 
 
@@ -112,18 +115,18 @@ def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None
     context: dict[str, Any] = detail.get("ctx") or {}
     at = format_path(path)
     if is_name_error(detail):
-        what = f"the name {format_value(given)} does not fit"
+        what = f"the name {format_value(given)} is not valid"
         mistakes.add(format_path(path[:-2]), what, _TYPE_NAMES.get(kind, "text"))
     elif kind == "extra_forbidden":
         mistakes.add(at, *_describe_unknown_option(path))
     elif kind == "missing":
-        mistakes.add(at, "it is missing", _find_description(path))
+        mistakes.add(at, "the option is missing", _find_description(path))
     elif kind == "no_kind":
-        mistakes.add(f"{at}.kind", "it is missing", _find_description(path))
+        mistakes.add(f"{at}.kind", "the option is missing", _find_description(path))
     elif kind == "literal_error":
         known = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ")
         near = suggest_name(str(given), known.split(", "))
-        mistakes.add(at, f"{format_value(given)} is not known", known, near)
+        mistakes.add(at, f"{format_value(given)} is not a valid value", f"one of {known}", near)
     elif kind in _RANGE_ERRORS:
         mistakes.add(at, f"{format_value(given)} is out of range", _format_range(path))
     elif kind in _SIZE_ERRORS:
@@ -138,22 +141,24 @@ def _describe_unknown_option(path: KeyPath) -> tuple[str, str, str]:
     remedy = suggest_name(word, known)
     if not remedy and word in _list_options(()):
         remedy = "Write it at the top of the file, above the first table."
-    return "there is no such option", ", ".join(known), remedy
+    return "there is no such option", f"one of {', '.join(known)}" if known else "", remedy
 
 
 def _describe_size(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str]:
     """Return problem and limit for a text, list or table of the wrong length."""
     noun = "characters" if isinstance(value, str) else "entries"
     if kind.endswith("too_long"):
-        return f"{len(value):,} {noun} are too many", f"at most {context['max_length']:,}"
-    return "it is empty", "one character or more" if isinstance(value, str) else "one or more"
+        what = f"the value has {len(value):,} {noun}"
+        return what, f"at most {context['max_length']:,} {noun}"
+    unit = "character" if isinstance(value, str) else "entry"
+    return "the value is empty", f"at least one {unit}"
 
 
 def _describe_type(path: KeyPath, kind: str, value: Any) -> tuple[str, str]:
     """Return the allowed type for a value of the wrong type, and a fix."""
     allowed, described = _TYPE_NAMES.get(kind, "another value"), _find_description(path)
     if path[0] == "fields" and len(path) == 2:
-        return 'a type such as "text", or a table with one', ""
+        return 'a type such as "text", or a table with a type', ""
     if described:
         allowed = f"{allowed} ({described})"
     if isinstance(value, str) and kind in ("int_type", "float_type"):
@@ -177,7 +182,8 @@ def _format_range(path: KeyPath) -> str:
     if "ge" in number and "le" in number:
         return f"{number['ge']}..{number['le']}"
     words = {"ge": "at least", "gt": "above", "le": "at most"}
-    return ", ".join(f"{words[end]} {text}" for end, text in number.items())
+    limits = " and ".join(f"{words[end]} {text}" for end, text in number.items())
+    return f"a number {limits}"
 
 
 def _find_model(path: KeyPath) -> type[BaseModel] | None:
