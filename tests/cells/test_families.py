@@ -138,7 +138,9 @@ def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: i
     """More than HBase can store, and a thousandth of it a usual time to live."""
     [refusal] = find_family_mistakes("d", {"ttl": ttl})
     assert refusal.mistake.remedy == (
-        "" if days is None else f'It is in seconds, and {ttl} ms are {days} days: write "{days}d".'
+        ""
+        if days is None
+        else f'Write "{days}d": {ttl} looks like {days} days in ms, but a number is in seconds.'
     )
 
 

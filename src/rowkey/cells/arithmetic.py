@@ -63,8 +63,10 @@ def increment_cell(
     before = 0
     if current_cell is not None:
         if len(current_cell.value) != COUNTER_BYTES:
-            what = f"the cell {qualifier[:40]!r} is {len(current_cell.value):,} bytes long"
-            raise InvalidArgument("amount", what, f"{COUNTER_BYTES} bytes in a counter")
+            what = f"the cell has {len(current_cell.value):,} bytes, so it is not a counter"
+            raise InvalidArgument(
+                f"{family}:{qualifier[:40]!r}", what, f"{COUNTER_BYTES} bytes in a counter"
+            )
         before = int.from_bytes(current_cell.value, "big", signed=True)
     total = (before + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
     value = total.to_bytes(COUNTER_BYTES, "big", signed=True)
@@ -82,6 +84,7 @@ def append_to_cell(
 def _build_next_cell(
     family: str, qualifier: bytes, value: bytes, current_cell: Cell | None, now_ms: int
 ) -> Cell:
+    """Return the cell that replaces the current one, with a later timestamp and its TTL."""
     if current_cell is None:
         return Cell(family, qualifier, now_ms, value)
     moment = max(now_ms, min(current_cell.timestamp + 1, LATEST - 1))
@@ -98,10 +101,12 @@ def check_comparison(sign: str, value: bytes | None) -> None:
     Source: HRegion.checkAndMutateInternal: valueIsNull.
     """
     if sign not in _OPERATORS:
-        raise InvalidArgument("operator", f"{sign!r:.40} is unknown", " ".join(_OPERATORS))
+        raise InvalidArgument(
+            "operator", f"{sign!r:.40} is not an operator", f"one of {' '.join(_OPERATORS)}"
+        )
     if not value and sign not in ("=", "!="):
         raise InvalidArgument(
-            "value", f"there is none to compare with by {sign}", "= or != without one"
+            "value", f"{sign} needs a value to compare with", "= or != without a value"
         )
 
 

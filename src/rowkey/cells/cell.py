@@ -66,7 +66,7 @@ class RowCells(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CellBlock:
-    """Cells of many rows as columns, so that loading them costs no object a cell.
+    """Cells of many rows as columns, so that no Python object is needed for each cell.
 
     Args:
         rows: Arrow binary array of row keys, one for each row, in any order.

@@ -29,7 +29,7 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class FamilyAttribute:
-    """One attribute of a family, as data.
+    """One attribute of a column family: its HBase name, default and allowed values.
 
     Args:
         key: its name in the design file.
@@ -55,7 +55,7 @@ class FamilyAttribute:
 
     @property
     def allowed_values(self) -> str:
-        """The values that are allowed, for a message."""
+        """The allowed values of the attribute, as a message lists them."""
         if isinstance(self.default, bool):
             return "true or false"
         if self.choices:
@@ -70,10 +70,12 @@ class FamilyAttribute:
     def find_mistakes(self, value: object) -> Iterator[InvalidArgument]:
         """Yield the mistake in a value, if there is one."""
         if not self._is_valid(value):
-            what = f"{_format_value(value)} cannot be stored"
-            yield InvalidArgument(self.key, what, self.allowed_values, self._suggest_remedy(value))
+            what = f"{_format_value(value)} is not a valid value"
+            allowed = f"one of {self.allowed_values}" if self.choices else self.allowed_values
+            yield InvalidArgument(self.key, what, allowed, self._suggest_remedy(value))
 
     def _is_valid(self, value: object) -> bool:
+        """Return whether HBase accepts a value of the attribute."""
         if isinstance(self.default, bool):
             return isinstance(value, bool)
         if self.choices:
@@ -93,6 +95,7 @@ class FamilyAttribute:
         return match is not None and int(match[1]) <= MAX_ROW_BYTES
 
     def _suggest_remedy(self, value: object) -> str:
+        """Return a remedy for a value that is almost valid; empty if none is known."""
         if isinstance(value, str):
             return suggest_name(value.upper(), self.choices)
         if not self.is_duration or not isinstance(value, int) or value <= self.max_value:
@@ -100,7 +103,9 @@ class FamilyAttribute:
         days, rest = divmod(value, DAY_MS)
         if rest or value > 1_000 * self.max_value:
             return ""
-        return f'It is in seconds, and {value} ms are {days:,} days: write "{days}d".'
+        return (
+            f'Write "{days}d": {value} looks like {days:,} days in ms, but a number is in seconds.'
+        )
 
 
 def _format_value(value: object) -> str:
@@ -221,7 +226,7 @@ class Family:
 
     @property
     def prefix_length(self) -> int | None:
-        """Bytes of the prefix in the Bloom filter, where it holds prefixes."""
+        """The length of the prefixes in the Bloom filter; None if it stores no prefixes."""
         match = _PREFIX_BLOOM.fullmatch(self.bloom)
         return int(match[1]) if match else None
 
@@ -252,17 +257,19 @@ def find_family_mistakes(name: str, attributes: Mapping[str, object]) -> Iterato
 
     Source: TableDescriptorChecker for ranges; the book's chapter on versions for min_versions.
 
-    >>> print(*find_family_mistakes("d", {"compresion": "ZSTD", "min_versions": 2}), sep="\n")
-    compresion: is not an attribute of a family. Did you mean compression?
-    min_versions: 2 versions outlive a time to live that never ends. Give ttl, or drop it.
-    min_versions: 2 versions are kept of 1; expected at most versions = 1. Raise versions to 2.
+    >>> print(*find_family_mistakes("d", {"min_versions": 2}), sep="\n")
+    min_versions: 2 has no effect, because cells never expire. Declare ttl, or remove min_versions.
+    min_versions: 2 is greater than versions; expected at most 1. Raise versions to 2.
     """
     yield from find_family_name_mistakes(name)
     sound = {}
     for word, value in attributes.items():
         if word not in ATTRIBUTES:
             yield InvalidArgument(
-                word[:80], "is not an attribute of a family", remedy=_suggest_key(word)
+                word[:80],
+                "a column family has no such attribute",
+                f"one of {', '.join(ATTRIBUTES)}",
+                _suggest_key(word),
             )
             continue
         mistakes = list(ATTRIBUTES[word].find_mistakes(value))
@@ -285,12 +292,12 @@ def _find_min_versions_mistakes(valid_attributes: Mapping[str, Any]) -> Iterator
     least = valid_attributes.get("min_versions", 0)
     most = valid_attributes.get("versions", ATTRIBUTES["versions"].default)
     if least and valid_attributes.get("ttl", FOREVER_S) == FOREVER_S:
-        what = f"{least} versions outlive a time to live that never ends"
-        yield InvalidArgument("min_versions", what, remedy="Give ttl, or drop it.")
+        what = f"{least} has no effect, because cells never expire"
+        yield InvalidArgument("min_versions", what, remedy="Declare ttl, or remove min_versions.")
     if least > most:
-        what = f"{least} versions are kept of {most}"
+        what = f"{least} is greater than versions"
         remedy = f"Raise versions to {least}."
-        yield InvalidArgument("min_versions", what, f"at most versions = {most}", remedy)
+        yield InvalidArgument("min_versions", what, f"at most {most}", remedy)
 
 
 def bind_family(name: str, attributes: Mapping[str, Any]) -> Family:

@@ -43,14 +43,16 @@ def check_row(row: bytes) -> None:
     _check_bytes("row", row)
     if not 1 <= len(row) <= MAX_ROW_BYTES:
         raise InvalidArgument(
-            "row", f"the key is {len(row):,} bytes long", f"1..{MAX_ROW_BYTES:,} bytes"
+            "row", f"the row key has {len(row):,} bytes", f"1..{MAX_ROW_BYTES:,} bytes"
         )
 
 
 def _check_bytes(path: str, value: object) -> None:
     """Raise unless a value is bytes."""
     if not isinstance(value, bytes):
-        raise InvalidArgument(path, f"{_format_brief(value)} is a {type(value).__name__}", "bytes")
+        raise InvalidArgument(
+            path, f"{_format_brief(value)} is of the type {type(value).__name__}", "bytes"
+        )
 
 
 def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
@@ -61,10 +63,12 @@ def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
     """
     for name in names:
         if name not in known_names:
-            what, remedy = f"there is no family {_format_brief(name)}", ""
+            what, remedy = f"the table has no column family {_format_brief(name)}", ""
             if isinstance(name, str):
                 remedy = suggest_name(name, known_names)
-            raise InvalidArgument("family", what, ", ".join(sorted(known_names)), remedy)
+            raise InvalidArgument(
+                "family", what, f"one of {', '.join(sorted(known_names))}", remedy
+            )
 
 
 def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
@@ -91,7 +95,10 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
         check_row(row)
     if not cells:
         raise InvalidArgument(
-            "cells", "there is none", "1 or more", "Delete a row family by family."
+            "cells",
+            "the mutation has no cells",
+            "at least one",
+            "To delete a row, add a DELETE_FAMILY cell for each family.",
         )
     has_latest = False
     for cell in cells:
@@ -110,7 +117,10 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
             _check_ttl(cell)
         if size > MAX_CELL_BYTES:
             raise InvalidArgument(
-                "cell", f"it takes {size:,} bytes", f"at most {MAX_CELL_BYTES:,} bytes"
+                "cell",
+                f"a cell has {size:,} bytes",
+                f"at most {MAX_CELL_BYTES:,} bytes",
+                "Split the value into several cells.",
             )
         if cell_type is not _PUT and cell_type != _PUT:
             _check_delete(cell)
@@ -124,7 +134,7 @@ def check_timestamp(timestamp: object) -> None:
         InvalidArgument: it is below 0 or above `LATEST`.
     """
     if not isinstance(timestamp, int) or not 0 <= timestamp <= LATEST:
-        allowed = f"0..{LATEST - 1}, or LATEST"
+        allowed = f"0..{LATEST - 1} in ms, or LATEST"
         raise InvalidArgument("timestamp", f"{_format_brief(timestamp)} is out of range", allowed)
 
 
@@ -134,23 +144,26 @@ def _check_ttl(cell: Cell) -> None:
     if not isinstance(ttl, int) or not 1 <= ttl <= MAX_TTL_MS:
         raise InvalidArgument("ttl_ms", f"{_format_brief(ttl)} is out of range", f"1..{MAX_TTL_MS}")
     if cell.timestamp != LATEST and cell.timestamp + ttl > LATEST:
-        what = f"{cell.timestamp} + {ttl} is beyond 63 bits"
-        raise InvalidArgument("ttl_ms", what, "an end that a timestamp can name")
+        what = f"the cell would expire at {cell.timestamp} + {ttl}, which is too late"
+        raise InvalidArgument("ttl_ms", what, f"an end of at most {LATEST}")
 
 
 def _check_delete(cell: Cell) -> None:
     """Raise unless a delete has no value, no time to live, and a qualifier only if it needs one."""
     if cell.cell_type not in _DELETES:
         raise InvalidArgument(
-            "kind", f"{_format_brief(cell.cell_type)} is unknown", ", ".join(CellType.__members__)
+            "kind",
+            f"{_format_brief(cell.cell_type)} is not a cell type",
+            f"one of {', '.join(CellType.__members__)}",
         )
     if cell.value:
-        raise InvalidArgument("value", "a delete holds one", "none with a delete")
+        raise InvalidArgument("value", "a delete has a value", "an empty value with a delete")
     if cell.ttl_ms is not None:
-        raise InvalidArgument("ttl_ms", "a delete has one", "none with a delete")
+        raise InvalidArgument("ttl_ms", "a delete has a time to live", "None with a delete")
     if cell.qualifier and cell.cell_type in _FAMILY_DELETES:
-        what = f"{CellType(cell.cell_type).name} names the column {_format_brief(cell.qualifier)}"
-        raise InvalidArgument("qualifier", what, "none: it is about a whole family")
+        name = CellType(cell.cell_type).name
+        what = f"{name} deletes a family, but has the qualifier {_format_brief(cell.qualifier)}"
+        raise InvalidArgument("qualifier", what, "an empty qualifier")
 
 
 def assign_timestamps(

@@ -48,18 +48,18 @@ def find_table_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     >>> [str(mistake) for mistake in find_table_name_mistakes("sales:orders")]
     []
     >>> print(*find_table_name_mistakes("server logs"))
-    'server logs' has ' ' in it; expected letters, digits and _ . - in a table. Write server_logs.
+    'server logs' contains ' '; expected letters, digits and _ . - in a table name. Write server...
     """
     namespace, colon, qualifier = name.rpartition(":")
     if colon:
         yield from _find_name_mistakes(
-            namespace, "letters, digits and _ in a namespace", _INVALID_IN_NAMESPACE
+            namespace, "letters, digits and _ in a namespace name", _INVALID_IN_NAMESPACE
         )
     yield from _find_name_mistakes(
-        qualifier, "letters, digits and _ . - in a table", _INVALID_IN_QUALIFIER
+        qualifier, "letters, digits and _ . - in a table name", _INVALID_IN_QUALIFIER
     )
     if qualifier == RESERVED_TABLE:
-        yield InvalidArgument("", f"{name!r} is a name HBase keeps for itself", "another name")
+        yield InvalidArgument("", f"HBase reserves the table name {name!r}", "another name")
 
 
 def _find_name_mistakes(
@@ -68,14 +68,14 @@ def _find_name_mistakes(
     """Yield the mistakes in the namespace or the qualifier of a table's name."""
     odd = invalid.findall(name[:MAX_TABLE_NAME_BYTES])
     if not name:
-        yield InvalidArgument("", "a name is empty", allowed)
+        yield InvalidArgument("", "the name is empty", allowed)
     elif len(name) > MAX_TABLE_NAME_BYTES:
-        what = f"{name[:40]!r}… is {len(name):,} characters long"
-        yield InvalidArgument("", what, f"1..{MAX_TABLE_NAME_BYTES}")
+        what = f"the name {name[:40]!r}… has {len(name):,} characters"
+        yield InvalidArgument("", what, f"at most {MAX_TABLE_NAME_BYTES} characters")
     elif odd:
         seen = " ".join(repr(letter) for letter in dict.fromkeys(odd))
         mended = invalid.sub("_", name)
-        yield InvalidArgument("", f"{name!r} has {seen} in it", allowed, f"Write {mended}.")
+        yield InvalidArgument("", f"{name!r} contains {seen}", allowed, f"Write {mended}.")
     elif not _FIRST_CHARACTER.match(name):
         yield InvalidArgument(
             "", f"{name!r} begins with {name[0]!r}", "a letter, a digit or _ first"
@@ -93,40 +93,48 @@ def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     Source: ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName; KeyValue's 1-byte length.
 
     >>> print(*find_family_name_mistakes("a:b"))
-    'a:b' has ':' in it; expected : / \ and quotes left out. Write 'ab', or just 'd'.
+    'a:b' contains ':'; expected a name without : / \ and quotes. Write 'ab', or just 'd'.
     """
     shown = repr(name[:40]) + ("…" if len(name) > 40 else "")
-    remedy = "Write 'd': every cell repeats the name."
+    remedy = "Write a short name such as 'd': every cell repeats it."
     if not name:
         yield InvalidArgument(
-            "", "the family's name is empty", f"1..{MAX_FAMILY_BYTES} bytes", remedy
+            "",
+            "the name of a column family is empty",
+            f"a name of 1..{MAX_FAMILY_BYTES} bytes",
+            remedy,
         )
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_FAMILY_BYTES:
         yield InvalidArgument(
-            "", f"{shown} is {size:,} bytes long", f"1..{MAX_FAMILY_BYTES} bytes", remedy
+            "", f"{shown} has {size:,} bytes", f"at most {MAX_FAMILY_BYTES} bytes", remedy
         )
     if _CONTROL_CHARACTER.search(name) or _SURROGATE.search(name):
         yield InvalidArgument(
-            "", f"{shown} has characters in it that do not print", "printable text", remedy
+            "", f"{shown} contains characters that cannot be printed", "printable text", remedy
         )
     odd = [letter for letter in ":/\\'\"" if letter in name]
     if odd:
         mended = "".join(letter for letter in name[:40] if letter not in odd)
         yield InvalidArgument(
             "",
-            f"{shown} has {' '.join(repr(letter) for letter in odd)} in it",
-            ": / \\ and quotes left out",
+            f"{shown} contains {' '.join(repr(letter) for letter in odd)}",
+            "a name without : / \\ and quotes",
             f"Write {mended!r}, or just 'd'." if mended else remedy,
         )
     if name.startswith("."):
-        yield InvalidArgument("", f"{shown} begins with a point", "another first character", remedy)
+        yield InvalidArgument("", f"{shown} begins with a dot", "another first character", remedy)
     if name == RESERVED_FAMILY:
-        yield InvalidArgument("", f"{shown} is a directory of every region", "another name", remedy)
+        yield InvalidArgument(
+            "",
+            f"HBase reserves the name {shown} for a directory of each region",
+            "another name",
+            remedy,
+        )
 
 
 def compute_max_split_bytes(table: str) -> int:
-    """Return the most bytes that a split key of a table may have.
+    """Return the maximum length in bytes of a split key of a table.
 
     A region's row in hbase:meta holds the table's name and the start key, and is itself a row.
 

@@ -108,6 +108,7 @@ class FamilyView:
         )
 
     def _is_wanted(self, qualifier: bytes) -> bool:
+        """Return whether the read selects a qualifier."""
         if self.qualifiers is not None and qualifier not in self.qualifiers:
             return False
         return self.start_qualifier <= qualifier and (
@@ -169,7 +170,7 @@ class FamilyView:
 
 
 class Tombstones:
-    """What the deletes seen so far hide, in one row and family and the column at hand."""
+    """Tracks which cells the deletes of one row and family hide, newest cell first."""
 
     __slots__ = ("column_ms", "family_ms", "family_version_ms", "version_ms")
 

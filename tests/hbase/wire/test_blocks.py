@@ -236,8 +236,8 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"family": ""}, "family: the family's name is empty"),
-        ({"family": "f" * 128}, "family: .* is 128 bytes long"),
+        ({"family": ""}, "family: the name of a column family is empty"),
+        ({"family": "f" * 128}, "family: .* has 128 bytes"),
         ({"family": b"d"}, "family: b'd' has the type bytes; expected text"),
         ({"qualifiers": pa.array([b"q"])}, "qualifiers: the array has 1 item for 3 rows"),
         ({"qualifiers": pa.array([b"q", None, b"q"])}, r"qualifiers\[1\]: the item is null"),
