@@ -142,8 +142,8 @@ WRONG = [
     (
         ("set", 8, "--max-stale", "long"),
         (
-            "rowkey: --max-stale: 'long' is not a length of time; expected a whole number and ns, "
-            "us, ms, s, m, h or d, such as 30d. Give a time such as 30s.\n"
+            "rowkey: --max-stale: 'long' is not a length of time; expected a whole number and one "
+            "of ns, us, ms, s, m, h or d, such as 30d. Give a time such as 30s.\n"
         ),
     ),
     *(

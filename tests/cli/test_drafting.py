@@ -67,7 +67,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
     for name, said in (
         ("none.csv", "there is no such file"),
         ("empty.csv", "several columns have the same name: 'a'; the sample has no"),
-        ("rows.xyz", "the name does not tell its format"),
+        ("rows.xyz", "the format of a file with the suffix"),
     ):
         found = run("init", "--sample", name)
         assert (2, "") == (found.code, found.out)

@@ -238,14 +238,14 @@ def assert_quick(data: bytes, chance: random.Random) -> None:
 # Samples that a design names
 
 SAMPLES = {
-    "a\\u0000b.csv": "no file can be called so",
+    "a\\u0000b.csv": "the path contains a zero byte",
     "pipe.csv": "is a pipe, which can be read only once",
-    "zeros.csv": "is no file on a disk",
+    "zeros.csv": "is not a regular file",
     "loop.csv": "Too many levels of symbolic links",
     "folder.csv": "Is a directory",
     "a" * 5_000 + ".csv": "File name too long",
     "\\u001b[31m.csv": "\\x1b[31m.csv: there is no such file",
-    "../../../../../../../etc/hostname": "the name does not tell its format",
+    "../../../../../../../etc/hostname": "the format of a file with the suffix",
     "http://127.0.0.1:1/rows.csv": "there is no such file",
     "design.toml/rows.csv": "Not a directory",
 }

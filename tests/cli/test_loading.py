@@ -264,10 +264,10 @@ def test_a_value_that_is_none_is_never_turned_into_null(things: Path) -> None:
     ("name", "text", "what"),
     [
         ("none.csv", None, "none.csv: there is no such file"),
-        ("rows.dump", "host,ts\na,1\n", "the name does not tell its format, .dump"),
-        ("empty.csv", "", "is empty; expected a line of names"),
-        ("other.csv", "a,b\n1,2\n", "has no column 'host'; expected a, b"),
-        ("wrong.csv", "host,ts\na,x\nb,y\n", "2 of 2 rows are no events"),
+        ("rows.dump", "host,ts\na,1\n", "suffix '.dump' is unknown"),
+        ("empty.csv", "", "the file is empty; expected a header line"),
+        ("other.csv", "a,b\n1,2\n", "has no column 'host'; expected one of a, b"),
+        ("wrong.csv", "host,ts\na,x\nb,y\n", "2 of 2 rows cannot be read as events"),
         ("torn.parquet", "PAR1", "torn.parquet"),
         ("torn.csv.gz", "no", "cannot be read"),
     ],
@@ -363,7 +363,10 @@ def test_a_pipe_loses_nothing(logs: Path) -> None:
         command, input="host,ts\na,1\n", capture_output=True, text=True, check=False
     )
     assert (2, 1) == (done.returncode, done.stderr.count("\n"))
-    assert "/dev/stdin: is a pipe, which can be read only once; expected a file" in done.stderr
+    assert (
+        "/dev/stdin: the path is a pipe, which can be read only once; expected a regular file"
+        in done.stderr
+    )
     assert 0 == counted()
 
 

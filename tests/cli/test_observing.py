@@ -81,7 +81,10 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
     assert [
         f"rowkey: --every: 'x' is not a length of time; {ALLOWED} Write, for example, --every 2s.",
         f"rowkey: --for: 'y' is not a length of time; {ALLOWED} Write, for example, --for 60s.",
-        "rowkey: nothing.toml: the file cannot be read: No such file or directory.",
+        (
+            "rowkey: nothing.toml: the file cannot be read: No such file or directory. Check the "
+            "path and its permissions."
+        ),
     ] == wrong.err.splitlines()
     for text, what in {
         "0": "'0' is not a length of time",

@@ -166,7 +166,10 @@ def test_values_no_file_can_hold_are_refused() -> None:
     """What Python could declare and a file could not would not survive."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[x]", fields={"x": {"type": "bytes", "heavy": [b"x"]}})
-    expected = "fields.x.heavy[0]: b'x' cannot be written in a design file; expected text, a number, true, false, a date or a time."
+    expected = (
+        "fields.x.heavy[0]: b'x' cannot be written in a design file; expected text, a number, "
+        "true, false, a date or a time."
+    )
     assert expected == str(caught.value)
 
 

@@ -17,7 +17,7 @@ from rowkey.errors import RowError
 NUMBERS = pa.array([1, 2, 3], pa.uint32())
 KEYED = rowkey.Design("t", "[host][n]", fields={"host": "text", "n": "u32"})
 STORED = rowkey.Design("t", "[n]", fields={"host": {"type": "text", "nullable": True}, "n": "u32"})
-REPAIR = "Read or build the column again; its writer or its copy is faulty."
+REPAIR = "Build the column again, or read it again from its source."
 
 
 def text_of_offsets(*offsets: int) -> pa.Array:

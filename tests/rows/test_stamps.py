@@ -83,7 +83,9 @@ def test_the_newest_of_several_versions_counts() -> None:
 
 def test_every_cell_has_a_timestamp() -> None:
     """A field that may be null cannot be one."""
-    with pytest.raises(InvalidDesign, match=r"fields.at.nullable: the timestamp of a cell cannot be null"):
+    with pytest.raises(
+        InvalidDesign, match=r"fields.at.nullable: the timestamp of a cell cannot be null"
+    ):
         layout_of("timestamp_ms", nullable=True)
 
 

@@ -131,7 +131,7 @@ def test_rows_that_are_no_events_are_left_out_and_counted(tmp_path: Path) -> Non
     design = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_ms"})
     found = run(design, path)
     assert (40, 3) == (found.operation_count, found.source.skipped_rows.count)
-    assert "line 23 does not fit" in found.source.skipped_rows.first_problem
+    assert "line 23 does not follow the format" in found.source.skipped_rows.first_problem
 
 
 def test_a_sample_of_rows_that_have_no_key_is_refused(tmp_path: Path) -> None:

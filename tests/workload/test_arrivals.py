@@ -151,9 +151,9 @@ PER: dict[str, Any] = {"arrival": "per(host)", "period": "10s"}
 @pytest.mark.parametrize(
     ("words", "drawn", "path", "what"),
     [
-        (PER, "host", "fields.host.draw", "arrival per(host) brings each value once a period"),
-        ({"arrival": "per(host)"}, "host", "fields.host.draw", "brings each value once a period"),
-        ({**PER, "rate": "9/s"}, "id", "writes.rate", "one event of each host in 10s is a rate"),
+        (PER, "host", "fields.host.draw", 'draw has no effect: arrival = "per(host)" writes'),
+        ({"arrival": "per(host)"}, "host", "fields.host.draw", "writes each value once a period"),
+        ({**PER, "rate": "9/s"}, "id", "writes.rate", "the period 10s of each host"),
     ],
 )
 def test_what_an_arrival_decides_is_not_declared_beside_it(

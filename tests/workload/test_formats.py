@@ -351,15 +351,15 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "what"),
     [
-        ("no names", "0 names in braces"),
-        ("{a}{b}", "two names touch"),
-        ("{a b} {c}", "is no name"),
+        ("no names", "it has 0 names in braces"),
+        ("{a}{b}", "two names follow each other without text between them"),
+        ("{a b} {c}", "is not a valid name"),
         (" ".join("{a}" for _ in range(65)), "65 names"),
         ("{a} " + "x" * 5_000, "names in braces"),
-        ("{a:%Y %d %Y}", "%Y comes twice"),
-        ("{a:%c}", "%c is no part of a time"),
-        ("{a:%}", "is no part of a time"),
-        ("{a:text}", "is no form of a time"),
+        ("{a:%Y %d %Y}", "%Y occurs twice"),
+        ("{a:%c}", "%c in '%c' is not a supported time directive"),
+        ("{a:%}", "is not a supported time directive"),
+        ("{a:text}", "is not a time format"),
     ],
 )
 def test_patterns_that_cut_nothing_are_refused(folder: Path, pattern: str, what: str) -> None:
@@ -374,7 +374,7 @@ def test_no_pattern_is_slow(folder: Path) -> None:
     path = folder / "evil.log"
     path.write_text("a" * 900_000 + "\n" + "a b" * 3 + "\n")
     pattern = "a".join(f"{{f{n}}}" for n in range(64))
-    assert "2 of 2 lines do not fit" in refused(
+    assert "2 of 2 lines do not follow the format" in refused(
         path, {"kind": "tokens", "pattern": pattern + "!"}
     ) or "has no column" in refused(path, {"kind": "tokens", "pattern": pattern + "!"})
 
@@ -386,40 +386,46 @@ CSV = as_csv([(f"h{n}", n, n, "x") for n in range(2_000)])
 LONG = b"x" * (2 << 20)
 BROKEN: dict[str, tuple[bytes, str]] = {
     "empty.csv": (b"", "is empty"),
-    "names.csv": (b"host,n,ts,note\n", "holds no events"),
-    "empty.jsonl": (b"", "holds no events"),
-    "empty.parquet": (b"", "is no Parquet file"),
-    "empty.arrow": (b"", "is no Arrow file"),
-    "cut.arrow": (b"ARROW1\0\0", "is no Arrow file"),
+    "names.csv": (b"host,n,ts,note\n", "the file has no rows"),
+    "empty.jsonl": (b"", "the file has no rows"),
+    "empty.parquet": (b"", "is not Parquet"),
+    "empty.arrow": (b"", "is not Arrow"),
+    "cut.arrow": (b"ARROW1\0\0", "is not Arrow"),
     "empty.txt": (b"", "is empty"),
     "empty.csv.gz": (b"", "is empty"),
     "empty.csv.zip": (b"", "cannot be read"),
     "missing.csv": (b"hots,n,ts,note\na,1,1,x\n", "Did you mean hots?"),
     "missing.jsonl": (b'{"hots": 1, "n": 1, "ts": 1, "note": "x"}\n' * 3, "Did you mean hots?"),
     "twice.csv": (b"host,n,ts,note,host\na,1,1,x,b\n", "2 columns 'host'"),
-    "types.csv": (b"host,n,ts,note\na,one,1,x\nb,two,2,x\n", "2 of 2 rows are no events; row 1"),
-    "types.jsonl": (b'{"host": "a", "n": 1.5, "ts": 1}\n' * 3, "3 of 3 rows are no events"),
-    "shapes.csv": (b"host,n,ts,note\n" + b"a,1\n" * 9, "9 of 9 lines do not fit"),
+    "types.csv": (
+        b"host,n,ts,note\na,one,1,x\nb,two,2,x\n",
+        "2 of 2 rows cannot be read as events: row 1",
+    ),
+    "types.jsonl": (
+        b'{"host": "a", "n": 1.5, "ts": 1}\n' * 3,
+        "3 of 3 rows cannot be read as events",
+    ),
+    "shapes.csv": (b"host,n,ts,note\n" + b"a,1\n" * 9, "9 of 9 lines do not follow the format"),
     "truncated.csv.gz": (gzip.compress(CSV)[:-900], "cannot be read"),
-    "garbage.csv": (GARBAGE, "names"),
-    "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "holds the byte 00"),
+    "garbage.csv": (GARBAGE, "so the file is not text"),
+    "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "contains the byte 00"),
     "garbage.csv.gz": (GARBAGE, "cannot be read"),
     "garbage.csv.zip": (GARBAGE, "cannot be read"),
-    "garbage.jsonl": (GARBAGE, "lines do not fit"),
-    "garbage.parquet": (GARBAGE, "is no Parquet file"),
-    "garbage.arrow": (GARBAGE, "is no Arrow file"),
+    "garbage.jsonl": (GARBAGE, "lines do not follow the format"),
+    "garbage.parquet": (GARBAGE, "is not Parquet"),
+    "garbage.arrow": (GARBAGE, "is not Arrow"),
     "garbage.txt": (GARBAGE, "has no column 'host'"),
-    "behind.csv": (b"host,n,ts,note\n" + GARBAGE, "lines do not fit"),
+    "behind.csv": (b"host,n,ts,note\n" + GARBAGE, "lines do not follow the format"),
     "carriage.csv": (b"host,n,ts,note\ra,1,1,x\r", "a carriage return alone"),
     "carriage-long.csv": (b"host,n,ts,note\r" + b"a,1,1,x\r" * 200_000, "a carriage return alone"),
-    "carriage-quoted.csv": (b'"host",n\r"a",1\r', "a line ends within a name"),
-    "name-long.csv": (b"host,n," + b"x" * 200_000 + b"\n", "a name is longer than 128 KiB"),
+    "carriage-quoted.csv": (b'"host",n\r"a",1\r', "the header line has an unclosed quote"),
+    "name-long.csv": (b"host,n," + b"x" * 200_000 + b"\n", "a name of more than 128 KiB"),
     "long.csv": (b"host,n,ts,note\na,1,1,x\n" + LONG + b",1,1,x\n" + CSV, "longer than 1 MiB"),
     "long-names.csv": (LONG + b",n,ts\na,1,1\n", "longer than 1 MiB"),
     "long.jsonl": (b'{"host": "' + 33 * LONG + b'"}\n', "longer than 64 MiB"),
     "long.txt": (b"host n ts note\n" + LONG, "longer than 1 MiB"),
-    "two.csv.zip": (b"", "holds 2 files"),
-    "locked.csv.zip": (b"", "is encrypted"),
+    "two.csv.zip": (b"", "contains 2 files"),
+    "locked.csv.zip": (b"", "the archive is encrypted"),
     "method.csv.zip": (b"", "cannot be read"),
 }
 
@@ -488,11 +494,11 @@ def test_batches_of_long_values_hold_few_of_them() -> None:
 
 def test_names_that_tell_no_format(folder: Path) -> None:
     """An unknown ending, or none, asks for the format; an unknown format for a known one."""
-    assert "does not tell its format" in refused(folder / "sample.xyz")
-    assert "does not tell its format" in refused(folder / "sample")
+    assert "the format of a file with the suffix" in refused(folder / "sample.xyz")
+    assert "the format of a file with the suffix" in refused(folder / "sample")
     assert "Did you mean csv?" in refused(folder / "a.csv", {"kind": "csvv"})
     assert "no option 'delimeter'" in refused(folder / "a.csv", {"kind": "csv", "delimeter": ";"})
-    assert "tokens needs pattern" in refused(folder / "a.csv", {"kind": "tokens"})
+    assert "tokens needs the option pattern" in refused(folder / "a.csv", {"kind": "tokens"})
     assert "does not fit" in refused(folder / "a.csv", {"kind": "csv", "delimiter": 5})
 
 

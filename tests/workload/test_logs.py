@@ -357,13 +357,13 @@ def test_a_time_that_is_written_is_read(
 @pytest.mark.parametrize(
     ("pattern", "more", "path", "what"),
     [
-        ("{ts:%b %d %H:%M:%S} {host}", {}, "pattern", "have no year"),
-        ("{ts:%Y %b %d} {host}", {"year": 2024}, "year", "no form of a time lacks a year"),
-        ("{ts} {host}", {"year": 2024}, "year", "no form of a time lacks a year"),
+        ("{ts:%b %d %H:%M:%S} {host}", {}, "pattern", "has no year"),
+        ("{ts:%Y %b %d} {host}", {"year": 2024}, "year", "no time format lacks a year"),
+        ("{ts} {host}", {"year": 2024}, "year", "no time format lacks a year"),
         ("{ts:%b %d} {host}", {"year": 0}, "year", "0 is out of range"),
         ("{ts:%b %d} {host}", {"year": "2024"}, "year", "does not fit"),
-        ("{ts} {host}\n", {}, "pattern", "holds the end of a line"),
-        ("{ts:%Y\r%d} {host}", {}, "pattern", "holds the end of a line"),
+        ("{ts} {host}\n", {}, "pattern", "the pattern contains a line end"),
+        ("{ts:%Y\r%d} {host}", {}, "pattern", "the pattern contains a line end"),
     ],
 )
 def test_a_pattern_that_no_line_can_follow_is_refused(

@@ -73,7 +73,7 @@ def test_names_without_end_are_values(tmp_path: Path, monkeypatch: pytest.Monkey
     path = written(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
     with pytest.raises(SampleError) as caught:
         draft_design(path)
-    assert f"{path}:5: with this line there are more than 5 names" in str(caught.value)
+    assert f"{path}:5: the objects have more than 5 different names" in str(caught.value)
 
 
 FIELDS = {
@@ -115,4 +115,4 @@ def test_a_column_that_no_row_has_is_named_with_those_that_are_there(tmp_path: P
     rows = [{"ts": 1}, {"ts": 2, "hh": "b"}]
     with pytest.raises(SampleError) as caught:
         read(written(tmp_path, rows))
-    assert "has no column 'h'; expected ts, hh." in str(caught.value)
+    assert "has no column 'h'; expected one of ts, hh." in str(caught.value)

@@ -49,7 +49,7 @@ def first_left_out(sample: SampleFile) -> str:
         ("u8", "1", "300", "row 2: v is 300; expected u8, 0..255"),
         ("u8", "1", "one", "row 2: v is one; expected u8"),
         ("timestamp_s", "1700000000", "noon", "row 2: v is noon; expected timestamp_s, s since"),
-        ("choice", "a", "c", "row 2: v is c; expected choice, a, b"),
+        ("choice", "a", "c", "row 2: v is c; expected choice, one of a, b"),
         ("bool", "true", "perhaps", "row 2: v is perhaps; expected bool, true, false, 1 or 0"),
         ("u8", "1", "", "row 2 has no u8 for v"),
         ("u8", "1", "x\x1by" * 40, "row 2: v is x\\x1byx"),
@@ -73,7 +73,7 @@ def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
     path.write_text(good * MAX_BATCH_RECORDS + bad)
-    said = f"row {MAX_BATCH_RECORDS + 1}: v is 20241331; expected a day or a second of the calendar"
+    said = f"row {MAX_BATCH_RECORDS + 1}: v is 20241331; expected a date or time as digits"
     assert first_left_out(sample_of(path, "timestamp_s")).startswith(said)
 
 
@@ -88,8 +88,8 @@ def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "remedy", "other"),
     [
-        (["one", "two", "3"], "Declare v as a type that holds it", "nullable"),
-        (["", "", "3"], "or declare the field nullable", "Declare v as"),
+        (["one", "two", "3"], "Declare another type for v", "nullable"),
+        (["", "", "3"], "or declare the field nullable", "Declare another type"),
     ],
 )
 def test_the_remedy_fits_what_is_wrong(

@@ -58,7 +58,9 @@ def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     os.mkfifo(path)
     said = refused(path)
-    assert f"{path}: is a pipe, which can be read only once; expected a file. Write it" in said
+    assert (
+        f"{path}: the path is a pipe, which can be read only once; expected a regular file." in said
+    )
     assert "use rowkey put for JSON lines." in said
 
 
@@ -66,7 +68,7 @@ def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
     """The system's sentence stands there, and not the number of it."""
     (tmp_path / name).mkdir()
-    assert refused(tmp_path / name).endswith(f"{name}: cannot be read: Is a directory.")
+    assert refused(tmp_path / name).endswith(f"{name}: the file cannot be read: Is a directory.")
 
 
 # Bytes that are not UTF-8
@@ -110,7 +112,7 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
     found, rows = loaded(path)
     assert ["a", "d", "e", "f"] == sorted(row["host"] for row in rows)
     assert (4, 3) == (found.row_count, found.left_out.count)
-    assert "holds the byte" in found.left_out.first_problem
+    assert "contains the byte" in found.left_out.first_problem
     assert "which is not UTF-8; iconv converts the file" in found.left_out.first_problem
     whole = rowkey.Design("t", "[host][note][n]", fields=FIELDS, splits=["b"], cluster=SERVERS)
     assert 4 == run(whole, path).operation_count
@@ -120,7 +122,7 @@ def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     """With the field and the byte."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
-    what = "row 2: host holds the byte e9, which is not UTF-8; iconv converts the file"
+    what = "row 2: host contains the byte e9, which is not UTF-8; iconv converts the file"
     assert what == loaded(path)[0].left_out.first_problem
 
 
@@ -175,7 +177,7 @@ def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: st
     path.write_text(f'{good}\n{line}\n{{"host": "b", "n": 2}}\n')
     found, rows = loaded(path)
     assert (2, 1) == (found.row_count, found.left_out.count)
-    assert found.left_out.first_problem.startswith("line 2 does not fit: ")
+    assert found.left_out.first_problem.startswith("line 2 does not follow the format: ")
     assert [("\U0001f600", 1e300), ("b", None)] == sorted(
         ((row["host"], row["share"]) for row in rows), reverse=True
     )
@@ -202,7 +204,7 @@ def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> Non
     """However it is laid out."""
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    assert "it is a JSON array; write JSON lines (.jsonl)" in refused(path)
+    assert "the file is a JSON array, not JSON lines" in refused(path)
 
 
 def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
@@ -242,11 +244,11 @@ def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str)
     with rowkey.open(design, "memory:") as empty:
         found = load_file(empty, path)
     assert (0, 0) == (found.row_count, found.left_out.count)
-    with pytest.raises(SampleError, match="holds no events"):
+    with pytest.raises(SampleError, match="the file has no rows"):
         run(design, path)
 
 
 def test_an_empty_file_of_other_columns_is_refused(tmp_path: Path) -> None:
     """It has no rows of this table, and neither has it a place for them."""
     (tmp_path / "e.csv").write_text("a,b\n")
-    assert "has no column 'host'; expected a, b" in refused(tmp_path / "e.csv")
+    assert "has no column 'host'; expected one of a, b" in refused(tmp_path / "e.csv")

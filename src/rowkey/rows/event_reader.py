@@ -187,7 +187,9 @@ class EventReader:
             return qualifier_prefix.find_slice_starts(self.key, row_key)
         except InvalidArgument as refusal:
             mistake = refusal.mistake
-            raise RowError(f"key {row_key.hex()}", mistake.problem, mistake.expected) from None
+            path = f"key {row_key.hex()}" + (f" at {mistake.path}" if mistake.path else "")
+            remedy = "Read the table with the design that wrote it."
+            raise RowError(path, mistake.problem, mistake.expected, remedy) from None
 
     def _add_timestamp(self, row_key: bytes, event: Event, timestamp: int) -> None:
         """Add the value of the field that is stored in the cells' timestamps to an event."""

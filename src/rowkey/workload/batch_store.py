@@ -39,7 +39,7 @@ class BatchStore:
         return len(self._batches) + len(self._spans)
 
     def append(self, batch: pa.RecordBatch) -> None:
-        """Keep a batch."""
+        """Add a record batch at the end."""
         self.row_count += batch.num_rows
         self._memory_bytes += batch.nbytes
         if self._memory_bytes <= self.max_memory_bytes:

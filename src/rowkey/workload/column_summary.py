@@ -114,7 +114,7 @@ class ColumnSummary:
 
 
 class _NumberSummary:
-    """Summarizes numbers: their ends, their step, and whether they rise."""
+    """Summarizes numbers: minimum, maximum, step, and how often they rise."""
 
     def __init__(self) -> None:
         self.low: int | None = None
@@ -123,7 +123,7 @@ class _NumberSummary:
         self.divisor = 0
         self.rise_count = 0
         self.value_count = 0
-        self._rises = _RiseSteps()
+        self._rises = _RunningMaxima()
 
     def add(self, numbers: np.ndarray[Any, Any]) -> None:
         """Count the next numbers."""
@@ -179,8 +179,8 @@ class _NumberSummary:
         return self.divisor or None
 
 
-class _RiseSteps:
-    """The numbers that were not below all earlier ones, in order, each with its count."""
+class _RunningMaxima:
+    """The running maxima of a number column, in order, each with its count."""
 
     def __init__(self) -> None:
         self._values: list[np.ndarray[Any, Any]] = []
@@ -188,7 +188,7 @@ class _RiseSteps:
         self._step_count = 0
 
     def add(self, rises: np.ndarray[Any, Any]) -> None:
-        """Add the next such numbers, in ascending order."""
+        """Add the next running maxima, in ascending order."""
         import numpy as np
 
         values, counts = np.unique(rises, return_counts=True)
@@ -221,7 +221,7 @@ class _RiseSteps:
         values = [one.astype(np.uint64) if len(kinds) > 1 else one for one in self._values]
         return np.concatenate(values), np.concatenate(self._counts)
 
-    def merge(self, later: _RiseSteps, high: int) -> int:
+    def merge(self, later: _RunningMaxima, high: int) -> int:
         """Add the later numbers that are not below the highest of this part."""
         values, counts = later._collect()
         is_rise = values >= values.dtype.type(max(high, 0) if values.dtype.kind == "u" else high)

@@ -59,7 +59,7 @@ def read_null_texts(option_values: Mapping[str, Any]) -> list[str]:
     """
     for one in option_values[NULLS_OPTION.name]:
         if not isinstance(one, str) or not one:
-            raise InvalidArgument(NULLS_OPTION.name, f"{one!r} does not fit", NULLS_OPTION.allowed)
+            raise InvalidArgument(NULLS_OPTION.name, f"{one!r} is not text", NULLS_OPTION.allowed)
     return list(option_values[NULLS_OPTION.name])
 
 
@@ -72,7 +72,7 @@ def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
     known = {option.name: option for option in plugin.options}
     for name in raw_options:
         if name != "kind" and name not in known:
-            allowed = ", ".join(known) or "none"
+            allowed = f"one of {', '.join(known)}" if known else "no options"
             raise InvalidArgument(
                 name, f"{plugin.name} has no option {name!r}", allowed, suggest_name(name, known)
             )
@@ -80,7 +80,9 @@ def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
     for name, option in known.items():
         value = raw_options.get(name, option.default)
         if value is None and option.required:
-            raise InvalidArgument(name, f"{plugin.name} needs {name}", option.meaning)
+            raise InvalidArgument(
+                name, f"{plugin.name} needs the option {name}", option.meaning, f"Declare {name}."
+            )
         if value is not None and (
             not isinstance(value, option.types) or isinstance(value, bool) != (bool in option.types)
         ):
@@ -229,7 +231,7 @@ class Distribution(ABC):
         return 1 / distinct
 
     def compute_newest_share(self, distinct: int, part_count: int) -> float | None:
-        """Return the share of a moment's events in the newest of equal parts of the values.
+        """Return the share of the events that fall into the newest of equal parts of the values.
 
         It is None if values do not first occur in order.
 

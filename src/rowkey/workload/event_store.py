@@ -117,6 +117,7 @@ def _merge_runs(runs: Sequence[BatchStore]) -> Iterator[pa.RecordBatch]:
     heads: list[tuple[int, int, pa.RecordBatch]] = []
 
     def push(run: int, batch: pa.RecordBatch | None) -> None:
+        """Add the next batch of a run to the heap."""
         if batch is not None:
             heapq.heappush(heads, (batch.column(CLOCK_COLUMN)[0].as_py(), run, batch))
 

@@ -75,7 +75,7 @@ class SkippedRows:
             self.add_problem(problem, row)
 
     def merge(self, other: SkippedRows) -> SkippedRows:
-        """Return the rows that this one and another one count."""
+        """Return the skipped rows of this and another part of a file, in order."""
         problems = [*self.problems, *other.problems][:MAX_SKIPPED_ROWS_NAMED]
         return SkippedRows(self.count + other.count, problems)
 
@@ -165,7 +165,11 @@ class MalformedLines:
         self.count += 1
         self.has_invalid_bytes = self.has_invalid_bytes or bool(byte)
         self.first_line = self.first_line or f"line {number}: {line!r}"
-        what = f"holds {format_invalid_byte(byte)}" if byte else f"does not fit: {line!r}"
+        what = (
+            f"contains {format_invalid_byte(byte)}"
+            if byte
+            else f"does not follow the format: {line!r}"
+        )
         self.skipped_rows.note(1, f"line {number} {what}")
 
     def check_count(self, line_count: int) -> None:
@@ -177,7 +181,7 @@ class MalformedLines:
         if self.count * 2 > line_count:
             raise SampleError(
                 str(self.path),
-                f"{self.count:,} of {line_count:,} lines do not fit, the first is "
+                f"{self.count:,} of {line_count:,} lines do not follow the format, first "
                 f"{self.first_line}",
                 self.expected_format,
                 CONVERT_REMEDY if self.has_invalid_bytes else "",

@@ -17,7 +17,7 @@ MAX_HELD_BYTES = 1 << 26
 
 
 class Reservoir:
-    """Keeps `capacity` of all offered events, each equally likely.
+    """A uniform random sample of `capacity` events from a stream of events.
 
     Every event has a random number, which follows from the seed and its number in the stream;
     those with the smallest are kept, as far as their bytes have room. While all fit, all are kept,

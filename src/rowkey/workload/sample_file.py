@@ -47,7 +47,7 @@ class EventBatch:
         return int(self.rows.num_rows)
 
     def slice(self, start: int, stop: int) -> EventBatch:
-        """Return the events from one place up to another."""
+        """Return the events from index `start` up to `stop`."""
         rows = self.rows.slice(start, stop - start)
         clock = None if self.clock_ms is None else self.clock_ms[start:stop]
         numbers = None if self.row_numbers is None else self.row_numbers[start:stop]
@@ -267,11 +267,11 @@ class SampleFile:
         if not seen and self.can_be_empty:
             return
         if not seen:
-            raise SampleError(str(self.path), "holds no events", "one event or more")
+            raise SampleError(str(self.path), "the file has no rows", "at least one row")
         if kept_count * 2 < seen:
             raise SampleError(
                 str(self.path),
-                f"{self.skipped_rows.count:,} of {seen:,} rows are no events; "
+                f"{self.skipped_rows.count:,} of {seen:,} rows cannot be read as events: "
                 f"{self.skipped_rows.first_problem}",
                 "a value for every field of the key"
                 if self._first_remedy == MISSING_VALUE_REMEDY
@@ -360,8 +360,8 @@ def build_format(path: Path, format_options: Mapping[str, Any] | None) -> Sample
     if plugin is None:
         raise SampleError(
             "sample.format",
-            f"{name!r} is no format",
-            ", ".join(FORMATS),
+            f"{name!r} is not a sample format",
+            f"one of {', '.join(FORMATS)}",
             suggest_name(name, FORMATS),
         )
     try:
@@ -411,8 +411,8 @@ def guess_format(path: Path) -> str:
     for name, kind in FORMATS.items():
         if suffix in kind.suffixes:
             return name
-    known = ", ".join(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
+    known = f"one of {', '.join(end for kind in FORMATS.values() for end in kind.suffixes)}"
     raise SampleError(
-        str(path), f"the name does not tell its format, {suffix or 'no ending'}", known,
+        str(path), f"the format of a file with the suffix {suffix!r} is unknown", known,
         'Declare [sample] format = "csv", or give --sample-format csv.',
     )  # fmt: skip

@@ -142,10 +142,14 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
             else:
                 yield stored
     except FileNotFoundError:
-        raise SampleError(str(path), "there is no such file") from None
+        raise SampleError(
+            str(path), "there is no such file", remedy="Check the path of the sample."
+        ) from None
     except _DECOMPRESSION_ERRORS as problem:
         raise_shortage(problem, path)
-        raise SampleError(str(path), f"cannot be read: {_format_reason(problem)}") from None
+        raise SampleError(
+            str(path), f"the file cannot be read: {_format_reason(problem)}"
+        ) from None
 
 
 class UnpackedStream(io.RawIOBase):
@@ -164,9 +168,11 @@ class UnpackedStream(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
+        """Return True: the stream can be read."""
         return True
 
     def seekable(self) -> bool:
+        """Return True: the stream can be read from another position."""
         return self._stream.seekable()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -186,7 +192,7 @@ class UnpackedStream(io.RawIOBase):
         if self._position > self._max_bytes:
             raise SampleError(
                 str(self._path),
-                f"its {self._size:,} bytes unpack to more than {self._max_bytes:,}",
+                f"the {self._size:,} bytes of the file unpack to more than {self._max_bytes:,}",
                 f"at most {MAX_UNPACKED_RATIO} times as many",
                 "Unpack it first, and use the unpacked file.",
             )
@@ -228,15 +234,15 @@ def _require_regular_file(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except ValueError:
-        raise SampleError(str(path), "no file can be called so: it holds a zero byte") from None
+        raise SampleError(str(path), "the path contains a zero byte", "a path without it") from None
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return
-    kind = "a pipe" if stat.S_ISFIFO(mode) else "no file on a disk"
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "not a regular file"
     raise SampleError(
         str(path),
-        f"is {kind}, which can be read only once",
-        "a file",
-        "Write it to a file first, or use rowkey put for JSON lines.",
+        f"the path is {kind}, which can be read only once",
+        "a regular file",
+        "Write the data to a file first, or use rowkey put for JSON lines.",
     )
 
 
@@ -244,9 +250,9 @@ def _find_only_member(archive: zipfile.ZipFile, path: Path) -> str:
     """Return the only file in an archive."""
     members = [member for member in archive.infolist() if not member.is_dir()]
     if len(members) != 1:
-        raise SampleError(str(path), f"holds {len(members)} files", "one file")
+        raise SampleError(str(path), f"the archive contains {len(members)} files", "one file")
     if members[0].flag_bits & 1:
-        raise SampleError(str(path), "is encrypted", "a file that can be read")
+        raise SampleError(str(path), "the archive is encrypted", "an archive without a password")
     return members[0].filename
 
 
@@ -275,7 +281,7 @@ def read_lines(
             number += 1
             if len(line) > max_line_bytes:
                 what = f"the line is longer than {max_line_bytes >> 20} MiB"
-                raise SampleError(f"{path}:{number}", what, "records, one a line")
+                raise SampleError(f"{path}:{number}", what, "one record on each line")
             text = line.decode("utf-8", errors).rstrip("\r\n")
             yield text.removeprefix("\ufeff") if number == 1 else text
 
@@ -302,6 +308,7 @@ class MarkedUtf8Stream(io.RawIOBase):
         self._is_at_end = False
 
     def readable(self) -> bool:
+        """Return True: the stream can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -337,13 +344,18 @@ def resolve_columns(
     for name in columns:
         if available.count(name) > 1:
             raise SampleError(
-                str(path), f"has {available.count(name)} columns {name!r}", "a name for each"
+                str(path),
+                f"the file has {available.count(name)} columns {name!r}",
+                "different names",
             )
         if name not in available:
             near = suggest_name(name, available)
-            remedy = near or 'Name the column that holds it: from = "…".'
+            remedy = near or 'Declare the column of the field: from = "…".'
             raise SampleError(
-                str(path), f"has no column {name!r}", _format_names(available), remedy
+                str(path),
+                f"the file has no column {name!r}",
+                f"one of {_format_names(available)}",
+                remedy,
             )
     return list(columns)
 

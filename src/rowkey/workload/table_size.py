@@ -35,7 +35,7 @@ def estimate_table_bytes(
     event_bytes: Mapping[str, float],
     counts: RowCounts | None = None,
 ) -> float | None:
-    """Return the bytes that a table comes to hold; None if its number of rows is unknown.
+    """Return the size that a table grows to in bytes; None if its row count is unknown.
 
     Each family holds what came within its ttl: of each row as many versions as were written, and
     are kept. A family that keeps versions beyond its ttl keeps its rows for ever.
@@ -80,7 +80,7 @@ def _estimate_rows(
 
 
 def _bound_rows(value_counts: list[float], writes: WritePattern, events: float) -> float:
-    """Return the most rows that the values of the key allow, perhaps infinite.
+    """Return the maximum number of rows that the key's values allow, perhaps infinite.
 
     Values of several fields multiplied count what could be written: of all pairs of users few may
     ever be. They say how many rows there are only where as many events come.
@@ -92,7 +92,7 @@ def _bound_rows(value_counts: list[float], writes: WritePattern, events: float) 
 
 
 def _is_identifying(layout: Layout, name: str) -> bool:
-    """Return whether each value of a field is a row or a cell of its own."""
+    """Return whether each value of a field leads to a separate row or cell."""
     opened = layout.qualifier_prefix.fields if layout.qualifier_prefix is not None else ()
     is_beside = any(field.name == name for field in opened)
     return is_beside or (name in layout.identity_fields and name not in layout.lossy_key_fields)

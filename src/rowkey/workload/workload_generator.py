@@ -182,7 +182,8 @@ class WorkloadGenerator:
         fits = f'Write for = "{longest}ms", or declare a smaller rate.'
         if not longest:
             fits = f"Declare a rate of {self.rate * most / count:,.0f}/s or less."
-        raise InvalidArgument("writes", f"{count:,} events", f"at most {most:,}", fits)
+        what = f"the workload would have {count:,} events"
+        raise InvalidArgument("writes", what, f"at most {most:,}", fits)
 
     def _check_length(self, declared: Field) -> None:
         """Raise if a field's values that are made at once take too much memory."""
@@ -191,9 +192,9 @@ class WorkloadGenerator:
         if at_once * each > MAX_BLOCK_BYTES:
             raise InvalidArgument(
                 f"fields.{declared.name}",
-                f"{at_once:,} values of {each:,} bytes are made at once",
+                f"{at_once:,} values of {each:,} bytes do not fit into memory at once",
                 f"at most {MAX_BLOCK_BYTES:,} bytes",
-                f"Write distinct = {MAX_BLOCK_BYTES // each}, or judge it by a sample.",
+                f"Write distinct = {MAX_BLOCK_BYTES // each}, or use a sample file.",
             )
 
     def _generate_sorted(self) -> Iterator[EventBatch]:

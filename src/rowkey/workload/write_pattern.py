@@ -30,7 +30,7 @@ DEFAULT_DURATION_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class ArrivalMode:
-    """How rows arrive.
+    """One order in which events arrive, such as `clock` or `random`.
 
     Args:
         meaning: what it means, for the reference.
@@ -57,6 +57,9 @@ ARRIVAL_MODES = {
 """How rows may come in, by name."""
 
 
+_KNOWN_ARRIVALS = "one of clock, random, sequential, per(field), bulk_sorted"
+
+
 @dataclass(frozen=True, slots=True)
 class BurstWindow:
     """An interval in which more events arrive.
@@ -74,7 +77,7 @@ class BurstWindow:
 
 @dataclass(frozen=True, slots=True)
 class WritePattern:
-    """How rows arrive.
+    """The rate, the order and the times of the events that are written to a table.
 
     Args:
         arrival: one of `ARRIVAL_MODES`.
@@ -112,7 +115,7 @@ class WritePattern:
 def bind_writes(
     options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
 ) -> WritePattern:
-    """Return how rows arrive; mistakes are noted below `writes` and `fields`.
+    """Return the bound `[writes]` table; note its mistakes below `writes` and `fields`.
 
     Args:
         options: what was declared.
@@ -124,7 +127,12 @@ def bind_writes(
     late = options.late
     period = note.parse_option("writes.period", options.period, _parse_milliseconds)
     if period is not None and arrival != "per":
-        mistakes.add("writes.period", f"arrival {arrival} has no period", 'arrival = "per(field)"')
+        mistakes.add(
+            "writes.period",
+            f"the arrival {arrival} has no period",
+            'arrival = "per(field)"',
+            "Remove period.",
+        )
     if entity is not None:
         _check_per_arrival(entity, options, fields, mistakes)
     return WritePattern(
@@ -174,7 +182,7 @@ def _parse_positive_rate(text: str) -> float:
     """Return a rate above zero."""
     rate = parse_rate(text)
     if rate <= 0:
-        raise InvalidArgument("", f"{text} is no rate", "above 0")
+        raise InvalidArgument("", f"the rate {text} is zero", "more than 0")
     return rate
 
 
@@ -182,7 +190,6 @@ def _bind_arrival(
     options: WriteDeclaration, fields: Mapping[str, Field], mistakes: Mistakes
 ) -> tuple[str, str | None]:
     """Return the arrival mode, and the field of `per(field)` or None."""
-    known = "clock, random, sequential, per(field), bulk_sorted"
     path = "writes.arrival"
     try:
         term = parse_call(options.arrival)
@@ -194,8 +201,8 @@ def _bind_arrival(
             return term.name, None
         mistakes.add(
             path,
-            f"{options.arrival!r} is no arrival",
-            known,
+            f"{options.arrival!r} is not an arrival order",
+            _KNOWN_ARRIVALS,
             suggest_name(term.name, ARRIVAL_MODES),
         )
         return "clock", None
@@ -208,12 +215,15 @@ def _bind_per_arrival(
     """Return the arrival `per` and its field, or `clock` where a mistake is noted."""
     entity = term.terms[0] if len(term.terms) == 1 else None
     if term.name != "per" or not isinstance(entity, FieldRef) or term.scalars or term.options:
-        mistakes.add(path, f"{term} is no arrival", "clock, random, sequential, per(field), …")
+        mistakes.add(path, f"{term} is not an arrival order", _KNOWN_ARRIVALS)
         return "clock", None
     if entity.name not in fields:
         remedy = suggest_name(entity.name, fields)
         mistakes.add(
-            path, f"there is no field {entity.name!r}", ", ".join(list(fields)[:12]), remedy
+            path,
+            f"there is no field {entity.name!r}",
+            f"one of {', '.join(list(fields)[:12])}",
+            remedy,
         )
         return "clock", None
     return "per", entity.name
@@ -226,16 +236,15 @@ def _check_per_arrival(
     if options.period is not None and options.rate is not None:
         mistakes.add(
             "writes.rate",
-            f"one event of each {entity} in {options.period} is a rate already",
+            f"the period {options.period} of each {entity} already determines the rate",
             "a period or a rate",
-            "Leave one of them out.",
+            "Remove one of them.",
         )
     if fields[entity].declaration.draw is not None:
         mistakes.add(
             f"fields.{entity}.draw",
-            f"arrival per({entity}) brings each value once a period, none more often",
-            "no draw",
-            'Leave it out, or write arrival = "clock" for values that come as the draw says.',
+            f'draw has no effect: arrival = "per({entity})" writes each value once a period',
+            remedy='Remove draw, or write arrival = "clock".',
         )
 
 
@@ -246,14 +255,14 @@ def _bind_time(
     times = {name: field for name, field in fields.items() if field.type.unit_ns is not None}
     if options.time is not None:
         if options.time not in times:
-            known = ", ".join(times) or "a timestamp or a date"
-            mistakes.add("writes.time", f"{options.time!r} is no field with a time", known)
+            known = f"one of {', '.join(times)}" if times else "a timestamp or a date"
+            mistakes.add("writes.time", f"{options.time!r} is not a field with a time", known)
         return times.get(options.time)
     if len(times) > 1:
         mistakes.add(
             "writes.time",
-            f"{len(times)} fields hold a time and none is named",
-            ", ".join(times),
+            f"{len(times)} fields have a time, and none is declared as the time of the events",
+            f"one of {', '.join(times)}",
             f'Write time = "{next(iter(times))}" under [writes].',
         )
     return next(iter(times.values()), None)
@@ -273,7 +282,7 @@ def _bind_bursts(options: WriteDeclaration, parser: _OptionParser) -> tuple[Burs
     found.sort(key=lambda stretch: stretch.start_ms)
     for before, after in pairwise(found):
         if after.start_ms < before.stop_ms:
-            parser.mistakes.add("writes.bursts", "two bursts overlap", "one after the other")
+            parser.mistakes.add("writes.bursts", "two bursts overlap", "one burst after the other")
     return tuple(found)
 
 
@@ -289,7 +298,10 @@ def _bind_distributions(fields: Mapping[str, Field], mistakes: Mistakes) -> dict
         if kind is None:
             remedy = suggest_name(str(given.get("kind")), DISTRIBUTIONS)
             mistakes.add(
-                path, f"{given.get('kind')!r} is no draw", ", ".join(DISTRIBUTIONS), remedy
+                path,
+                f"{given.get('kind')!r} is not a distribution",
+                f"one of {', '.join(DISTRIBUTIONS)}",
+                remedy,
             )
             continue
         try:

@@ -85,7 +85,7 @@ class FlatBufferTable:
 def _read_number(struct_format: str, data: bytes, offset: int) -> int:
     """Return the number at an offset."""
     if offset < 0 or offset + struct.calcsize(struct_format) > len(data):
-        raise DamagedFileError("its metadata points outside of itself")
+        raise DamagedFileError("the metadata has an offset outside of itself")
     number: int = struct.unpack_from(struct_format, data, offset)[0]
     return number
 
@@ -182,7 +182,7 @@ class UnpackedSizeLimit:
         most = max(MAX_UNPACKED_BYTES, MAX_FILE_RATIO * self.file_bytes)
         if self.unpacked_bytes > most:
             raise DamagedFileError(
-                f"its {self.file_bytes:,} bytes unpack to more than {most:,}; write it uncompressed"
+                f"{self.file_bytes:,} bytes unpack to more than {most:,}; write it uncompressed"
             )
 
 
@@ -215,6 +215,7 @@ class CheckedMessageStream(io.RawIOBase):
         """Bytes of a body that are handed on as they come."""
 
     def readable(self) -> bool:
+        """Return True: the stream can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -278,7 +279,7 @@ class ArrowFileBlocks:
         size = _read_number("<i", self._read_bytes(end, 4), 0) if end > 0 else -1
         self._end = end - size
         if size < 0 or self._end < len(MAGIC):
-            raise DamagedFileError("its end is no footer")
+            raise DamagedFileError("the file does not end with a footer")
         footer = self._read_bytes(self._end, size)
         found = FlatBufferTable(footer, _read_number("<I", footer, 0))
         self.dictionaries = found.read_structs(2, "<qi4xq")
@@ -297,7 +298,7 @@ class ArrowFileBlocks:
         start = offset + metadata_bytes
         is_inside = min(offset, metadata_bytes, body_bytes) >= 0 and start + body_bytes <= self._end
         if not is_inside or metadata_bytes > MAX_METADATA_BYTES:
-            raise DamagedFileError("its footer points outside of its messages")
+            raise DamagedFileError("the footer has an offset outside of the messages")
         metadata = self._read_bytes(offset, metadata_bytes)
         has_mark = _read_number("<I", metadata, 0) == CONTINUATION
         message = ArrowMessage.parse(metadata[8 if has_mark else 4 :])

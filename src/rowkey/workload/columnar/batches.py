@@ -48,11 +48,14 @@ def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as problem:
-        raise SampleError(str(path), f"needs more memory than there is: {problem}") from None
+        raise SampleError(
+            str(path), f"the file needs more memory than there is: {problem}"
+        ) from None
     except (DamagedFileError, pa.ArrowException, UnicodeDecodeError, OSError) as problem:
         reason = " ".join(str(problem).split()).rstrip(".")
-        said = f"is no {format_name} file, or is damaged: {reason}"
-        raise SampleError(str(path), said, remedy="Write or copy the file again.") from None
+        what = f"the file is damaged, or is not {format_name}: {reason}"
+        remedy = "Write or copy the file again, or declare its format under [sample]."
+        raise SampleError(str(path), what, remedy=remedy) from None
 
 
 def read_batches(
@@ -85,7 +88,7 @@ def read_batches(
 
 
 def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
-    """Raise an error if a file holds more than a file of its size can."""
+    """Raise SampleError if a file declares more rows or bytes than its size allows."""
     if rows <= MAX_FREE_ROWS and size <= MAX_UNPACKED_BYTES:
         return
     file_bytes = path.stat().st_size
@@ -97,8 +100,8 @@ def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
         held, allowed = f"{size:,} bytes of values", f"at most {most_bytes:,}"
     else:
         return
-    what = f"its {file_bytes:,} bytes say that they hold {held}"
-    raise SampleError(str(path), what, allowed, "Write it again, uncompressed.")
+    what = f"the file of {file_bytes:,} bytes declares {held}, which cannot be true"
+    raise SampleError(str(path), what, allowed, "Write the file again, uncompressed.")
 
 
 def find_nested_columns(schema: pa.Schema) -> dict[str, str]:
@@ -120,7 +123,7 @@ def _is_nested(data_type: pa.DataType) -> bool:
 
 
 def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path) -> list[int]:
-    """Return the places of the columns to read; without a choice all that have one value a row.
+    """Return the indexes of the columns to read; by default all columns that are not nested.
 
     Raises:
         SampleError: one is not there, is there twice, or holds more than one value a row.
@@ -131,7 +134,7 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
     kept = resolve_columns(names, columns, path)
     for name in kept:
         if name in nested:
-            what = f"its column {name!r} is of the type {nested[name]}"
+            what = f"the column {name!r} has the type {nested[name]}"
             raise SampleError(str(path), what, "a column of numbers, times, text or bytes")
     return [names.index(name) for name in kept]
 
@@ -160,7 +163,7 @@ def _validate_named_column(name: str, column: pa.Array) -> pa.Array:
     try:
         return _validate_column(column)
     except pa.ArrowException as problem:
-        raise DamagedFileError(f"its column {name!r}: {problem}") from None
+        raise DamagedFileError(f"column {name!r}: {problem}") from None
 
 
 def _validate_column(column: pa.Array) -> pa.Array:
@@ -238,7 +241,7 @@ def _split_rows(columns: Sequence[pa.Array], rows: int, path: Path) -> Iterator[
             raise SampleError(
                 str(path),
                 f"a value has {int(np.max(values)):,} bytes",
-                f"at most {MAX_VALUE_BYTES:,}",
+                f"at most {MAX_VALUE_BYTES:,} bytes",
             )
         each += values
     upto = np.cumsum(each)

@@ -85,7 +85,7 @@ class ColumnChunk:
         if 0 < dictionary_at < at:
             at = dictionary_at
         if values < 0 or at < 0:
-            raise DamagedFileError("its footer does not say where a column is")
+            raise DamagedFileError("the footer does not say where a column begins")
         return cls(get_number(found, 4, UNCOMPRESSED), values, at)
 
 
@@ -111,7 +111,9 @@ def check_footer(stream: IO[bytes], file_bytes: int) -> None:
     size = _read_footer_size(stream, file_bytes)
     stream.seek(0)
     if size > max(MAX_FREE_FOOTER_BYTES, file_bytes // MAX_FOOTER_FRACTION):
-        raise DamagedFileError(f"its footer says that it has {size:,} of {file_bytes:,} bytes")
+        raise DamagedFileError(
+            f"the footer claims {size:,} of the {file_bytes:,} bytes of the file"
+        )
 
 
 def _read_footer_size(stream: IO[bytes], file_bytes: int) -> int:
@@ -138,12 +140,12 @@ def read_row_groups(stream: IO[bytes], file_bytes: int, n_columns: int) -> list[
     try:
         found, _ = read_struct(stream.read(size), 0)
     except IndexError:
-        raise DamagedFileError("its footer has no end") from None
+        raise DamagedFileError("the footer has no end") from None
     groups = [
         RowGroup(get_number(group, 3, -1), get_structs(group, 1)) for group in get_structs(found, 4)
     ]
     if any(group.rows < 0 or len(group.columns) != n_columns for group in groups):
-        raise DamagedFileError("its footer has a row group with other columns than the file")
+        raise DamagedFileError("a row group in the footer has other columns than the file")
     return groups
 
 
@@ -203,7 +205,7 @@ def _read_pages(
             raise DamagedFileError("a page lies outside of the file")
         most = page.unpacked_bytes if page.page_type == DICTIONARY_PAGE else chunk.value_count
         if page.unpacked_bytes > MAX_PAGE_BYTES or page.value_count > most:
-            what = f"a page says that it has {page.value_count:,} values"
+            what = f"a page claims {page.value_count:,} values"
             raise DamagedFileError(f"{what} in {page.unpacked_bytes:,} bytes")
         limits.count_bytes(page.unpacked_bytes)
         if page.page_type in (DATA_PAGE, DATA_PAGE_V2):
@@ -254,7 +256,7 @@ def _measure_longest_value(stream: IO[bytes], codec: int, page: PageHeader) -> i
             at += 4 + length
             longest = max(longest, length)
     except struct.error:
-        raise DamagedFileError("a dictionary has fewer values than it says") from None
+        raise DamagedFileError("a dictionary has fewer values than it claims") from None
     return longest
 
 

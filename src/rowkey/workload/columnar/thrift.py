@@ -43,7 +43,7 @@ def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any
         DamagedFileError: a type is unknown, or too many structs are in one another.
     """
     if depth > MAX_DEPTH:
-        raise DamagedFileError(f"its metadata has structs more than {MAX_DEPTH} deep")
+        raise DamagedFileError(f"the metadata has structs nested more than {MAX_DEPTH} deep")
     found: dict[int, Any] = {}
     number = 0
     while head := data[offset]:
@@ -92,7 +92,7 @@ def _read_value(data: bytes, offset: int, field_type: int, depth: int) -> tuple[
     elif field_type in (BYTE_TYPE, DOUBLE_TYPE):
         size = 1 if field_type == BYTE_TYPE else 8
     else:
-        raise DamagedFileError(f"its metadata has a field of the unknown type {field_type}")
+        raise DamagedFileError(f"the metadata has a field of the unknown type {field_type}")
     if offset + size > len(data):
         raise IndexError
     return None, offset + size
@@ -128,5 +128,5 @@ def _read_varint(data: bytes, offset: int) -> tuple[int, int]:
         number |= (byte & 0x7F) << shift
         offset, shift = offset + 1, shift + 7
         if shift > 63:
-            raise DamagedFileError("its metadata has a number of more than 64 bits")
+            raise DamagedFileError("the metadata has a number of more than 64 bits")
     return number | byte << shift, offset + 1

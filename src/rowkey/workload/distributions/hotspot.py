@@ -22,7 +22,11 @@ class HotspotDistribution(Distribution):
             "values", (float, int), "share of the values that are hot", 0.2, "above 0, below 1"
         ),
         PluginOption(
-            "events", (float, int), "share of the events they take", 0.8, "above 0, below 1"
+            "events",
+            (float, int),
+            "share of the events that have a hot value",
+            0.8,
+            "above 0, below 1",
         ),
     )
 
@@ -31,7 +35,9 @@ class HotspotDistribution(Distribution):
         for name in ("values", "events"):
             if not 0 < self.option_values[name] < 1:
                 raise InvalidArgument(
-                    name, f"{self.option_values[name]} is out of range", "above 0, below 1"
+                    name,
+                    f"{self.option_values[name]} is out of range",
+                    "a number above 0 and below 1",
                 )
 
     def _count_hot_values(self, distinct: int) -> int:
@@ -42,6 +48,7 @@ class HotspotDistribution(Distribution):
     def draw_indexes(
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
+        """Return the value index of each of the next events: mostly one of the hot values."""
         import numpy as np
 
         hot = self._count_hot_values(distinct)
@@ -53,6 +60,7 @@ class HotspotDistribution(Distribution):
         return scatter_ranks(ranks, distinct)
 
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
+        """Return the expected share of the most frequent value."""
         if distinct == 1:
             return 1.0
         hot = self._count_hot_values(distinct)

@@ -37,7 +37,7 @@ class LatestDistribution(Distribution):
     options = (
         PluginOption("theta", (float, int), "the exponent", 0.99, "a number above 0, at most 5"),
         PluginOption(
-            "every", (int,), "events between two new values", 20, "a whole number from 1 on"
+            "every", (int,), "events between two new values", 20, "a whole number of at least 1"
         ),
     )
 
@@ -46,12 +46,13 @@ class LatestDistribution(Distribution):
         self.age_distribution = ZipfDistribution({"theta": self.option_values["theta"]})
         if self.option_values["every"] < 1:
             raise InvalidArgument(
-                "every", f"{self.option_values['every']} is out of range", "1 and above"
+                "every", f"{self.option_values['every']} is out of range", "at least 1"
             )
 
     def draw_indexes(
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
+        """Return the value index of each of the next events: mostly one of the newest values."""
         import numpy as np
 
         newest = np.arange(first, first + count, dtype=np.int64) // self.option_values["every"]

@@ -20,6 +20,7 @@ class SequentialDistribution(Distribution):
     def draw_indexes(
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
+        """Return the value index of each of the next events: one after the other."""
         import numpy as np
 
         return np.arange(first, first + count, dtype=np.int64) % distinct

@@ -187,9 +187,11 @@ class ZipfDistribution(Distribution):
     def draw_indexes(
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
+        """Return the value index of each of the next events, by Zipf's law."""
         if distinct <= MAX_TABLE_VALUES:
             return _draw_by_alias(rng, count, *_build_scattered_table(distinct, self.theta))
         return scatter_ranks(draw_by_rejection(rng, count, distinct, self.theta), distinct)
 
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
+        """Return the expected share of the most frequent value."""
         return 1 / compute_harmonic(distinct, self.theta)

@@ -42,6 +42,7 @@ class ApacheFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of an Apache log in order, in batches of bounded size."""
         kept = resolve_columns(COLUMNS, columns, path)
         order = [COLUMNS.index(name) for name in kept]
         yield from build_batches(
@@ -49,6 +50,7 @@ class ApacheFormat(SampleFormat):
         )
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of an Apache log; None if it shows none."""
         first = next(self._read_records(path, SkippedRows()), None)
         return None if first is None else list(COLUMNS)
 

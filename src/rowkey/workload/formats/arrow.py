@@ -42,6 +42,7 @@ class ArrowFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of an Arrow file in order, in batches of bounded size."""
         with self._open_reader(path) as (schema, found):
             kept = choose_columns(schema, columns, path)
             batch = next(found, None)
@@ -52,14 +53,17 @@ class ArrowFormat(SampleFormat):
                 batch = next(found, None)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of an Arrow file; None if it shows none."""
         with self._open_reader(path) as (schema, _):
             return list(schema.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
+        """Return the nested columns of an Arrow file, which are not read, with their types."""
         with self._open_reader(path) as (schema, _):
             return find_nested_columns(schema)
 
     def count_rows(self, path: Path) -> int | None:
+        """Return the number of rows that an Arrow file declares."""
         if path.suffix.lower() in COMPRESSED_SUFFIXES:
             return None
         try:
@@ -116,6 +120,7 @@ def _read_file(
     file = pa.ipc.open_file(pa.PythonFile(stream, "r"))
 
     def read_batch() -> Iterator[pa.RecordBatch]:
+        """Yield each record batch of the file after its block is checked."""
         for number, block in enumerate(blocks.batches):
             blocks.check_block(block)
             yield file.get_batch(number)

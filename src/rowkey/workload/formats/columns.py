@@ -38,11 +38,12 @@ class ColumnsFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a file of columns in order, in batches of bounded size."""
         names = list(self.option_values["names"] or ())
         has_header = not names
         names = names or next(read_lines(path), "").split()
         if not names:
-            raise SampleError(str(path), "is empty", "a line of names, then rows")
+            raise SampleError(str(path), "the file is empty", "a header line and rows")
         kept = resolve_columns(names, columns, path)
         order = [names.index(name) for name in kept]
         rows = self._read_rows(path, len(names), int(has_header), skipped_rows)
@@ -52,7 +53,7 @@ class ColumnsFormat(SampleFormat):
         self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows
     ) -> Iterator[list[str | None]]:
         """Return the values of each line that has as many as there are columns."""
-        misfits = MalformedLines(path, f"{width} values a line", skipped_rows)
+        misfits = MalformedLines(path, f"{width} values on each line", skipped_rows)
         number = 0
         for number, line in enumerate(
             read_lines(path, self.progress, errors=MARK_INVALID_BYTES), 1

@@ -63,12 +63,13 @@ class CsvFormat(SampleFormat):
         delimiter = self.option_values["delimiter"]
         if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
             raise InvalidArgument(
-                "delimiter", f"{delimiter!r} cannot stand between values", "a character"
+                "delimiter", f"{delimiter!r} cannot separate values", "one character, such as ','"
             )
 
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a CSV file in order, in batches of bounded size."""
         import pyarrow as pa
 
         with open_uncompressed(path, self.progress) as stream:
@@ -78,6 +79,7 @@ class CsvFormat(SampleFormat):
                 raise _build_csv_error(path, str(problem)) from None
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        """Return the line on which each of the given rows of a CSV file begins."""
         lines: dict[int, int] = {}
         with open_uncompressed(path) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
@@ -117,9 +119,10 @@ class CsvFormat(SampleFormat):
             names = _parse_names(head, delimiter, columns, path)
             _check_delimiter(head, names, columns or (), path)
         kept = resolve_columns(names, columns, path)
-        misfits = MalformedLines(path, f"{len(names)} values a line", skipped_rows)
+        misfits = MalformedLines(path, f"{len(names)} values on each line", skipped_rows)
 
         def skip(row: Any) -> str:
+            """Note a malformed line and tell Arrow to skip it."""
             misfits.add(row.number + before, row.text)
             return "skip"
 
@@ -176,17 +179,17 @@ def _read_head(stream: IO[bytes], path: Path) -> str:
             break
     strange = [byte for byte in head if byte < FIRST_PRINTABLE and byte not in _ALLOWED_CONTROLS]
     if strange:
-        what = f"is no line of names: it holds the byte {strange[0]:02x}, which no text has"
+        what = f"the header line contains the byte {strange[0]:02x}, so the file is not text"
         raise SampleError(f"{path}:1", what, "text")
     if b"\r" in head.rstrip(b"\r\n") and b'"' not in head:
         raise SampleError(
             str(path),
-            "its lines end with a carriage return alone, as on old Macintoshes",
+            "the lines end with a carriage return alone",
             "lines that end with a line feed",
             r"Convert it: tr '\r' '\n' < FILE.",
         )
     if len(head) > MAX_LINE_BYTES:
-        raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a line of names")
+        raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a header line")
     return head.decode("utf-8-sig", ESCAPE_INVALID_BYTES)
 
 
@@ -200,10 +203,10 @@ def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path:
     """
     found = _split_record(head, delimiter)
     if found is None:
-        what = "is no line of names: a line ends within a name, or a name is longer than 128 KiB"
-        raise SampleError(f"{path}:1", what, "names")
+        what = "the header line has an unclosed quote, or a name of more than 128 KiB"
+        raise SampleError(f"{path}:1", what, "the names of the columns")
     if not found:
-        raise SampleError(str(path), "is empty", "a line of names, then rows")
+        raise SampleError(str(path), "the file is empty", "a header line and rows")
     if columns is None:
         return found
     return [name if name in columns else name.strip() for name in found]
@@ -233,9 +236,9 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
     if found[likely]:
         raise SampleError(
             str(path),
-            f"has one column, {names[0]!r}",
-            ", ".join(columns),
-            f"Declare what stands between values: [sample] format = "
+            f"the file has one column, {names[0]!r}",
+            f"the columns {', '.join(columns)}",
+            f"Declare the delimiter: [sample] format = "
             f'{{ kind = "csv", delimiter = {json.dumps(likely)} }}.',
         )
 
@@ -243,5 +246,5 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
 def _build_csv_error(path: Path, problem: str) -> SampleError:
     """Return an error for what Arrow reports, in clearer words where there are some."""
     if "straddl" in problem:
-        return SampleError(str(path), "a line is longer than 1 MiB", "records, one a line")
-    return SampleError(str(path), f"is no CSV: {problem}")
+        return SampleError(str(path), "a line is longer than 1 MiB", "one record on each line")
+    return SampleError(str(path), f"the file is not valid CSV: {problem}")

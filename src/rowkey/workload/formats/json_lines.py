@@ -53,21 +53,25 @@ class JsonLinesFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a JSON lines file in order, in batches of bounded size."""
         kept = self._collect_names(path) if columns is None else list(columns)
         objects = self._read_objects(path, skipped_rows, self.progress)
         records = ([_format_value(found, name) for name in kept] for _, found in objects)
         yield from build_batches(records, kept)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        """Return the line on which each of the given rows of a JSON lines file begins."""
         objects = self._read_objects(path, SkippedRows())
         last = max(rows, default=0)
         return {row: line for row, (line, _) in enumerate(islice(objects, last), 1) if row in rows}
 
     def check_columns_exist(self, path: Path, columns: Sequence[str]) -> None:
+        """Raise SampleError if no object of a JSON lines file has one of some names."""
         if available := self._collect_names(path):
             resolve_columns(available, [name for name in columns if name not in available], path)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of a JSON lines file; None if it shows none."""
         found: list[str] = []
         lacking = set(wanted_names)
         for number, (_, one) in enumerate(self._read_objects(path, SkippedRows())):
@@ -95,8 +99,8 @@ class JsonLinesFormat(SampleFormat):
             for name, value in _flatten_items(found):
                 names[name] = names.get(name, False) or value not in (None, {})
             if len(names) > MAX_NAMES:
-                what = f"with this line there are more than {MAX_NAMES:,} names"
-                raise SampleError(f"{path}:{number}", what, "names that come again in other rows")
+                what = f"the objects have more than {MAX_NAMES:,} different names"
+                raise SampleError(f"{path}:{number}", what, "the same names in many rows")
         parents = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
         return [name for name, is_held in names.items() if is_held or name not in parents]
 
@@ -105,7 +109,7 @@ class JsonLinesFormat(SampleFormat):
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the objects with the numbers of their lines."""
         _require_json_lines(path)
-        misfits = MalformedLines(path, "one JSON object a line", skipped_rows)
+        misfits = MalformedLines(path, "one JSON object on each line", skipped_rows)
         lines = read_lines(path, progress, errors=MARK_INVALID_BYTES, max_line_bytes=MAX_LINE_BYTES)
         number = 0
         for number, line in enumerate(lines, 1):
@@ -130,8 +134,8 @@ def _require_json_lines(path: Path) -> None:
     if _ARRAY_START.match(head):
         raise SampleError(
             str(path),
-            "it is a JSON array; write JSON lines (.jsonl)",
-            "one JSON object a line",
+            "the file is a JSON array, not JSON lines",
+            "one JSON object on each line",
             "Convert it: jq -c '.[]' FILE.",
         )
 

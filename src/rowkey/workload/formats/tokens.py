@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"\{([^{}]*)\}")
 _COLUMN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_TOKENS = 64
+MAX_PATTERN_CHARACTERS = 4_096
 _TIME_DIRECTIVES = "aAbBdfHIjmMpSyYz"
 """Parts of a time that mean the same on every machine; a zone's name, %Z, does not."""
 _YEAR_DIRECTIVES = "yY"
@@ -55,19 +56,29 @@ class TokensFormat(SampleFormat):
         pattern = self.option_values["pattern"]
         pieces = _TOKEN.split(pattern)
         self.head, self.names, self.separators = pieces[0], pieces[1::2], pieces[2::2]
-        if not self.names or len(self.names) > MAX_TOKENS or len(pattern) > 4_096:
+        if not self.names or len(self.names) > MAX_TOKENS or len(pattern) > MAX_PATTERN_CHARACTERS:
             raise InvalidArgument(
-                "pattern", f"{len(self.names)} names in braces", f"1..{MAX_TOKENS}"
+                "pattern",
+                f"it has {len(self.names)} names in braces and {len(pattern):,} characters",
+                f"1..{MAX_TOKENS} names and at most {MAX_PATTERN_CHARACTERS:,} characters",
             )
         if any(not text for text in self.separators[:-1]):
-            raise InvalidArgument("pattern", "two names touch", "fixed text between names")
+            raise InvalidArgument(
+                "pattern",
+                "two names follow each other without text between them",
+                "fixed text between names, such as {host} {path}",
+            )
         self.time_formats = [name.partition(":")[2] for name in self.names]
         self.names = [name.partition(":")[0] for name in self.names]
         for name in filter(None, self.names):
             if not _COLUMN_NAME.fullmatch(name):
-                raise InvalidArgument("pattern", f"{name!r} is no name", "letters, digits and _")
+                raise InvalidArgument(
+                    "pattern", f"{name!r} is not a valid name", "letters, digits and _"
+                )
         if "\n" in pattern or "\r" in pattern:
-            raise InvalidArgument("pattern", "holds the end of a line, so no line fits", "one line")
+            raise InvalidArgument(
+                "pattern", "the pattern contains a line end", "the pattern of one line"
+            )
         for form in filter(None, self.time_formats):
             _check_time_format(form)
         self.time_parsers = self._build_time_parsers()
@@ -87,18 +98,20 @@ class TokensFormat(SampleFormat):
             if form and not _find_directives(form) & set(_YEAR_DIRECTIVES)
         ]
         if lacks and year is None:
-            remedy = "Say which one it is: year = 2024 beside the pattern."
+            remedy = "Add the option year, such as year = 2024."
             raise InvalidArgument(
-                "pattern", f"times of the form {lacks[0]!r} have no year", "%Y", remedy
+                "pattern", f"the time format {lacks[0]!r} has no year", "%Y", remedy
             )
         if year is not None and not lacks:
-            raise InvalidArgument("year", "no form of a time lacks a year", "a form without %Y")
+            what = "year has no effect, because no time format lacks a year"
+            raise InvalidArgument("year", what, remedy="Remove year.")
         return [_TimeParser(form, year if form in lacks else None) if form else None
                 for form in self.time_formats]  # fmt: skip
 
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a log that follows the pattern in order, in batches of bounded size."""
         available = [name for name in self.names if name]
         kept = resolve_columns(available, columns, path)
         order = [self.names.index(name) for name in kept]
@@ -198,15 +211,15 @@ def _check_time_format(time_format: str) -> None:
     parts = [piece[:1] for piece in time_format.replace("%%", "").split("%")[1:]]
     for part in parts:
         if part not in _TIME_DIRECTIVES or not part:
-            allowed = " ".join(f"%{one}" for one in _TIME_DIRECTIVES)
+            allowed = f"one of {' '.join(f'%{one}' for one in _TIME_DIRECTIVES)}"
             raise InvalidArgument(
-                "pattern", f"%{part} is no part of a time in {time_format!r}", allowed
+                "pattern", f"%{part} in {time_format!r} is not a supported time directive", allowed
             )
         if parts.count(part) > 1:
             raise InvalidArgument(
-                "pattern", f"%{part} comes twice in {time_format!r}", "each part once"
+                "pattern", f"%{part} occurs twice in {time_format!r}", "each directive once"
             )
     if not parts:
         raise InvalidArgument(
-            "pattern", f"{time_format!r} is no form of a time", "parts such as %Y-%m-%d"
+            "pattern", f"{time_format!r} is not a time format", "directives such as %Y-%m-%d"
         )

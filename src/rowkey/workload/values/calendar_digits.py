@@ -35,7 +35,7 @@ def has_calendar_digits(field: Field, array: pa.Array) -> bool | None:
 
 
 def is_calendar_number(number: object) -> bool:
-    """Return whether a count of time would be read as calendar digits in a column of such.
+    """Return whether a number in a time column looks like calendar digits: 20240131.
 
     >>> is_calendar_number(20240131), is_calendar_number(20241331), is_calendar_number(1706659200)
     (True, False, False)

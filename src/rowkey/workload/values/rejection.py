@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
 
-CALENDAR_FORMAT = "a day or a second of the calendar, yyyyMMdd[HHmmss]"
+CALENDAR_FORMAT = "a date or time as digits yyyyMMdd[HHmmss]"
 MAX_SHOWN_CHARACTERS = 60
 """Characters of a value that are shown."""
 MISSING_VALUE_REMEDY = 'Name the columns with from = "…", or declare the field nullable.'
@@ -46,12 +46,12 @@ def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Re
     if text is None or not text.strip():
         return Rejection(f" has no {field.type.name} for {field.name}", MISSING_VALUE_REMEDY)
     if byte := find_marked_byte(text):
-        return Rejection(f": {field.name} holds {format_invalid_byte(byte)}", CONVERT_REMEDY)
+        return Rejection(f": {field.name} contains {format_invalid_byte(byte)}", CONVERT_REMEDY)
     shown = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
     expected = CALENDAR_FORMAT if is_calendar else _format_expected(field, text)
-    remedy = f"Declare {field.name} as a type that holds it, or correct the file."
+    remedy = f"Declare another type for {field.name}, or correct the file."
     if field.nullable:
-        remedy = f'If that stands for null: format = {{ kind = ..., nulls = ["{shown}"] }}.'
+        remedy = f'If it stands for null, declare format = {{ kind = ..., nulls = ["{shown}"] }}.'
     return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
 
 

@@ -50,7 +50,7 @@ class TimeRangeCheck:
 
     @property
     def warning(self) -> str:
-        """Return where the times lie and the unit that fits, if most are not of 1990 to 2099."""
+        """Return a warning with the unit that fits, if most times are not in 1990 to 2099."""
         if self.example is None or self.outside_count * 2 <= self.value_count:
             return ""
         told = f"{self.field.name} lies in {_format_month(self.example * self.tick // SECOND_NS)}"
