@@ -102,7 +102,7 @@ def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
     assert not draft.simulation.verdict.is_hot
     seen = summarize_sample(design, recording.path, design.sample_format)
     assert [] == [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
-    assert 0 == seen.left_out_count
+    assert 0 == seen.skipped_rows.count
     assert seen.repeat_count is not None
     lost = seen.repeat_count - copies_of(design, recording.path)
     told = re.findall("# ([0-9,]+) rows? of the sample differ", draft.text)

@@ -206,14 +206,6 @@ def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
         LOGS.find_column("size", {})
 
 
-def test_the_cells_of_some_fields_hold_one_that_is_always_there() -> None:
-    """A read of a nullable field asks for a sure cell as well, so that no row is missed."""
-    assert {"e": (b"n",), "d": (b"level",)} == LOGS.find_columns(["note"])
-    assert {"d": (b"level", b"p")} == LOGS.find_columns(["level", "user"])
-    assert {"d": (b"level",)} == LOGS.find_columns(["host"])
-    assert ITEMS.find_columns(["price"]) is None
-
-
 def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
     """A row that gives nothing else of the cell is refused, for it would clear the rest of it."""
     fields: dict[str, Any] = {

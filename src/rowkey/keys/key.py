@@ -423,10 +423,6 @@ class Key:
             shown.append(f"{start[at:].hex()}…")
         return escape_text(", ".join(shown))
 
-    def list_sliced_parts(self) -> list[Part]:
-        """Return the `time_slice` parts, which store the rest of their time in the qualifier."""
-        return [part for part in self.parts if part.time_remainder is not None]
-
     def check_compatibility(self, new: Key) -> Compatibility:
         """Return what happens to stored rows when the key is declared as `new` instead."""
         return self.part_sequence.check_compatibility(new.part_sequence)

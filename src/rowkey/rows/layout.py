@@ -16,7 +16,7 @@ from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -294,24 +294,6 @@ class Layout:
         what = "the field has no cell of its own"
         remedy = "Declare it as a column: without `pack` and `at`, and not only in the key."
         raise RowError(name, what, "a field in a column", remedy)
-
-    def find_columns(self, fields: Collection[str]) -> dict[str, tuple[bytes, ...]] | None:
-        """Return the qualifiers, by family, of the cells that a read of some fields needs.
-
-        They include a cell that every event has, so that no event is missed.
-
-        Returns:
-            None if every cell is needed, as in rows that hold several events.
-        """
-        if self.qualifier_prefix is not None or self.cell_timestamp is not None:
-            return None
-        needed = [slot for slot in self.slots if not set(fields).isdisjoint(slot.field_names)]
-        if all(slot.optional for slot in needed):
-            needed.append(next(slot for slot in self.slots if not slot.optional))
-        qualifiers: dict[str, tuple[bytes, ...]] = {}
-        for slot in needed:
-            qualifiers[slot.family] = (*qualifiers.get(slot.family, ()), slot.qualifier)
-        return qualifiers
 
     def find_incompatibilities(self, new: Layout) -> list[Mistake]:
         """Return the changes of a new layout that make rows stored under this one unreadable.

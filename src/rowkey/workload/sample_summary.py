@@ -116,11 +116,6 @@ class SampleSummary:
         return self._reservoir.event_count
 
     @property
-    def left_out_count(self) -> int:
-        """Return how many rows of the file were skipped."""
-        return self.skipped_rows.count
-
-    @property
     def is_thin(self) -> bool:
         """Return whether the events are too few to tell shares, order and numbers of values."""
         return self.event_count < MIN_VALUES_FOR_FACTS
@@ -204,11 +199,6 @@ class SampleSummary:
             self._cache["keys"] = tuple(sorted(self.keyed_events.keys))
         keys: tuple[bytes, ...] = self._cache["keys"]
         return keys
-
-    @property
-    def key_refusals(self) -> tuple[int, str]:
-        """Return how many sampled events have no row key, and the reason for the first."""
-        return self.keyed_events.refusals
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rowkey.cells import CellType
 from rowkey.engines.cell_blocks import build_block_schema
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.wire.arrow_columns import count_cells, read_last_row_key, to_columns
+from rowkey.hbase.wire.arrow_columns import to_columns
 from rowkey.hbase.wire.cell_offsets import find_cell_starts
 from rowkey.hbase.wire.cellblocks import decode_cells
 from rowkey.hbase.wire.proto import WireFormatError
@@ -96,7 +96,6 @@ def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
     repeated = [cells[index % len(cells)] for index in range(count)]
     block = b"".join(repeated)
     assert _starts(repeated) == find_cell_starts(block).tolist()
-    assert count == count_cells(block)
     expected = _listed(b"".join(repeated[-300:]))
     assert expected == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
 
@@ -142,17 +141,8 @@ def test_golden_vectors() -> None:
 
 def test_an_empty_block_has_no_lines() -> None:
     """The columns have the same schema."""
-    assert 0 == count_cells(b"")
-    assert b"" == read_last_row_key(b"")
     assert build_block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
     assert [] == to_columns(b"", []).to_pylist()
-
-
-@given(st.lists(any_cells, min_size=1, max_size=5))
-def test_the_last_row_key_is_that_of_the_last_cell(cells: list[bytes]) -> None:
-    """It is found for puts and for deletes."""
-    block = b"".join(cells)
-    assert decode_cells(block)[0][-1][0] == read_last_row_key(block)
 
 
 @given(st.lists(any_cells, min_size=1, max_size=5), st.data())
@@ -231,9 +221,8 @@ def test_lengths_that_contradict_each_other_are_malformed(
 def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
     """Whatever is missing of the last cell, the block raises an error."""
     block = (VECTOR * count)[:-missing]
-    for read in (count_cells, read_last_row_key, lambda given: to_columns(given, ["d"])):
-        with pytest.raises(WireFormatError):
-            read(block)
+    with pytest.raises(WireFormatError):
+        to_columns(block, ["d"])
 
 
 @pytest.mark.parametrize(("row", "family"), [(14, 0), (5, 0), (2, 3), (2, 16), (2, 255)])

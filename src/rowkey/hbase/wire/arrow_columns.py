@@ -77,33 +77,6 @@ def to_columns(block: bytes | memoryview, families: Sequence[str]) -> pa.RecordB
     return pa.RecordBatch.from_arrays(columns, ["row", "family", "qualifier", "timestamp", "value"])
 
 
-def count_cells(block: bytes | memoryview) -> int:
-    """Return the number of cells in a cell block; only their lengths are read.
-
-    Raises:
-        WireFormatError: the last cell does not end where the block does.
-
-    Cost: that of `rowkey.hbase.wire.cell_offsets.find_cell_starts`.
-    """
-    return len(find_cell_starts(block)) - 1
-
-
-def read_last_row_key(block: bytes | memoryview) -> bytes:
-    """Return the row key of the last cell of a cell block; empty for an empty block.
-
-    Raises:
-        WireFormatError: a cell reaches beyond the block, or the last cell's lengths contradict each
-            other.
-
-    Cost: that of `count_cells`.
-    """
-    starts = find_cell_starts(block)
-    if len(starts) < 2:
-        return b""
-    row: bytes = _split_cells(memoryview(block)[int(starts[-2]) :]).take_piece(_ROW)[0].as_py()
-    return row
-
-
 @dataclass(frozen=True, slots=True)
 class _SplitCells:
     """The cells of a block, split into row, family, qualifier, value and so on."""
