@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (300, 40) if LONG else (15, 20)
+EXAMPLES, LENGTH = (300, 40) if LONG else (6, 20)
 SPARE = 1.5
 """Examples for each of them: Hypothesis ends those early that it makes of earlier ones."""
 SHAPES = drawing.SHAPES if LONG else drawing.SHAPES[::8]

@@ -33,7 +33,8 @@ TROUBLE_S = 20.0
 """What an operation of the unrest may take with all its retries."""
 PAUSE_S = 10.0
 """Longer than the 6 s after which the cluster's ZooKeeper gives up a server that is silent."""
-CALM_S = 2.0
+MASTER_PAUSE_S = 2.0
+CALM_S = 1.0
 """Time without faults before the first one and after each: hundreds of writes."""
 SETTLED_S = 60.0
 """Within which a server that was given up while it stood still notices, and ends."""
@@ -90,7 +91,7 @@ def kill(cluster: Cluster, name: str) -> None:
     """A region server dies and is started anew once it is given up."""
     old = known_as(cluster, name)
     cluster.kill(name)
-    time.sleep(PAUSE_S)
+    wait_until_given_up(cluster, name, old)
     start_anew(cluster, name, old)
 
 
@@ -98,10 +99,18 @@ def pause(cluster: Cluster, name: str) -> None:
     """A region server stands still, and is started anew if it was given up meanwhile."""
     old = known_as(cluster, name)
     cluster.pause(name)
-    time.sleep(PAUSE_S)
+    wait_until_given_up(cluster, name, old)
     cluster.resume(name)
     if not goes_on(cluster, name, old):
         start_anew(cluster, name, old)
+
+
+def wait_until_given_up(cluster: Cluster, name: str, old: str | None) -> None:
+    """Wait until the master no longer counts on a region server that is silent."""
+    if old is None:
+        time.sleep(PAUSE_S)
+        return
+    cluster.wait(lambda: known_as(cluster, name) != old, f"{name} is given up")
 
 
 def known_as(cluster: Cluster, name: str) -> str | None:
@@ -143,7 +152,7 @@ def all_are_back(cluster: Cluster) -> bool:
 def kill_master(cluster: Cluster, name: str) -> None:
     """The master dies and is started anew."""
     cluster.kill(name)
-    time.sleep(PAUSE_S / 2)
+    time.sleep(MASTER_PAUSE_S)
     cluster.restart(name)
 
 

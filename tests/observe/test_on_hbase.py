@@ -99,9 +99,9 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
 def test_what_is_predicted_is_counted(
     words: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
-    """The streams of NAB in five phases: no region, server or read differs."""
-    sample = RECORDINGS["nab"].sample(12_000, tmp_path)
-    found = prove_design(design_of("nab", **words), hbase_url, sample, phases=5, keep_table=True)
+    """The streams of NAB in three phases: no region, server or read differs."""
+    sample = RECORDINGS["nab"].sample(4_000, tmp_path)
+    found = prove_design(design_of("nab", **words), hbase_url, sample, phases=3, keep_table=True)
     try:
         check_proof(found, hbase_cluster, 0.10)
     finally:
@@ -242,9 +242,9 @@ def rates(seen: list[LiveLoad]) -> list[int | None]:
 
 def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
     """Keys that begin with time heat one server at a time, and the cause is named."""
-    splits = [to_string_binary((START_MS + 4_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
+    splits = [to_string_binary((START_MS + 2_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
     with Writer(design("[ts][host]", splits=splits), hbase_url) as writer:
-        seen = writer.watched(12)
+        seen = writer.watched(8)
     assert "hot" == seen[-1].writes.level
     assert "moving_front" == seen[-1].causes[0].code
     assert 3 == seen[-1].writes.servers
@@ -259,11 +259,11 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
     even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
     name = even.table
     events = {
-        4: lambda: admin.move_region(admin.list_regions(name)[0]),
-        9: lambda: admin.split_region(name, b"\x05m"),
+        3: lambda: admin.move_region(admin.list_regions(name)[0]),
+        6: lambda: admin.split_region(name, b"\x05m"),
     }
     with Writer(even, hbase_url) as writer:
-        seen = writer.watched(26, events)
+        seen = writer.watched(14, events)
     assert set() == {one.writes.level for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
     assert "even" in {one.writes.level for one in seen}
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
@@ -332,8 +332,15 @@ def is_made_again(engine: HBaseEngine, table: str, url: str) -> str:
     return found.text
 
 
-@pytest.mark.parametrize("key", ["[bucket(host, 16)][host][desc(ts)]", "[salt(4)][host][ts]"])
-@pytest.mark.parametrize("is_known", [True, False], ids=["with its words", "without"])
+@pytest.mark.parametrize(
+    ("key", "is_known"),
+    [
+        ("[bucket(host, 8)][host][desc(ts)]", False),
+        ("[salt(4)][host][ts]", True),
+        pytest.param("[bucket(host, 8)][host][desc(ts)]", True, marks=pytest.mark.long),
+        pytest.param("[salt(4)][host][ts]", False, marks=pytest.mark.long),
+    ],
+)
 def test_tables_of_ours_are_made_again(
     key: str, is_known: bool, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
@@ -356,7 +363,7 @@ def test_tables_of_ours_are_made_again(
     else:
         hbase_engine.drop_table(name)
     found = str(rowkey.Design.loads(text).key)
-    inferred = {"b": "[bucket(text, 16)][text][desc(time)]", "s": "[bucket][text][time]"}
+    inferred = {"b": "[bucket(text, 8)][text][desc(time)]", "s": "[bucket][text][time]"}
     assert (key if is_known else inferred[key[1]]) == found
 
 

@@ -37,7 +37,7 @@ FIELDS: dict[str, Any] = {
 }
 SCRIPT = Path(__file__).parent / "putting.py"
 STALE_S = 2.0
-WRITERS, READERS, ROUNDS = 4, 2, 8
+WRITERS, READERS, ROUNDS = 4, 2, 4
 
 
 class Writer:
@@ -115,7 +115,7 @@ def in_zookeeper(cluster: Cluster) -> str:
 
 
 CHANGES = [
-    (16, 32, True),
+    (3, 6, True),
     *(pytest.param(16, 32, is_in, marks=pytest.mark.long) for is_in in 10 * (False, True)),
 ]
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FEW, MANY = 4_000, 1_000_000
 """Operations of a short run and of a long one."""
-FEW_ON_A_CLUSTER = 2_000
+FEW_ON_A_CLUSTER = 800
 STALE_S, CLUSTER_STALE_S = 0.2, 1.0
 """Seconds that a client goes on without the catalog; a change of buckets takes a little more."""
 CLIENTS = 2
