@@ -151,9 +151,10 @@ def _take_place(caller: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
-    sys.stdin = sys.__stdin__ = _open_stream(0, "r", numbers)
-    sys.stdout = sys.__stdout__ = _open_stream(1, "w", numbers)
-    sys.stderr = sys.__stderr__ = _open_stream(2, "w", numbers)
+    for number, (name, mode) in enumerate([("stdin", "r"), ("stdout", "w"), ("stderr", "w")]):
+        stream = _open_stream(number, mode, numbers)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def _open_stream(number: int, mode: str, numbers: list[int]) -> Any:

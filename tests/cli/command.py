@@ -87,6 +87,23 @@ main()
 """
 
 
+def end_after_first_batch(name: str) -> str:
+    """Code for `run_apart`: a signal comes once a load has written its first batch."""
+    return f"""
+import os, signal
+from threading import Thread
+from rowkey.cli.commands.load import LoadProgress
+report_progress = LoadProgress.report_progress
+def report_and_end(self, done, total):
+    LoadProgress.report_progress = report_progress
+    report_progress(self, done, total)
+    Thread(target=os.kill, args=(os.getpid(), signal.{name})).start()
+LoadProgress.report_progress = report_and_end
+from rowkey.cli import main
+main()
+"""
+
+
 def _left_with() -> int:
     """The exit code of the command, which always leaves with a number."""
     try:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,16 +12,15 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 import rowkey
-from cli.command import LOGS, run
+from cli.command import LOGS, end_after_first_batch, run, run_apart
 from command_server import find_command
 from rowkey.table import load_file, open_table
 
-ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
 COUNT = 3_000
 FIRST = 1_609_459_200_000
 """The first time of rows whose times nobody has to guess, in milliseconds."""
-MANY = 400_000
+MANY = 100_000
 """Rows of a load that is interrupted: far more than are written before progress is first told."""
 
 
@@ -290,16 +287,13 @@ def test_a_file_that_cannot_be_loaded_is_told(
 
 def _interrupted(*more: str) -> int:
     """How many rows a load has dealt with that gets Ctrl-C once it has told of progress."""
-    command = [*ROWKEY, "load", "logs.toml", "many.parquet", *ON, "--progress", "json", *more]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as one:
-        assert one.stderr is not None
-        assert MANY == json.loads(one.stderr.readline())["total"]
-        one.send_signal(signal.SIGINT)
-        _, err = one.communicate(timeout=60)
-    *_, said, last = filter(None, err.splitlines())
-    assert (130, "interrupted") == (one.returncode, last)
+    command = ("load", "logs.toml", "many.parquet", *ON, "--progress", "json", *more)
+    done = run_apart(Path.cwd(), end_after_first_batch("SIGINT"), *command)
+    first, *_, said, last = filter(None, done.err.splitlines())
+    assert MANY == json.loads(first)["total"]
+    assert (130, "interrupted") == (done.code, last)
     assert "run the same command again to continue, or add --restart" in said
-    assert "Traceback" not in err
+    assert "Traceback" not in done.err
     return int(said.split()[0].replace(",", ""))
 
 
@@ -309,7 +303,7 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     del logs
     numbers = pa.array(range(FIRST, FIRST + MANY), pa.int64())
     table = pa.table({"host": pa.array(["web"] * MANY), "ts": numbers})
-    parquet.write_table(table, "many.parquet", row_group_size=50_000)
+    parquet.write_table(table, "many.parquet", row_group_size=5_000)
     dealt = _interrupted()
     done = run("load", "logs.toml", "many.parquet", *ON, *more)
     *stood, wrote = [int(line.split()[0].replace(",", "")) for line in done.err.splitlines()]
@@ -325,7 +319,7 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
     del logs
     hosts = pa.array(["web"] * MANY)
     table = pa.table({"host": hosts, "ts": range(FIRST, FIRST + MANY), "note": hosts})
-    parquet.write_table(table, "many.parquet", row_group_size=50_000)
+    parquet.write_table(table, "many.parquet", row_group_size=5_000)
     assert 0 < _interrupted() < MANY
     Path("logs.toml").write_text(
         LOGS.replace("[fields]\n", '[fields]\nnote = { type = "text", nullable = true }\n')
@@ -358,7 +352,7 @@ def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
 def test_a_pipe_loses_nothing(logs: Path) -> None:
     """What can be read only once is refused, before anything is written."""
     del logs
-    command = [*ROWKEY, "load", "logs.toml", "/dev/stdin", *ON, "--sample-format", "csv"]
+    command = [find_command(), "load", "logs.toml", "/dev/stdin", *ON, "--sample-format", "csv"]
     done = subprocess.run(
         command, input="host,ts\na,1\n", capture_output=True, text=True, check=False
     )

@@ -77,14 +77,8 @@ def check(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-def test_reference_is_what_the_classes_say() -> None:
-    """The committed pages are those that the tool would write."""
-    told = check(REFERENCE)
-    assert (0, "") == (told.returncode, told.stderr), told.stdout
-
-
 def test_a_stale_page_is_seen(tmp_path: Path) -> None:
-    """A page that was changed, one that is missing and one too many each show in the diff."""
+    """The diff shows pages that were changed, are missing or too many, and no other page."""
     folder = tmp_path / "reference"
     shutil.copytree(REFERENCE, folder)
     (folder / "distributions.md").write_text("# Distributions\n", encoding="utf-8")

@@ -123,7 +123,9 @@ def test_the_figures_of_a_front_are_those_of_a_direct_count(tmp_path: Path) -> N
     found = judge(tmp_path, "[ts][host]", rows, splits)
     figures = only(found, "moving_front").evidence
     times = sorted(time for *_, time in rows)
-    place = {time: (times.index(time) + times.count(time) / 2) / len(times) for time in set(times)}
+    first = {time: n for n, time in reversed(list(enumerate(times)))}
+    counts = Counter(times)
+    place = {time: (first[time] + counts[time] / 2) / len(times) for time in first}
     stretches = [rows[n * 400 : (n + 1) * 400] for n in range(50)]
     ordered = [sorted(place[time] for *_, time in some) for some in stretches]
     halves = [_narrowest(one, len(one) // 2 + 1) for one in ordered]
@@ -164,9 +166,9 @@ def test_late_events_do_not_hide_a_front(tmp_path: Path, share: float, most: int
 
 def test_disorder_within_minutes_does_not_hide_a_front(tmp_path: Path) -> None:
     """A log whose lines are shuffled within each minute still moves with the clock."""
-    rows, chance = [], random.Random(3)
+    rows, chance, ordered = [], random.Random(3), even_hosts()
     for at in range(0, 20_000, 60):
-        some = even_hosts()[at : at + 60]
+        some = ordered[at : at + 60]
         chance.shuffle(some)
         rows += some
     cause = only(judge(tmp_path, "[ts][host]", rows, SIXTEEN), "moving_front")

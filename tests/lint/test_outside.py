@@ -96,6 +96,6 @@ def test_it_is_documented(place: Path) -> None:
 
 
 def test_no_page_of_ours_has_it(place: Path) -> None:
-    """The committed reference is fresh wherever such a package is installed."""
+    """The committed reference is what the classes say, wherever such a package is installed."""
     told = run(place, str(ROOT / "tools" / "docs.py"), "--check")
     assert (0, "") == (told.returncode, told.stderr), told.stdout

@@ -43,7 +43,7 @@ DESIGNS = {
 """Keys, with counted parts and without, and families."""
 
 
-@pytest.fixture(params=DESIGNS)
+@pytest.fixture
 def design(request: pytest.FixtureRequest, hbase_engine: Engine) -> Iterator[Design]:
     """A design whose table, and the namespace of it, are not there yet."""
     key, families = DESIGNS[request.param]
@@ -94,68 +94,41 @@ def _texts(words: dict[str, str]) -> dict[str, str]:
     return {_text(word): _text(value) for word, value in words.items()}
 
 
-def test_java_makes_the_table_of_create(
+ROW = {"host": "web-1", "ts": 5}
+CASES = [
+    ("counted", "java", "design"),
+    ("counted", "shell", "name"),
+    ("plain", "java", "name"),
+    ("plain", "shell", "design"),
+]
+"""A design, what makes its table, and by what the table is opened first."""
+
+
+@pytest.mark.parametrize(("design", "maker", "opened_by"), CASES, indirect=["design"])
+def test_a_text_makes_the_table_of_create(
     design: Design,
-    java: Java,
+    maker: str,
+    opened_by: str,
     hbase_cluster: Cluster,
     hbase_judge: Judge,
     hbase_url: str,
     tmp_path: Path,
-) -> None:
-    """Families, settings, words and regions are the same, and the namespace is made with them."""
-    by_java(java, tmp_path, hbase_cluster, build_create_statement(design, SPLITS))
-    found = seen(hbase_judge, design.table)
-    hbase_judge.drop(design.table)
-    assert [b"", *SPLITS] == found[1]
-    assert of_create(design, hbase_judge, hbase_url) == found
-
-
-def test_the_shell_makes_the_table_of_create(
-    design: Design, ruby: str, hbase_judge: Judge, hbase_url: str, tmp_path: Path
-) -> None:
-    """What the shell's `create` is asked for makes the same table, to the official client."""
-    by_shell(ruby, tmp_path, hbase_judge, build_create_statement(design, SPLITS))
-    found = seen(hbase_judge, design.table)
-    hbase_judge.drop(design.table)
-    assert of_create(design, hbase_judge, hbase_url) == found
-
-
-MAKERS = ("java", "shell")
-ROW = {"host": "web-1", "ts": 5}
-
-
-@pytest.fixture(params=MAKERS)
-def by_hand(
     request: pytest.FixtureRequest,
-    design: Design,
-    hbase_cluster: Cluster,
-    hbase_judge: Judge,
-    tmp_path: Path,
-) -> Design:
-    """A design whose table one of the texts has made."""
+) -> None:
+    """Its families, settings, words and regions are the same, and it is opened as any other."""
     creation = build_create_statement(design, SPLITS)
-    if request.param == "java":
+    if maker == "java":
         by_java(request.getfixturevalue("java"), tmp_path, hbase_cluster, creation)
     else:
         by_shell(request.getfixturevalue("ruby"), tmp_path, hbase_judge, creation)
-    return design
-
-
-def test_a_table_that_a_text_has_made_is_opened(by_hand: Design, hbase_url: str) -> None:
-    """By its design, and by its name alone as that is kept; it is dropped as any other."""
-    with rowkey.open(by_hand, hbase_url, create=False) as table:
-        table.put(ROW)
-    with rowkey.open(by_hand.table, hbase_url) as table:
-        assert by_hand == table.design
-        assert [ROW] == list(table.scan())
-    drop_table(by_hand.table, hbase_url)
-
-
-def test_a_table_that_a_text_has_made_is_known_by_its_name_alone(
-    by_hand: Design, hbase_url: str
-) -> None:
-    """Nobody who opens it first needs the file."""
-    with rowkey.open(by_hand.table, hbase_url) as table:
-        assert by_hand == table.design
+    found = seen(hbase_judge, design.table)
+    assert [b"", *SPLITS] == found[1]
+    if opened_by == "design":
+        with rowkey.open(design, hbase_url, create=False) as table:
+            table.put(ROW)
+    with rowkey.open(design.table, hbase_url) as table:
+        assert design == table.design
         assert [b"", *SPLITS] == [region.start for region in table.regions()]
-    drop_table(by_hand.table, hbase_url)
+        assert [ROW] * (opened_by == "design") == list(table.scan())
+    drop_table(design.table, hbase_url)
+    assert of_create(design, hbase_judge, hbase_url) == found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ line = { type = "text", max_bytes = 500 }
             yield self.build_finding(
                 "key",
                 f"the key starts with {shown}, which is the same in every row and takes at "
-                f"least {part.framing.min_bytes} bytes of every cell",
+                f"least {pluralize(part.framing.min_bytes, 'byte')} of every cell",
                 "Leave it out, unless it marks a version of the key format or separates tenants.",
                 value=shown,
                 verdict=(
