@@ -86,7 +86,7 @@ def test_one_that_is_announced_is_told(things: Path) -> None:
     )
     assert "announced" == told("history")[1].splitlines()[2].split()[3]
     code, _, err = told("set", 16)
-    assert (2, True) == (code, "its generation 2 is announced, with 8 at key[0]" in err)
+    assert (2, True) == (code, "another change of its buckets is under way, to 8 at key[0]" in err)
     assert (0, CHANGED, "") == told("set", 8)
 
 
@@ -136,9 +136,9 @@ WRONG = [
     (("set",), "the new number of buckets is missing"),
     (("show", 8), "buckets show only reads"),
     (("history", "--part", "0"), "buckets history only reads: leave out the number, --part"),
-    (("set", 4), "bucket(host, 4) takes 4 numbers already"),
-    (("set", 0), "0 is no number of buckets"),
-    (("set", 8, "--part", "7"), "7 names none of the parts that count"),
+    (("set", 4), "the number of bucket(host, 4) is 4 already"),
+    (("set", 0), "0 is not a number of buckets"),
+    (("set", 8, "--part", "7"), "part: 7 names no part of the key with a number of buckets"),
     (
         ("set", 8, "--max-stale", "long"),
         (
@@ -177,4 +177,4 @@ def test_a_table_that_is_not_there_is_told(things: Path) -> None:
     del things
     done = run("buckets", "show", "thinks", *ON)
     assert (2, "") == (done.code, done.out)
-    assert "there is no table thinks; expected things" in done.err
+    assert "there is no table thinks; expected one of things" in done.err

@@ -95,13 +95,15 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
     shutil.rmtree(table)
     before = all_files()
     for use in OPENINGS.values():
-        with pytest.raises(CorruptionError, match=r"remembers the table logs, made .* not there"):
+        with pytest.raises(
+            CorruptionError, match=r"has an entry for the table logs, created .* missing"
+        ):
             use()
         assert before == all_files()
     for words in COMMANDS:
         done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
-        assert "it is not there. Restore it; or if it was dropped, have the catalog" in done.err
+        assert "which is missing. Restore the table; or if it was dropped, remove its" in done.err
         assert before == all_files()
     with pytest.raises(InvalidArgument, match="there is no table logs"):
         drop_table("logs", URL)
@@ -126,7 +128,7 @@ def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
     with pytest.raises(CorruptionError):
         open_design()
     done = run("repair", URL, "logs.toml", "--yes")
-    assert (1, "logs: forgotten") == (done.code, done.out.splitlines()[-1])
+    assert (1, "logs: the entry was removed") == (done.code, done.out.splitlines()[-1])
     open_design()
     assert 0 == count_rows()
 
@@ -256,7 +258,7 @@ def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
     ):
         done = run(*words)
         assert code == done.code, words
-        assert "remembers the table logs" in done.out
+        assert "has an entry for the table logs" in done.out
     assert not Path("saved").exists()
 
 

@@ -287,13 +287,13 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("repair", "memory:"), "memory:: its files are not rowkey's to read or mend"),
+        (("repair", "memory:"), "memory:: rowkey cannot verify or repair the files of this engine"),
         (("verify", "--on", "memory:"), "expected rocks:PATH"),
         (("repair", "data"), "url: 'data' has no scheme"),
         (("repair", "rocks:"), "rocks: names no directory"),
         (("repair", "rocks:none"), "rocks:none: no table is stored at this URL."),
-        (("verify", "none", *ON), "rocks:data: there is no table none; expected things."),
-        (("repair", "rocks:data", "--into", "memory:"), "'memory:' is of another kind"),
+        (("verify", "none", *ON), "rocks:data: there is no table none; expected one of things."),
+        (("repair", "rocks:data", "--into", "memory:"), "'memory:' is the URL of another engine"),
     ],
 )
 def test_a_place_that_cannot_be_mended_is_wrong_usage(

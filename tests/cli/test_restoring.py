@@ -30,11 +30,11 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     asked = run("repair", ON, "logs.toml")
     assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
     assert asked.out.startswith("logs: the catalog does not know logs, but the engine has it")
-    assert "To be put back: 16 regions, generation 1, counts 0=16.\n" in asked.out
+    assert "The entry would be rebuilt: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
     done = run("repair", ON, "logs.toml", "--yes")
     assert (1, "") == (done.code, done.err)
-    told = f"{asked.out}logs: put back: 16 regions, generation 1, counts 0=16\n"
+    told = f"{asked.out}logs: the entry was rebuilt: 16 regions, generation 1, counts 0=16\n"
     assert told == done.out
     assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", ON)).code, counted.out)
     again = run("repair", ON, "logs.toml")
@@ -70,7 +70,10 @@ def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
     assert (4, True) == (lost.code, "Run rowkey repair rocks:data DESIGN" in lost.err)
     assert not entry.exists()
     done = run("repair", ON, "logs.toml", "--yes")
-    assert (1, True) == (done.code, "put back: 16 regions, generation 2, counts 0=16" in done.out)
+    assert (1, True) == (
+        done.code,
+        "the entry was rebuilt: 16 regions, generation 2, counts 0=16" in done.out,
+    )
     counted = run("count", "logs.toml", "--on", ON)
     assert (0, "0\n") == (counted.code, counted.out)
 
@@ -84,6 +87,7 @@ def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
     assert (4, "") == (done.code, done.out)
     assert (
         "rowkey: zookeeper://127.0.0.1:1/rowkey/tables/away: ZooKeeper does not answer within "
-        "0.2 s: the server does not accept connections: Connection refused.\n"
+        "0.2 s: the server does not accept connections: Connection refused. "
+        "Check that ZooKeeper runs and can be reached, then try again.\n"
     ) == done.err
     assert entry.exists()

@@ -298,8 +298,8 @@ def test_rows_that_meet_all_conditions(things: Path, tests: list[str], found: li
         (["--limit", "1e9"], "'1e9' is not a valid whole number"),
         (["--limit", "-1"], "-1 is not in the range"),
         (["--limit", "9" * 30], "is not in the range"),
-        (["--resume", "x"], "resume: 'x' is no token of a scan"),
-        (["--resume", "\ud800"], "is no token of a scan"),
+        (["--resume", "x"], "resume: 'x' is not a token of a scan"),
+        (["--resume", "\ud800"], "is not a token of a scan"),
         (["-f", "xml"], "'xml' is not one of"),
     ],
 )

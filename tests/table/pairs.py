@@ -147,7 +147,7 @@ class Pair(Both):
         if self.table.scan(order=order).can_resume:
             assert expected == list(self.table.scan(order=order, resume=token))
         else:
-            with pytest.raises(ReadError, match="so it cannot go on"):
+            with pytest.raises(ReadError, match="so the scan cannot be resumed"):
                 self.table.scan(order=order, resume=token)
 
     def compare(self) -> None:

@@ -137,7 +137,9 @@ def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
         engine.create_table(TableSpec("theirs", (Family("d"),), (), {}))
-    with pytest.raises(Unavailable, match=r"was not made by rowkey.*rowkey describe theirs --on"):
+    with pytest.raises(
+        Unavailable, match=r"was not created by rowkey.*rowkey describe theirs --on"
+    ):
         rowkey.open("theirs", place)
 
 
@@ -229,7 +231,9 @@ def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
     catalog.remove("logs")
     found = repair_catalog(coded, place, apply=True)
     assert found is not None
-    assert "rows with codes that only its lost entry knows" in found.obstacle
+    assert (
+        "its rows have ids of `code` that only the lost catalog entry can decode" in found.obstacle
+    )
     assert catalog.read("logs") is None
 
 
@@ -239,12 +243,12 @@ def test_an_entry_without_a_table_is_forgotten(place: str, kept: str, catalog: C
     catalog.write("logs", replace(CatalogEntry.from_design(logs, (), 0), is_created=False), None)
     open_engine(place).close()
     with pytest.raises(
-        InvalidArgument, match=r"remembers a table logs already.*rowkey repair URL DESIGN"
+        InvalidArgument, match=r"has an entry for a table logs already.*rowkey repair URL DESIGN"
     ):
         create_table(logs, place)
     found = repair_catalog(logs, place)
     assert found is not None
-    assert "the engine has no such table. To be forgotten, if no other place has it." in str(found)
+    assert "the engine has no such table. The entry would be removed; check" in str(found)
     assert catalog.read("logs") is not None
     repair_catalog(logs, place, apply=True)
     assert catalog.read("logs") is None
@@ -302,7 +306,7 @@ def test_a_catalog_url_needs_a_location(place: str) -> None:
     ):
         rowkey.open(design("memory"), place)
     with pytest.raises(
-        InvalidArgument, match=r"'tabel' is no URL of a catalog.*Did you mean table"
+        InvalidArgument, match=r"'tabel' is not the URL of a catalog.*Did you mean table"
     ):
         rowkey.open(design("tabel"), place)
 

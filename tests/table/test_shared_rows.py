@@ -207,7 +207,7 @@ def test_threads_change_nothing(tall: Table, threads: int) -> None:
 @pytest.mark.parametrize("threads", [0, -1, 257, True, 1.5, "2"])
 def test_wrong_numbers_of_threads_are_refused(tall: Table, threads: Any) -> None:
     """A number of threads is a whole one, of 1 to 256."""
-    with pytest.raises(ReadError, match=r"1\.\.256"):
+    with pytest.raises(ReadError, match="from 1 to 256"):
         tall.scan(threads=threads)
 
 
@@ -325,7 +325,7 @@ WRONG: list[Any] = [
     (lambda t: t.scan(reader=5), "reader: 5"),
     (lambda t: t.get_many(5), "rows: 5"),
     (lambda t: t.load(5), "rows: 5"),
-    (lambda t: t.read(5), "read: there is no read '5'"),
+    (lambda t: t.read(5), "read: the design declares no read '5'"),
 ]
 
 

@@ -467,7 +467,7 @@ def test_a_pending_row_without_a_place_is_reported() -> None:
         batch.put(ROWS[0])
         set_buckets(table, 8)
         batch.put(ROWS[1])
-        with pytest.raises(BatchError, match=r"row 0: .*were changed while it waited"), batch:
+        with pytest.raises(BatchError, match=r"row 0: .*was changed while the row waited"), batch:
             pass
         assert [ROWS[1]] == list(table.scan())
 

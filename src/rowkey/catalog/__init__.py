@@ -15,7 +15,7 @@ from rowkey.catalog.catalog_entry import (
 )
 from rowkey.catalog.catalog_url import find_catalog_url
 from rowkey.catalog.codes import CatalogDictionary, CodeSnapshot
-from rowkey.catalog.contract import CATALOG_TABLE, Catalog
+from rowkey.catalog.contract import CATALOG_TABLE, Catalog, build_contention_error
 from rowkey.catalog.drift import Difference, apply_stored_counts, find_differences, find_drift
 from rowkey.catalog.entry_restoration import (
     find_mismatch,
@@ -43,6 +43,7 @@ __all__ = [
     "Generation",
     "Lease",
     "apply_stored_counts",
+    "build_contention_error",
     "check_max_stale",
     "evolve_entry",
     "find_catalog_url",

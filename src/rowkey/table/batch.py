@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     """A method of `RowWriter` that builds the change of a row."""
 
 DEFAULT_BATCH_ROWS = 1_000
-"""Mutations that are sent together. Source: writes a second level off there; see the benchmarks."""
+"""Changes that are sent together. Source: writes a second level off there; see the benchmarks."""
 MAX_BATCH_BYTES = 4 << 20
-"""Bytes that are sent together at most, or one mutation. Source: a few MB a call in HBase."""
+"""Most bytes that are sent together, or one change. Source: a few MB a call in HBase."""
 MAX_ERRORS_KEPT = 1_000
 """Errors that are remembered; further ones are counted."""
 
@@ -50,9 +50,8 @@ class Batch:
         sync: bool | None = None,
     ) -> None:
         if type(rows) is not int or not 1 <= rows <= 1_000_000:
-            raise RowError(
-                "rows", f"{format_value(rows)} mutations cannot be sent", "1..1,000,000 at once"
-            )
+            what = f"{format_value(rows)} is not a number of changes that can be sent together"
+            raise RowError("rows", what, "a whole number from 1 to 1,000,000")
         self.get_state = get_state
         self.state = get_state()
         """The state of the table that all pending changes were built under."""
@@ -60,30 +59,30 @@ class Batch:
         self.sync = sync
         self.pending_changes: list[tuple[int, RowChange]] = []
         self.mutation_count = 0
-        self.coded_rows: list[tuple[int, ChangeBuilder, dict[str, Any]]] = []
-        """Rows of a key with ids: encoded together, so that new values get their ids together."""
+        self.waiting_rows: list[tuple[int, ChangeBuilder, dict[str, Any]]] = []
+        """Rows of a key with ids of `code`: encoded together, so new values get ids at once."""
         self.size_bytes = 0
         self.row_count = 0
         self.errors: list[tuple[int, RowError]] = []
         self.error_count = 0
 
     def put(self, row: Any) -> None:
-        """Write the fields given; None deletes a field."""
+        """Add a row whose given fields are written; None deletes a field."""
         self._add_row(RowWriter.build_put, row)
 
     def replace(self, row: Any) -> None:
-        """Write the fields given and delete all others."""
+        """Add a row whose given fields are written and whose other fields are deleted."""
         self._add_row(RowWriter.build_replace, row)
 
     def delete(self, row: Any) -> None:
-        """Delete a row."""
+        """Add the delete of a row."""
         self._add_row(RowWriter.build_delete, row)
 
     def send(self) -> None:
-        """Send the pending changes now."""
+        """Send the pending changes to the engine now."""
         self._update_state()
-        if self.coded_rows:
-            self._build_coded_changes()
+        if self.waiting_rows:
+            self._encode_waiting_rows()
         pending, self.pending_changes = self.pending_changes, []
         self.size_bytes = self.mutation_count = 0
         if not pending:
@@ -103,7 +102,7 @@ class Batch:
     def _apply_changes(
         self, numbered_changes: list[tuple[int, RowChange]]
     ) -> list[tuple[int, list[RowCells]]]:
-        """Send changes; return the number and the written mutations of those that delete."""
+        """Send changes; return the row number and mutations of each change that deletes cells."""
         changes = [change for _, change in numbered_changes]
         written = self.state.writer.apply_changes(changes, sync=self.sync)
         return [
@@ -113,7 +112,7 @@ class Batch:
         ]
 
     def _repeat_deletes(self, sent_rows: list[tuple[int, list[RowCells]]]) -> None:
-        """Delete rows also where a generation puts them that was announced since they were encoded.
+        """Repeat deletes under the row keys of a generation announced since they were encoded.
 
         `GenerationTracker.write_row` says why.
         """
@@ -131,7 +130,7 @@ class Batch:
             sent_rows = repeated
 
     def _update_state(self) -> None:
-        """Take the current state; rebuild the pending changes if the bucket counts have changed."""
+        """Read the table's state; rebuild the pending changes if the bucket counts have changed."""
         state = self.get_state()
         if state is self.state:
             return
@@ -143,6 +142,7 @@ class Batch:
                 self._note_error(number, error)
 
     def _add_row(self, build_change: ChangeBuilder, row: Any) -> None:
+        """Add the change of a row, or keep the row until new values get their ids together."""
         number = self.row_count
         self.row_count += 1
         self._update_state()
@@ -154,27 +154,27 @@ class Batch:
         except RowError as error:
             self._note_error(number, error)
             return
-        self.coded_rows.append((number, build_change, values))
+        self.waiting_rows.append((number, build_change, values))
         for value in values.values():
             if type(value) is str or type(value) is bytes:
                 self.size_bytes += len(value)
-        if len(self.coded_rows) >= self.rows or self.size_bytes >= MAX_BATCH_BYTES:
+        if len(self.waiting_rows) >= self.rows or self.size_bytes >= MAX_BATCH_BYTES:
             self.send()
 
-    def _build_coded_changes(self) -> None:
-        """Encode the rows that wait for ids; their new values get them all at once."""
+    def _encode_waiting_rows(self) -> None:
+        """Encode the rows that wait for ids of `code`; new values get their ids at once."""
         with suppress(RowError):  # the change of each row reports its own error
             self.state.writer.key.assign_ids(
                 values
-                for _, build_change, values in self.coded_rows
+                for _, build_change, values in self.waiting_rows
                 if build_change is not RowWriter.build_delete
             )
-        coded_rows, self.coded_rows, self.size_bytes = self.coded_rows, [], 0
-        for number, build_change, values in coded_rows:
+        waiting_rows, self.waiting_rows, self.size_bytes = self.waiting_rows, [], 0
+        for number, build_change, values in waiting_rows:
             self._add_change(number, build_change, values)
 
     def _add_change(self, number: int, build_change: ChangeBuilder, row: Any) -> None:
-        """Build the change of a row, and send if there are enough."""
+        """Build the change of a row, and send all pending changes if the buffer is full."""
         try:
             change = build_change(self.state.writer, row)
         except DesignRefused:
@@ -192,6 +192,7 @@ class Batch:
             self.send()
 
     def _note_error(self, number: int, error: RowError) -> None:
+        """Note that a row of the batch cannot be written, and why."""
         self.error_count += 1
         if len(self.errors) < MAX_ERRORS_KEPT:
             self.errors.append((number, error))

@@ -34,13 +34,13 @@ BLOCK_ROWS = 16_384
 SHUFFLE_ROWS = 1_000_000
 """Rows that are shuffled together; a file sorted by key is spread over as many."""
 CHECKPOINT_INTERVAL_S = 2.0
-"""Seconds after which it is written down how far a load has come."""
+"""Seconds between two writes of how far a load has come."""
 _NOTE_PREFIX = "rowkey.load."
 
 
 @explain_shortage
 def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch | pa.Table) -> int:
-    """Put many rows, each after every earlier change of it; return how many.
+    """Put the rows of an Arrow batch or table by blocks; return how many.
 
     Args:
         get_state: returns the state of the table; called for each block.
@@ -53,9 +53,8 @@ def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch |
     import pyarrow as pa
 
     if not isinstance(rows, pa.RecordBatch | pa.Table):
-        raise RowError(
-            "rows", f"{format_value(rows)} holds no columns", "a pyarrow RecordBatch or Table"
-        )
+        what = f"{format_value(rows)} is not an Arrow table"
+        raise RowError("rows", what, "a pyarrow RecordBatch or Table")
     validate_batch(rows)
     first = 0
     for some in _split_blocks(rows):
@@ -66,7 +65,7 @@ def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch |
 
 
 def _write_block(state: GenerationState, rows: pa.RecordBatch) -> list[tuple[int, RowError]]:
-    """Put rows while no other change of a row can come between.
+    """Put a block of rows under one timestamp, while all rows of the table are locked.
 
     Returns:
         The index of each row that cannot be put, and why.
@@ -91,11 +90,11 @@ def _split_blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
 def _put_block(
     state: GenerationState, rows: pa.RecordBatch, timestamp: int
 ) -> Iterator[tuple[int, RowError]]:
-    """Put rows, and yield the index of each that cannot be put, with its error.
+    """Put a block of rows, and yield the index of each that cannot be put, with its error.
 
-    When all is taken, the others are written.
+    The other rows are written once the iterator is exhausted.
 
-    Cost: twice the logarithm of their number for each such row, in smaller puts.
+    Cost: for each refused row twice the logarithm of the number of rows, in smaller puts.
     """
     design = state.active_design
     try:
@@ -116,7 +115,7 @@ def _put_block(
 
 
 def _add_row_number(number: int, problem: RowError) -> RowError:
-    """Return the error of a row with the number of the row in its path."""
+    """Return the error of a row with the row's number in its path."""
     one = problem.mistake
     path = ": ".join(filter(None, (f"row {number}", one.path)))
     return RowError(path, _SINGLE_ROW_PATTERN.sub("", one.problem), one.expected, one.remedy)
@@ -128,17 +127,17 @@ def _format_row_problem(number: int, problem: RowError) -> str:
 
 
 _SINGLE_ROW_PATTERN = re.compile(r"^row 0 | of row 0\b")
-"""How what is wrong with a row names it that stands alone in its batch."""
+"""How a message names a row that is alone in its batch."""
 
 
 def compute_load_salts(design: Design, rows: pa.RecordBatch) -> Any:
-    """Return the salts of rows; rows of one key get the same one, so that the last counts.
+    """Return a salt for each row; rows with the same key get the same salt, so the last one wins.
 
-    Python hashes bytes by a number drawn for each process, so they are as good as drawn, and the
-    same whenever this process asks for those of a row.
+    Python hashes bytes with a random seed for each process, so that the salts are as good as
+    random, and a row has the same salt as long as the process runs.
 
     Args:
-        design: one with a random salt.
+        design: a design whose key has a random salt.
         rows: columns named as its fields.
     """
     import numpy as np
@@ -154,10 +153,10 @@ class FileLoadResult:
 
     Args:
         row_count: rows written now.
-        rows_before: rows that an interrupted load had dealt with.
-        left_out: rows of the file that could be no rows of the table, of those read now.
+        rows_before: rows that an interrupted load had written or left out before.
+        left_out: rows of the file that cannot be rows of the table, of those read now.
         absent_fields: nullable fields that the file has no column for.
-        assumptions: what the file leaves open and was guessed, as sentences.
+        assumptions: what the file does not say and was guessed, as sentences.
         problems: the first ten rows left out, each with its line in the file and the reason.
     """
 
@@ -182,9 +181,9 @@ def load_file(
 ) -> FileLoadResult:
     """Put all rows of a file; after an interruption the same call goes on where it stopped.
 
-    How far it has come is kept with the table. Rows that were written just before an interruption
-    are written again, which changes nothing. A row with a value that its field cannot hold is left
-    out; a nullable field whose column is missing stays null.
+    The number of rows written is kept with the table. Rows that were written just before an
+    interruption are written again, which changes nothing. A row with a value that its field does
+    not allow is left out; a nullable field whose column is missing stays null.
 
     Args:
         table: the table.
@@ -192,14 +191,14 @@ def load_file(
         format_options: how the file is read, as `[sample] format`; from its name if None.
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
             to one region after another. Of rows with one key any may then be the last.
-        restart: whether an interrupted load is forgotten.
+        restart: whether to begin at the first row, even if a load was interrupted.
         progress: called with how many rows of the file are done, and of how many; the latter is
             estimated from the bytes read if the file does not say it, and 0 if it is not known.
         on_resume: called once, before the first row is written, with how many rows are skipped
             because an interrupted load has written them.
 
     Raises:
-        SampleError: the file cannot be read, or most of its rows are none.
+        SampleError: the file cannot be read, or most of its rows cannot be rows of the table.
 
     Cost: 1 to 3 µs a row on an embedded engine.
     """
@@ -243,13 +242,13 @@ def load_file(
 
 
 def _find_lines(sample: SampleFile, skipped_rows: SkippedRows) -> dict[int, int]:
-    """Return the lines of the rows left out; none where the file cannot be read again."""
+    """Return the line in the file of each row left out; empty if the file cannot be read again."""
     rows = {row for row, _ in skipped_rows.problems if row is not None}
     return sample.format.find_lines(sample.path, rows) if rows and sample.path.is_file() else {}
 
 
 def _describe_fields(design: Design) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return what decides the values of a file's rows; if it changes, the load begins again."""
+    """Return the types and options of all fields; if they change, a load begins again."""
     return {name: (f.type.name, f.declaration.model_dump()) for name, f in design.fields.items()}
 
 
@@ -258,7 +257,7 @@ _NumberedRows = tuple["pa.RecordBatch", Any]
 
 
 def _put_batch(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
-    """Put rows, and yield the number in the file of each refused row, with its error."""
+    """Put rows of a file, and yield the number of each refused row, with its error."""
     first = 0
     for some in _split_blocks(batch):
         for index, problem in _write_block(table.get_state(), some):
@@ -267,18 +266,21 @@ def _put_batch(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tu
 
 
 MIN_REFUSED_TO_STOP = 1_000
-"""Rows that are refused one by one before it is asked whether the file is the right one."""
+"""Refused rows from which a load stops, if they are most of the rows read."""
 
 
 def _check_refused_share(sample: SampleFile, left_out: SkippedRows, rows_read: int) -> None:
-    """Stop the load if most rows of the file are refused.
+    """Raise an error that stops the load if most rows of the file are refused.
 
     Raises:
-        SampleError: so they are.
+        SampleError: at least 1,000 rows are refused, and more than half of those read.
     """
     if left_out.count >= MIN_REFUSED_TO_STOP and 2 * left_out.count > rows_read:
         problem = f"{left_out.count:,} of {rows_read:,} rows are refused; {left_out.first_problem}"
-        remedy = "The load has stopped. Rows that were not refused may be in the table."
+        remedy = (
+            "The load has stopped; rows that were not refused may be in the table. "
+            "Check that the file fits the design, then load it again."
+        )
         raise SampleError(str(sample.path), problem, remedy=remedy)
 
 
@@ -304,7 +306,7 @@ class _LoadCheckpoint:
         self.saved_at_s = time.monotonic()
 
     def read_row_count(self) -> int:
-        """Return how many rows an interrupted load of this very file has written."""
+        """Return how many rows an interrupted load of the same file has written."""
         if self.is_shared:
             notes = self.catalog.read_notes(self.table_name)
             table_id, _, row_count = notes.get(self.note_key, "").rpartition(" ")
@@ -312,7 +314,7 @@ class _LoadCheckpoint:
         return int(self.store.spec.attributes.get(self.note_key, 0))
 
     def save_row_count(self, row_count: int, *, force: bool = False) -> None:
-        """Save how many rows are written, unless that was done just now."""
+        """Save how many rows are written, unless that was saved less than two seconds ago."""
         at = time.monotonic()
         if force or at - self.saved_at_s > CHECKPOINT_INTERVAL_S:
             self.saved_at_s = at
@@ -335,16 +337,16 @@ class _LoadCheckpoint:
             self._write_attributes(left)
 
     def _write_attributes(self, attributes: Mapping[str, str]) -> None:
-        """Write all attributes of the table; others may have written some since they were read.
+        """Replace the attributes of the table, then sync those that repeat its catalog entry.
 
-        Then the catalog entry is repeated again: a change of buckets may have come between.
+        A change of buckets may have written attributes since these were read.
         """
         self.store.replace_attributes(attributes)
         reconcile_attributes(self.catalog, self.table_name, self.store)
 
 
 def _skip_rows(rows: Iterable[_NumberedRows], count: int) -> Iterator[_NumberedRows]:
-    """Yield the rows without the first `count` of them."""
+    """Yield the rows of a file without the first `count`, which were loaded before."""
     for batch, numbers in rows:
         if count >= batch.num_rows:
             count -= batch.num_rows
@@ -354,23 +356,24 @@ def _skip_rows(rows: Iterable[_NumberedRows], count: int) -> Iterator[_NumberedR
 
 
 def _shuffle_rows(rows: Iterable[_NumberedRows]) -> Iterator[_NumberedRows]:
-    """Yield the rows in random order, `SHUFFLE_ROWS` at a time, the same way each time."""
+    """Yield the rows of a file shuffled, `SHUFFLE_ROWS` at a time, in a reproducible order."""
     import numpy as np
     import pyarrow as pa
 
-    held: list[_NumberedRows] = []
-    chance = np.random.default_rng(0)
+    buffer: list[_NumberedRows] = []
+    random = np.random.default_rng(0)
     for one in chain(rows, [None]):
-        # A batch with a value that is left out may have other types than those that are sound.
-        is_other = bool(held) and one is not None and one[0].schema != held[0][0].schema
-        if held and (one is None or is_other or sum(len(some) for _, some in held) >= SHUFFLE_ROWS):
-            whole = pa.Table.from_batches([batch for batch, _ in held]).combine_chunks()
-            order = chance.permutation(whole.num_rows)
-            numbers = np.concatenate([some for _, some in held])[order]
+        # A batch with a value that is left out may have other types than other batches.
+        is_other = bool(buffer) and one is not None and one[0].schema != buffer[0][0].schema
+        is_full = sum(len(some) for _, some in buffer) >= SHUFFLE_ROWS
+        if buffer and (one is None or is_other or is_full):
+            whole = pa.Table.from_batches([batch for batch, _ in buffer]).combine_chunks()
+            order = random.permutation(whole.num_rows)
+            numbers = np.concatenate([some for _, some in buffer])[order]
             mixed, first = whole.take(pa.array(order)).combine_chunks(), 0
             for batch in mixed.to_batches(max_chunksize=BLOCK_ROWS):
                 yield batch, numbers[first : first + batch.num_rows]
                 first += batch.num_rows
-            held = []
+            buffer = []
         if one is not None:
-            held.append(one)
+            buffer.append(one)

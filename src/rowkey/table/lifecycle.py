@@ -37,7 +37,7 @@ def open_table(
 
     Args:
         design: the design, or the name of a table that exists, whose design the catalog has.
-        url: where it lives: `rocks:PATH` (a directory; one process at a time), `memory:`,
+        url: the URL of its engine: `rocks:PATH` (a directory; one process at a time), `memory:`,
             `hbase://zk1,zk2:2181/hbase` or `hbase+master://m1:16000,m2:16000`.
         create: whether a missing table is created, pre-split as designed.
         splits: the row keys its regions begin with, where the design leaves them to a sample.
@@ -54,7 +54,7 @@ def open_table(
         CorruptionError: the table is damaged, or has an entry and is gone; none is created.
         CatalogMismatch: the design is not the one the table was created with.
         DesignRefused: rows could not be read back, or boundaries need a sample.
-        InvalidArgument: the table is missing and not to be created, or no engine has such a URL.
+        InvalidArgument: the table is missing and not to be created, or the URL is of no engine.
         Unavailable: the engine cannot be opened.
 
     >>> import rowkey
@@ -140,10 +140,9 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
         if not engine.has_table(name):
             raise build_missing_error(url, name, engine)
         if name == CATALOG_TABLE:
-            what = f"{name} remembers the designs of all other tables"
-            raise InvalidArgument(
-                url, what, "another table", "Drop those first, then this by HBase's shell."
-            )
+            what = f"{name} is the catalog, which has the designs of all other tables"
+            remedy = "Drop the other tables first, then this one in HBase's shell."
+            raise InvalidArgument(url, what, "another table", remedy)
         with closing(_open_dropped_catalog(engine, table, url, catalog)) as memory:
             entry, is_damaged = None, False
             try:
@@ -160,7 +159,7 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
 def _open_dropped_catalog(
     engine: Engine, table: Design | str, url: str, catalog_url: str | None
 ) -> Catalog:
-    """Open the catalog that is to forget a table; a damaged table cannot name it."""
+    """Open the catalog from which a dropped table is removed, even if the table is damaged."""
     name = table if isinstance(table, str) else table.table
     try:
         attributes = engine.open_table(name).families_and_attributes[1]
@@ -179,18 +178,16 @@ def check_arguments(design: object, url: object, splits: object) -> None:
     """Raise unless a design, a URL and splits have the right types.
 
     Raises:
-        InvalidArgument: naming the first.
+        InvalidArgument: one has another type.
     """
     if not isinstance(design, Design | str):
-        raise InvalidArgument(
-            "design", f"{format_value(design)} is no design", "a Design or a table's name"
-        )
+        what = f"{format_value(design)} is not a design"
+        raise InvalidArgument("design", what, "a Design or a table's name")
     if not isinstance(url, str):
-        raise InvalidArgument("url", f"{format_value(url)} is no place", "text such as rocks:PATH")
-    listed = splits is None or (
+        raise InvalidArgument("url", f"{format_value(url)} is not a URL", "text such as rocks:PATH")
+    is_list = splits is None or (
         isinstance(splits, list | tuple) and all(isinstance(one, bytes) for one in splits)
     )
-    if not listed:
-        raise InvalidArgument(
-            "splits", f"{format_value(splits)} are no row keys", "a list of bytes, ascending"
-        )
+    if not is_list:
+        what = f"{format_value(splits)} is not a list of row keys"
+        raise InvalidArgument("splits", what, "a list of bytes, ascending")

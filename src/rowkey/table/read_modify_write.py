@@ -1,4 +1,4 @@
-"""Changes that depend on what a row holds: increments, appends, and puts on a condition."""
+"""Changes that depend on a row's current values: increments, appends, conditional puts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rowkey.table.row_writer import RowWriter
 
 COUNTER_TYPES = frozenset({"i64"})
-"""Types whose column is what HBase's increment counts: 8 bytes, big-endian, signed."""
+"""Types whose bytes HBase can increment: 8 bytes, big-endian, signed."""
 APPENDABLE_TYPES = frozenset({"text", "bytes"})
 """Types whose column may be appended to."""
 
 
 class ReadModifyWrite:
-    """Changes a row by what it holds, while no other change of the row can come between.
+    """Changes a row depending on its current values, with no other change of it in between.
 
     Args:
         writer: encodes rows, and sends changes of them.
@@ -37,17 +37,17 @@ class ReadModifyWrite:
         self.writer, self.store = writer, writer.store
 
     def increment(self, row: Any, amounts: Mapping[str, int]) -> dict[str, int]:
-        """Add to counters of a row; return their new values."""
+        """Add amounts to counters of a row; return their new values."""
         self._require_unsalted("an increment")
         self._require_no_stamp_field("an increment")
-        row_key, columns = self._find_columns(row, amounts, COUNTER_TYPES, "no counter")
+        row_key, columns = self._find_columns(row, amounts, COUNTER_TYPES, "incremented")
         for name, amount in amounts.items():
             if type(amount) is not int:
-                raise RowError(name, f"{format_value(amount)} cannot be added", "a whole number")
+                what = f"{format_value(amount)} cannot be added to a counter"
+                raise RowError(name, what, "a whole number")
             if not -(2**63) <= amount < 2**63:
-                raise RowError(
-                    name, f"{format_value(amount)} does not fit in 8 bytes", "-2^63..2^63-1"
-                )
+                what = f"{format_value(amount)} does not fit in 8 bytes"
+                raise RowError(name, what, "a number from -2^63 to 2^63-1")
         given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
         values = to_mapping(row)
         self._store_key_fields(values)
@@ -59,12 +59,10 @@ class ReadModifyWrite:
         return dict(zip(columns, counts, strict=True))
 
     def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
-        """Append to texts or bytes of a row."""
+        """Append pieces to text or bytes fields of a row."""
         self._require_unsalted("an append")
         self._require_no_stamp_field("an append")
-        row_key, columns = self._find_columns(
-            row, pieces, APPENDABLE_TYPES, "nothing that can be appended to"
-        )
+        row_key, columns = self._find_columns(row, pieces, APPENDABLE_TYPES, "appended to")
         values = to_mapping(row)
         given = [
             (*column, self._encode_value(values, name, pieces[name], column))
@@ -78,20 +76,23 @@ class ReadModifyWrite:
 
     @contextmanager
     def _lock_row(self, values: Mapping[str, Any], row_key: bytes) -> Iterator[int]:
-        """Lock a row for the time of a change that the engine stamps.
+        """Lock a row for a `with` block with a change that the engine gives its timestamp.
 
         Returns:
             The last timestamp that may hide a change of the row.
 
         Raises:
-            Unavailable: the clock of a cluster's client stands behind that.
+            Unavailable: the clock of this machine is behind the last change of the row.
         """
         name = self.writer.name_row(values, row_key)
         with self.writer.clock.lock_rows([name]):
             last = self.writer.clock.find_last_timestamp(name)
             if self.store.is_shared and not self.writer.clock.wait_until(last + 1):
-                what = f"it is behind the last change of the row, {last}: a count would be hidden"
-                raise Unavailable("clock", what, remedy="Try again when it is right.")
+                what = (
+                    f"this machine's clock is behind the row's last change, at {last} ms, which "
+                    "would hide the new value"
+                )
+                raise Unavailable("clock", what, remedy="Set the clock, then try again.")
             try:
                 yield last
             except InvalidArgument as refusal:
@@ -100,24 +101,27 @@ class ReadModifyWrite:
     def _require_visible(
         self, values: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell], last: int
     ) -> None:
-        """Note the engine's timestamps; raise if an earlier change of this process hides them.
+        """Record the engine's timestamps; raise if an earlier change of the row hides the cells.
 
         Raises:
             Unavailable: the clock of a server is behind this client's.
         """
-        least = min(cell.timestamp for cell in cells)
+        first = min(cell.timestamp for cell in cells)
         self.writer.clock.record_timestamp(
             self.writer.name_row(values, row_key), max(cell.timestamp for cell in cells)
         )
-        if least <= last:
-            what = f"the server stamped {least}, which the change of {last} hides"
-            remedy = "The clocks of servers and clients must agree; then try again."
+        if first <= last:
+            what = (
+                f"the server gave this change the timestamp {first}, so an earlier change, of "
+                f"{last}, hides it"
+            )
+            remedy = "Synchronize the clocks of servers and clients, then try again."
             raise Unavailable(f"row {row_key.hex()}", what, remedy=remedy)
 
     def _copy_columns(
         self, values: Mapping[str, Any], row_key: bytes, columns: Iterable[tuple[str, bytes]]
     ) -> None:
-        """Copy columns from the row's other places into the place that is written."""
+        """Copy columns from the other row keys of a row to the row key that is written."""
         others = [key for key in self.writer.encode_row_keys(values) if key != row_key]
         if others:
             named: dict[str, tuple[bytes, ...]] = {}
@@ -126,14 +130,14 @@ class ReadModifyWrite:
             copy_newest_columns(self.store, [row_key, *others], named)
 
     def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
-        """Put a row if one of its columns holds the expected value; return whether it did."""
+        """Put a row if one of its columns has the expected value; return whether it was put."""
         self._require_unsalted("a check-and-put")
         if len(expected) != 1:
-            what = f"{len(expected)} columns are checked"
-            raise RowError("expected", what, "one: HBase checks one column of a row")
+            what = f"{len(expected)} columns are given"
+            raise RowError("expected", what, "one column, because HBase checks one column")
         values = to_mapping(row)
         ((name, value),) = expected.items()
-        row_key, columns = self._find_columns(values, expected, None, "no column")
+        row_key, columns = self._find_columns(values, expected, None, "checked")
         wanted = None if value is None else self._encode_value(values, name, value, columns[name])
         check = CellCondition(*columns[name], "=", wanted)
         row_name = self.writer.name_row(values, row_key)
@@ -141,7 +145,7 @@ class ReadModifyWrite:
             self._copy_columns(values, row_key, columns.values())
             change = self.writer.build_put(values)
             if len(change.mutations) > 1 and not self._is_condition_met(row_key, check):
-                return False  # before anything is taken away elsewhere
+                return False  # before cells under other row keys are deleted
             at = self.writer.clock.stamp_row(row_name, 1)
             if self.store.is_shared:
                 at = self._stamp_after_others(row_name, values, change.mutations[-1], at)
@@ -152,10 +156,10 @@ class ReadModifyWrite:
             return self.store.check_and_mutate(row_key, check, mutations[-1].cells)
 
     def _is_condition_met(self, row_key: bytes, condition: CellCondition) -> bool:
-        """Whether a column of a row holds the expected value."""
-        ask = CellSelection(columns={condition.family: (condition.qualifier,)})
-        (found,) = self.store.get([row_key], ask)
-        value = found.cells[0].value if found.cells else None
+        """Return whether a column of a row has the expected value."""
+        selection = CellSelection(columns={condition.family: (condition.qualifier,)})
+        (row,) = self.store.get([row_key], selection)
+        value = row.cells[0].value if row.cells else None
         return value == condition.value or (condition.value is None and not value)
 
     def _stamp_after_others(
@@ -174,7 +178,7 @@ class ReadModifyWrite:
         return self.writer.clock.stamp_row(name, 1)
 
     def _store_key_fields(self, values: Mapping[str, Any]) -> None:
-        """Write the fields that the key holds only in part, so that a new row can be read."""
+        """Write the fields of which the key has only a part, so that a new row can be read."""
         kept = _find_stored_key_fields(self.writer.layout)
         if kept:
             named = dict.fromkeys((*self.writer.identity_fields, *kept))
@@ -202,37 +206,38 @@ class ReadModifyWrite:
         row: Any,
         named_values: Mapping[str, Any],
         types: frozenset[str] | None,
-        complaint: str,
+        operation: str,
     ) -> tuple[bytes, dict[str, tuple[str, bytes]]]:
         """Return the row key, and the family and qualifier of some fields.
 
         Raises:
-            RowError: a field has no cell of its own, or is none of the types.
+            RowError: a field has no cell of its own, or another type.
         """
         values = to_mapping(row)
         self.writer.require_known_fields(named_values)
         for name in named_values:
             field = self.writer.fields[name]
             if types is not None and field.type.name not in types:
-                raise RowError(
-                    name, f"{field.type.name} is {complaint}", " or ".join(sorted(types))
-                )
+                what = f"a field of type {field.type.name} cannot be {operation}"
+                raise RowError(name, what, f"a field of type {' or '.join(sorted(types))}")
         columns = {name: self.writer.layout.find_column(name, values) for name in named_values}
         return self.writer.layout.encode_delete(values).row, columns
 
     def _require_unsalted(self, operation: str) -> None:
-        """Raise if the key has a random salt."""
+        """Raise `DesignRefused` if the key has a random salt."""
         if self.writer.key.is_salted:
-            why = f"{operation} must find the one row, but a random salt puts each write anywhere"
+            why = (
+                f"{operation} must find the one row, but a random salt gives each write another key"
+            )
             raise DesignRefused("key", why, remedy="Use bucket(field, n), which is computed.")
 
     def _require_no_stamp_field(self, operation: str) -> None:
-        """Raise if a field is the timestamp of the cells: HBase stamps the change itself."""
+        """Raise `DesignRefused` if a field is the cell timestamp, which HBase sets itself."""
         if (stamp := self.writer.layout.cell_timestamp) is not None:
             name = stamp.field.name
             why = (
-                f"{operation} is stamped by HBase with the time it is made, which would become "
-                f"{name}"
+                f"{operation} gets its timestamp from HBase's clock, which would become the value "
+                f"of {name}"
             )
             remedy = "Read the row, and put it with check_and_put."
             raise DesignRefused(name, why, remedy=remedy)

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, RepairResult, SalvageResult
 
     CellProgress = Callable[[int, int], None]
-    """Told how many cells are done, and of about how many."""
+    """Called with how many cells are done, and of about how many."""
 
 
 _MISSING_CODES_NOTE = (
-    "the table cannot be decoded without its catalog, which has the ids of `code`: "
-    "put its entry from a copy into the new catalog"
+    "its rows cannot be decoded without its catalog entry, which has the ids of `code`: "
+    "restore the entry in the new catalog from a backup"
 )
 
 
@@ -51,15 +51,15 @@ class Repairable(Protocol):
     """An engine whose tables can be verified and repaired."""
 
     def examine(self, name: str, progress: CellProgress = ...) -> Examination:
-        """Read every block of every file of a table."""
+        """Read every block of every file of a table, and return what is damaged."""
 
     def repair(self, name: str) -> RepairResult:
-        """Mend a table where it lies."""
+        """Repair the files of a table in place."""
 
     def save_into(
         self, target: Engine, name: str, *, keep_incomplete: bool, progress: CellProgress
     ) -> SalvageResult:
-        """Save what can be read of a table into another place."""
+        """Save all readable rows of a table into a table of another engine."""
 
 
 @explain_shortage
@@ -69,12 +69,13 @@ def verify_tables(
     """Read every block of every file of tables, and yield what is damaged; change nothing.
 
     Args:
-        url: where the tables live, open in no process.
+        url: the URL of the engine, open in no process.
         tables: their names; all if there are none.
         progress: called with how many cells of a table are read, and of about how many.
 
     Raises:
-        InvalidArgument: there is no such place or table, or its files are not ours to read.
+        InvalidArgument: there is no such engine or table.
+        NotSupported: rowkey cannot read the files of this engine.
         Unavailable: another process has it open, or the disk cannot be read.
     """
     with open_engine(url, create=False) as engine:
@@ -91,10 +92,10 @@ def verify_tables(
 
 @explain_shortage
 def repair_tables(url: str, tables: Sequence[str]) -> Iterator[RepairResult]:
-    """Mend tables where they lie: their descriptors, and their logs up to the first damage.
+    """Repair the files of tables in place: descriptors, and logs up to the first damage.
 
     Args:
-        url: where the tables live, open in no process.
+        url: the URL of the engine, open in no process.
         tables: their names.
 
     Raises:
@@ -115,20 +116,20 @@ def save_tables(
     keep_incomplete: bool = False,
     progress: CellProgress | None = None,
 ) -> Iterator[SalvageResult]:
-    """Save what can be read of tables into tables of their names in a new place.
+    """Save all readable rows of tables into tables of the same names at a new URL.
 
-    Where they lie nothing is changed. What their catalog remembers is saved as well.
+    The old tables are not changed. Their catalog entries are saved as well.
 
     Args:
-        url: where the tables live, open in no process.
-        target_url: the new place, of the same kind.
+        url: the URL of the engine, open in no process.
+        target_url: the new URL, of the same engine.
         tables: their names.
-        keep_incomplete: whether rows are saved that lack cells, or may be older than they were.
+        keep_incomplete: whether to save rows that lack cells, or may have older values.
         progress: called with how many cells of a table are read or saved, and of about how many.
 
     Raises:
-        CorruptionError: not even what a table is can be read.
-        InvalidArgument: the new place has such a table, or is of another kind.
+        CorruptionError: the description of a table cannot be read.
+        InvalidArgument: the new URL has such a table, or is of another engine.
     """
     with open_engine(url, create=False) as engine:
         source = _require_repairable(engine, url)
@@ -146,7 +147,7 @@ def save_tables(
 
 
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
-    """Return the error of each table that the catalog of a place remembers and that is gone."""
+    """Return the error of each table that has a catalog entry but is missing on the engine."""
     scheme, _, where = engine.catalog_url.partition(":")
     if scheme == "file" and not Path(where).is_dir():
         return {}
@@ -170,40 +171,40 @@ def _ignore_progress(done: int, total: int) -> None:
 
 
 def _require_same_scheme(engine: Engine, target_url: str) -> None:
-    """Raise unless a URL is of the same kind as an engine.
+    """Raise unless a URL is of the same engine as another.
 
     Raises:
-        InvalidArgument: it is not.
+        InvalidArgument: it is of another engine.
     """
     scheme = target_url.partition(":")[0]
     if scheme != engine.scheme:
-        raise InvalidArgument(
-            "into", f"{format_value(target_url)} is of another kind", f"{engine.scheme}:PATH"
-        )
+        what = f"{format_value(target_url)} is the URL of another engine"
+        raise InvalidArgument("into", what, f"{engine.scheme}:PATH")
 
 
 def _require_repairable(engine: Engine, url: str) -> Repairable:
-    """Return an engine whose files are ours to read.
+    """Return an engine as one whose tables can be verified and repaired.
 
     Raises:
-        NotSupported: it has none.
+        NotSupported: rowkey cannot read its files.
     """
     if isinstance(engine, Repairable):
         return engine
     able = " or ".join(f"{one.scheme}:PATH" for one in ENGINES.values() if hasattr(one, "repair"))
-    what = "its files are not rowkey's to read or mend"
-    raise NotSupported(url, what, able, "A cluster checks and mends its files itself.")
+    what = "rowkey cannot verify or repair the files of this engine"
+    remedy = "A cluster checks and repairs its files itself; see HBase's hbck."
+    raise NotSupported(url, what, able, remedy)
 
 
 def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> list[str]:
-    """Have the catalog of a new place remember a saved table as the old one did.
+    """Copy the catalog entry of a saved table to the catalog of the new engine.
 
-    A table whose design declares another catalog is remembered there. Of one that its catalog has
-    lost, what the table tells itself is remembered; but for one with rows whose key holds ids of
-    `code`: without those that were given out, its rows would be read with other values.
+    A table whose design declares another catalog has its entry there. An entry that is lost is
+    rebuilt from the table's attributes, unless the key of stored rows has ids of `code`: without
+    the lost ids the rows would be read with other values.
 
     Returns:
-        What went wrong with it, for people.
+        What went wrong, as sentences for the user.
     """
     store = target.open_table(name)
     attributes = store.families_and_attributes[1]
@@ -214,7 +215,7 @@ def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> l
         with closing(open_catalog(engine.catalog_url, engine)) as catalog:
             entry = catalog.read(name)
     except RowkeyError as problem:
-        notes.append(f"its entry in the catalog cannot be read: {problem}")
+        notes.append(f"its catalog entry cannot be read: {problem}")
     try:
         if entry is None:
             starts = [region.start for region in store.list_regions()][1:]
@@ -223,18 +224,18 @@ def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> l
             notes.append(_MISSING_CODES_NOTE)
             return notes
     except RowkeyError as problem:
-        notes.append(f"the new catalog knows nothing of it: {problem}")
+        notes.append(f"no entry was written to the new catalog: {problem}")
         return notes
     try:
         with closing(open_catalog(target.catalog_url, target, target_url)) as catalog:
             catalog.write(name, entry, None)
     except Conflict as problem:
-        notes.append(f"its entry in the new catalog was left as it is: {problem}")
+        notes.append(f"its existing entry in the new catalog was not replaced: {problem}")
     return notes
 
 
 def _lacks_codes(entry: CatalogEntry) -> bool:
-    """Return whether a key holds ids of `code`, and its entry has none."""
+    """Return whether a table's key has ids of `code` that its catalog entry lacks."""
     return entry.design.key.has_coded_fields and not (entry.codes and all(entry.codes.values()))
 
 
@@ -245,9 +246,9 @@ class CatalogRepair:
     Args:
         table: the table's name.
         catalog_url: the catalog's URL.
-        problem: what it does not know, or knows of a table that is not there.
-        correct_entry: what it is to know; None if it is to forget the table, or cannot be
-            repaired.
+        problem: what is wrong with the entry, as a sentence.
+        correct_entry: the entry that it should have; None if the entry is to be removed, or cannot
+            be rebuilt.
         obstacle: why it cannot be repaired; empty if it can.
         is_repaired: whether it was.
     """
@@ -260,43 +261,46 @@ class CatalogRepair:
     is_repaired: bool = False
 
     def __str__(self) -> str:
-        """Return what is wrong, and what would be done about it or was done."""
+        """Return what is wrong with the entry and how it would be repaired, or was."""
         return self._next_step if self.is_repaired else f"{self.problem}. {self._next_step}"
 
     @property
     def _next_step(self) -> str:
-        """Return what was done, or what the user can do next."""
+        """How the entry was repaired, would be repaired, or why it cannot be."""
         if self.obstacle:
-            return f"It cannot be put back: {self.obstacle}"
+            return f"The entry cannot be rebuilt: {self.obstacle}"
         if self.correct_entry is None:
-            return "forgotten" if self.is_repaired else "To be forgotten, if no other place has it."
+            if self.is_repaired:
+                return "the entry was removed"
+            return "The entry would be removed; check first that no other engine has the table."
         *_, last = self.correct_entry.generations
         summary = f"{len(last.splits) + 1} regions, generation {last.number}"
         counts = self.correct_entry.table_attributes.get(COUNTS_ATTRIBUTE)
         summary += f", counts {counts}" if counts else ""
-        return f"put back: {summary}" if self.is_repaired else f"To be put back: {summary}."
+        if self.is_repaired:
+            return f"the entry was rebuilt: {summary}"
+        return f"The entry would be rebuilt: {summary}."
 
 
 @explain_shortage
 def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogRepair | None:
-    """Find what the catalog has lost of a table, and put it back from the table's attributes.
+    """Find a lost or outdated catalog entry, and rebuild it from the table's attributes.
 
-    A table keeps its design, the number of its generation and its counts among its own words.
-    With where its regions begin that is what the catalog had; but for the ids of `code`, so a
-    table whose key has one is not mended once it has rows, and for when a number of buckets was
-    announced, which is not known from then on. An entry without a table, as an
-    interrupted create leaves it, is forgotten.
+    The attributes have the design, the generation number and the bucket counts. They do not have
+    the ids of `code`, so the entry of a table with such ids and with rows cannot be rebuilt, nor
+    the time at which a number of buckets was announced, which is lost. An entry without a table,
+    as an interrupted create leaves it, is removed.
 
     Args:
-        design: of the table; it is opened with it afterwards, as ever.
-        url: where the table lives.
-        apply: whether the catalog is changed; otherwise it is only looked at.
+        design: the table's design.
+        url: the URL of the table's engine.
+        apply: whether to repair the catalog; otherwise it is only compared.
 
     Returns:
-        What is wrong with it, repaired or not; None if nothing is.
+        What is wrong with the entry, repaired or not; None if nothing is.
 
     Raises:
-        InvalidArgument: there is no such table, and nothing is remembered of it.
+        InvalidArgument: there is no such table, and no entry of it.
         Unavailable: the engine or the catalog cannot be reached.
         Conflict: another client changed the catalog meanwhile.
     """
@@ -308,21 +312,21 @@ def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogR
         entry = place.catalog.read(place.table_name)
         if not place.is_made and entry is None:
             raise build_missing_error(url, place.table_name, engine)
-        found = _find_catalog_mismatch(place, entry)
-        if found is None or not apply or found.obstacle:
-            return found
+        mismatch = _find_catalog_mismatch(place, entry)
+        if mismatch is None or not apply or mismatch.obstacle:
+            return mismatch
         version = None if entry is None else entry.version
-        if found.correct_entry is None:
+        if mismatch.correct_entry is None:
             place.catalog.remove(place.table_name, version)
         else:
-            place.catalog.write(place.table_name, found.correct_entry, version)
-        return replace(found, is_repaired=True)
+            place.catalog.write(place.table_name, mismatch.correct_entry, version)
+        return replace(mismatch, is_repaired=True)
 
 
 def _find_catalog_mismatch(
     location: TableLocation, entry: CatalogEntry | None
 ) -> CatalogRepair | None:
-    """Return what is wrong with the entry of a table, or None."""
+    """Return what is wrong with the catalog entry of a table, or None."""
     if not location.is_made:
         what = f"the catalog knows {location.table_name}, but the engine has no such table"
         return CatalogRepair(location.table_name, location.catalog_url, what)

@@ -19,7 +19,7 @@ def to_mapping(row: Any) -> Mapping[str, Any]:
         row: a mapping, an instance of a dataclass, or a pydantic model.
 
     Raises:
-        RowError: it is none of these.
+        RowError: it is neither.
 
     Cost: nothing for a mapping; a copy of the values otherwise.
     """
@@ -30,33 +30,32 @@ def to_mapping(row: Any) -> Mapping[str, Any]:
     row_class = type(row)
     if hasattr(row_class, "model_fields"):
         return {name: getattr(row, name) for name in row_class.model_fields}
-    raise RowError(
-        "", f"{format_value(row)[:80]} is no row", "a mapping, a dataclass or a pydantic model"
-    )
+    what = f"{format_value(row)[:80]} is not a row"
+    raise RowError("row", what, "a mapping, a dataclass or a pydantic model")
 
 
 def build_row_factory(row_class: type[M]) -> Callable[[Mapping[str, Any]], M]:
-    """Return a function that builds a row of a class from values; others are left out.
+    """Return a function that builds an instance of a class from the fields of a row.
+
+    Fields that the class does not have are left out.
 
     Raises:
         RowError: the class is neither a dataclass nor a pydantic model, nor `dict`.
     """
     if not isinstance(row_class, type):
-        raise RowError(
-            "into", f"{format_value(row_class)} is no class", "a dataclass or a pydantic model"
-        )
+        what = f"{format_value(row_class)} is not a class"
+        raise RowError("into", what, "a dataclass or a pydantic model")
     if issubclass(row_class, dict):
         return row_class
     validate: Callable[[Mapping[str, Any]], M] | None = getattr(row_class, "model_validate", None)
     if validate is not None:
         return validate
     if not is_dataclass(row_class):
-        raise RowError(
-            "into", f"{row_class.__name__} holds no row", "a dataclass or a pydantic model"
-        )
+        what = f"{row_class.__name__} is not a class of rows"
+        raise RowError("into", what, "a dataclass or a pydantic model")
     names = [field.name for field in fields(row_class) if field.init]
 
-    def make(row: Mapping[str, Any]) -> M:
+    def build_row(row: Mapping[str, Any]) -> M:
         return row_class(**{name: row[name] for name in names if name in row})
 
-    return make
+    return build_row

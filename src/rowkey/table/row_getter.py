@@ -1,4 +1,4 @@
-"""Read rows by their keys, from every place where each may stand."""
+"""Read rows by the fields of their keys, from every row key under which each may be stored."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from rowkey.table.row_writer import RowWriter
 
 MAX_READ_ATTEMPTS = 1_000
-"""Times that a row is read again because its other places change meanwhile. Only deletes write
-there, and clients that have not yet read of a new number of buckets."""
+"""Times that a row is read again because its other row keys change meanwhile. Only deletes write
+them, and clients that have not yet read of a new number of buckets."""
 
 
 class RowGetter:
     """Reads rows of a design by the fields of their keys.
 
     Args:
-        design: the table's design, as it reads.
+        design: the table's design for reads.
         store: the engine's table.
-        writer: knows where a row may stand.
+        writer: encodes the row keys under which a row may be stored.
     """
 
     def __init__(self, design: Design, store: Store, writer: RowWriter) -> None:
@@ -52,7 +52,7 @@ class RowGetter:
         return [next(found) if is_known else None for is_known in known]
 
     def _get_all_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
-        """Return the rows with these keys, whose coded values all have ids."""
+        """Return the rows with these keys, whose values of `code` all have ids."""
         if self.layout.has_shared_rows:
             return [self._get_event(values) for values in rows]
         for values in rows:
@@ -68,9 +68,9 @@ class RowGetter:
     def _read_places(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection
     ) -> Sequence[Sequence[RowCells]]:
-        """Return the cells in all places of each row, those of the active place first.
+        """Return the cells under all row keys of each row, those of the active row key first.
 
-        All cells are of one moment, except under a random salt on a cluster: there any place may
+        All cells are of one moment, except under a random salt on a cluster: there any copy may
         change at any time.
         """
         if max(map(len, places), default=0) < 2:
@@ -84,19 +84,19 @@ class RowGetter:
     def _read_exclusively(
         self, keys: Sequence[bytes], selection: CellSelection
     ) -> Sequence[RowCells]:
-        """Return the cells in the places of a row, read while no client can change a row."""
+        """Return the cells under the row keys of a row, read while no client can change a row."""
         with self.writer.clock.lock_rows([]):
             return self.store.get(keys, selection)
 
     def _read_consistently(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection
     ) -> Sequence[Sequence[RowCells]]:
-        """Return the cells in all places of each row as of the read of the active one.
+        """Return the cells under all row keys of each row as of one moment, on a cluster.
 
-        The other places are read before it and after it, until both times they hold the same.
+        The other row keys are read before and after the active one, until both reads are equal.
 
         Raises:
-            Conflict: they change faster than they can be read.
+            Conflict: other clients change them during every attempt.
 
         Cost: three gets, each of all rows.
         """
@@ -115,20 +115,21 @@ class RowGetter:
                 return found
             pending = [pending[number] for number in changed]
             others = [again[number] for number in changed]
-        what = f"it was changed {MAX_READ_ATTEMPTS:,} times meanwhile"
-        raise Conflict(f"row {places[pending[0]][0].hex()}", what)
+        what = f"other clients changed it during each of {MAX_READ_ATTEMPTS:,} attempts to read it"
+        remedy = "Try again when fewer clients write this row."
+        raise Conflict(f"row {places[pending[0]][0].hex()}", what, remedy=remedy)
 
     def _read_in_one_get(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection
     ) -> list[list[RowCells]]:
-        """Return the cells in some places of each row, all read by one get."""
+        """Return the cells under some row keys of each row, all read by one get."""
         cells = iter(self.store.get(list(chain.from_iterable(places)), selection))
         return [list(islice(cells, len(keys))) for keys in places]
 
     def _decode_event(
         self, values: Mapping[str, Any], row_cells: RowCells
     ) -> dict[str, Any] | None:
-        """Return the event of these values, if the cells under its key are one."""
+        """Return the event in the cells of a row; None if they are of a row with other values."""
         row, cells = row_cells
         event = self.layout.decode_event(values, row, cells) if cells else None
         if event is None or (self.lossy_key_fields and not self._is_same_row(event, values)):
@@ -136,28 +137,26 @@ class RowGetter:
         return event
 
     def _is_same_row(self, event: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-        """Whether an event has the requested values, where keys hold a field only in part."""
+        """Return whether an event has the requested values of fields that the key has in part."""
         return all(
             event[name] == (None if values.get(name) is None else field.normalize(values[name]))
             for name, field in self.lossy_key_fields
         )
 
     def _get_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the event with these values from the row that it shares with others."""
-        erased = self.writer.encode_deletes(values)
+        """Return the event with some key values from a row that several events share."""
+        deletes = self.writer.encode_deletes(values)
         (copies,) = self._read_places(
-            [[one.row for one in erased]], self._build_selection(erased[0])
+            [[one.row for one in deletes]], self._build_selection(deletes[0])
         )
-        held = [one for one in copies if one.cells]
-        if not held:
+        row = _merge_copies(copies)
+        if not row.cells:
             return None
-        events = self.layout.decode_events(
-            held[0].row, select_newest_cells([one.cells for one in held])
-        )
+        events = self.layout.decode_events(*row)
         return events[0] if events and self._is_same_row(events[0], values) else None
 
     def _build_selection(self, deletes: RowCells) -> CellSelection:
-        """Return the cells to read of a row so that one event is complete."""
+        """Return the selection of all columns of one event, from the deletes of the event."""
         columns: dict[str, list[bytes]] = {}
         for cell in deletes.cells:
             columns.setdefault(cell.family, []).append(cell.qualifier)
@@ -165,7 +164,7 @@ class RowGetter:
 
 
 def _merge_copies(copies: Iterable[RowCells]) -> RowCells:
-    """Return the copies of one row as one, under the key of the first that holds a cell."""
-    held = [copy for copy in copies if copy.cells]
-    first = held[0].row if held else b""
-    return RowCells(first, select_newest_cells([copy.cells for copy in held]))
+    """Return the newest cells of the copies of one row, with the key of the first that has any."""
+    present = [copy for copy in copies if copy.cells]
+    first = present[0].row if present else b""
+    return RowCells(first, select_newest_cells([copy.cells for copy in present]))

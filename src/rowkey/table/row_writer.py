@@ -1,7 +1,7 @@
-"""How rows are changed: put, replaced and deleted.
+"""Encode and write the changes of rows: puts, replaces and deletes.
 
 A change is made in two steps. First the row is encoded, which needs no lock. Then, with no other
-change of the row in between, it is given its timestamp and written: `RowClock` says why.
+change of the row in between, it gets its timestamp and is written: `RowClock` says why.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _new_tuple = tuple.__new__  # half the time of calling Cell
 
 
 class RowChange(NamedTuple):
-    """A change of one row that is encoded, and waits for its timestamp.
+    """A change of one row that is encoded and has no timestamp yet.
 
     Args:
-        row_name: the bytes that name the row for the row clock, the same in all its places.
-        mutations: the mutation of each place of the row, that of the place which is written last.
+        row_name: the bytes that name the row for the row clock, the same for all its row keys.
+        mutations: the mutation of each row key of the row, that of the active row key last.
             Cells that wait for the timestamp of the change have `LATEST`; those that wait for the
             timestamp before it have `PRECEDING_TIMESTAMP`.
         stamp_count: how many timestamps the change takes for itself; 0 for a put that deletes
@@ -51,15 +51,15 @@ class RowChange(NamedTuple):
 
 
 class RowWriter:
-    """Turns rows into changes, and hands them to the engine in their order.
+    """Encodes rows as changes, and writes the changes to the engine in order.
 
-    A row may stand in several places: one for each number of a random salt, and one for each live
-    generation of the table's bucket counts. It is written in one of them, that of the active
-    generation; it is deleted from all.
+    A row may be stored under several row keys: one for each value of a random salt, and one for
+    each generation of the table's bucket counts. It is written under one of them, that of the
+    active generation; it is deleted under all.
 
     Args:
-        designs: the table's design under each count that rows may stand under; the first one is
-            written.
+        designs: the table's design with each bucket count that rows may be stored under; the
+            first one encodes new rows.
         store: the engine's table.
         naming_key: the key that names a row for the row clock, whatever the counts are now; the
             first design's if None.
@@ -83,13 +83,13 @@ class RowWriter:
             for one in designs
             for salt in (range(one.key.salt_count) if one.key.is_salted else (None,))
         )
-        """The layouts and salts that give every place of a row, the one that is written first."""
+        """The layouts and salts that give every row key of a row, the active one first."""
         self._encode_event = design.layout.event_writer.encode_event
 
     def encode_row_keys(self, values: Mapping[str, Any]) -> list[bytes]:
-        """Return the row keys under which a row may stand, each once, the active one first.
+        """Return the row keys under which a row may be stored, each once, the active one first.
 
-        With a random salt the first is that of number 0.
+        With a random salt the first is that of salt 0.
         """
         if len(self.key_variants) == 1 and not self.key.is_salted:
             return [self.key.encode(values)]
@@ -97,12 +97,12 @@ class RowWriter:
         return list(dict.fromkeys(row_keys))
 
     def encode_deletes(self, values: Mapping[str, Any]) -> list[RowCells]:
-        """Return the deletes of a row in every place where it may stand, the active one first."""
+        """Return the deletes of a row under each of its row keys, the active one first."""
         deletes = [layout.encode_delete(values, salt=salt) for layout, salt in self.key_variants]
         return deletes if len(deletes) == 1 else list({one.row: one for one in deletes}.values())
 
     def build_put(self, row: Any) -> RowChange:
-        """Return the change that writes the fields given; None deletes a field."""
+        """Return the change that writes the given fields of a row; None deletes a field."""
         values = row if type(row) is dict else to_mapping(row)
         if self.key.is_salted:
             return self._build_salted_put(values)
@@ -115,7 +115,7 @@ class RowWriter:
         return RowChange(row_name, mutations, stamp_count=1)
 
     def _build_salted_put(self, values: Mapping[str, Any]) -> RowChange:
-        """Return a put into one copy; what it deletes may stand in any of them."""
+        """Return the put of a row under one random salt, with its deletes under all salts."""
         salt = secrets.randbelow(self.key.salt_count)
         mutation = self._encode_event(values, LATEST, salt)
         row_name = self.name_row(values, mutation.row)
@@ -124,7 +124,7 @@ class RowWriter:
             mutations = [*self._build_other_deletes(values, mutation.row, deletes), mutation]
             return RowChange(row_name, mutations, stamp_count=1)
         last = self.clock.find_last_salt(row_name)
-        # In one copy, puts of one moment need no other; fewer copies may be left since the last.
+        # Puts of one moment go to one copy; a change of the salt may have left fewer copies since.
         if last is not None and last != salt and last < self.key.salt_count:
             salt, mutation = last, self._encode_event(values, LATEST, last)
         return RowChange(row_name, [mutation], salt=salt)
@@ -132,16 +132,16 @@ class RowWriter:
     def _build_other_deletes(
         self, values: Mapping[str, Any], row: bytes, deletes: Sequence[Cell]
     ) -> list[RowCells]:
-        """Return the same deletes in every other place where a row may stand."""
+        """Return the same deletes under every other row key of a row."""
         if len(self.key_variants) == 1:
             return []
         return [RowCells(key, list(deletes)) for key in self.encode_row_keys(values) if key != row]
 
     def build_replace(self, row: Any) -> RowChange:
-        """Return the change that writes the fields given and deletes all others.
+        """Return the change that writes the given fields of a row and deletes all others.
 
-        In the other places the fields given need no delete: what stands there is older, and
-        hidden. Copies under a random salt may be of the same time, so that all of them go.
+        Under the other row keys the given fields need no delete: their cells are older, and
+        hidden. Copies under a random salt may have the same timestamp, so that all are deleted.
         """
         values = to_mapping(row)
         salt = secrets.randbelow(self.key.salt_count) if self.key.is_salted else None
@@ -156,7 +156,7 @@ class RowWriter:
         return RowChange(self.name_row(values, written.row), [*preceding, mutation], stamp_count=2)
 
     def build_delete(self, row: Any) -> RowChange:
-        """Return the change that deletes a row in every place where it may stand."""
+        """Return the change that deletes a row under each of its row keys."""
         values = to_mapping(row)
         if self.key.has_coded_fields and not self.key.has_known_ids(values):
             self.require_known_fields(values)
@@ -167,7 +167,7 @@ class RowWriter:
     def apply_changes(
         self, changes: Sequence[RowChange], *, sync: bool | None = None
     ) -> list[list[RowCells]]:
-        """Stamp changes and hand them to the engine, with no other change of their rows between.
+        """Give changes their timestamps and write them, with no other change of their rows between.
 
         Returns:
             The mutations of each change, as they were written.
@@ -186,7 +186,7 @@ class RowWriter:
         return written
 
     def _assign_timestamp(self, change: RowChange) -> int:
-        """Return the timestamp of a change, the last one if it takes several."""
+        """Return a new timestamp for a change, the last one if the change needs several."""
         row_name, _, stamp_count, salt = change
         if salt is not None:
             return self.clock.stamp_copy(row_name, salt)
@@ -195,7 +195,7 @@ class RowWriter:
     def _send_changes(
         self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
     ) -> None:
-        """Hand stamped changes to the engine: on a cluster the other places of a row first."""
+        """Write changes that have timestamps; on a cluster under the other row keys first."""
         if self.store.is_shared and max(map(len, changes), default=0) > 1:
             self.check_mutations(changes)
             self.write_other_places(changes, sync=sync)
@@ -203,10 +203,10 @@ class RowWriter:
         self.send_mutations(list(chain.from_iterable(changes)), sync=sync)
 
     def check_mutations(self, changes: Iterable[Iterable[RowCells]]) -> None:
-        """Raise unless all changes can be made, before a part of one is.
+        """Raise unless the engine can make all changes, before it makes a part of one.
 
         Raises:
-            RowError: naming the first that cannot.
+            RowError: a change cannot be made; the first is named.
         """
         try:
             for mutation in chain.from_iterable(changes):
@@ -217,17 +217,17 @@ class RowWriter:
     def write_other_places(
         self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
     ) -> None:
-        """Make stamped changes in all places but the one that is written, which gets their values.
+        """Write changes under all row keys but the active one, after copying newer values to it.
 
-        So nothing older is seen once a row is deleted there, and the row changes for readers when
-        that place does. Readers of a key with a random salt know no such place: values stay.
+        So readers see the row change when its active row key changes, and nothing older once it is
+        deleted there. A key with a random salt has no active row key: nothing is copied.
         """
         if not self.key.is_salted:
             copy_before_delete(self.store, changes, sync=sync)
         self.send_mutations([one for change in changes for one in change[:-1]], sync=sync)
 
     def send_mutations(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Hand stamped mutations to the engine.
+        """Write mutations that have timestamps to the engine.
 
         Raises:
             RowError: the engine refuses one; nothing is written.
@@ -241,32 +241,33 @@ class RowWriter:
         """Raise if the design lacks one of the fields.
 
         Raises:
-            RowError: naming the first.
+            RowError: a field is unknown; the first is named.
         """
         for name in values:
             if name not in self.fields:
                 remedy = suggest_name(str(name), self.fields)
-                raise RowError(str(name), "there is no such field", ", ".join(self.fields), remedy)
+                what, known = "the design has no such field", ", ".join(list(self.fields)[:12])
+                raise RowError(str(name), what, f"one of {known}", remedy)
 
     def name_row(self, values: Mapping[str, Any], row: bytes) -> bytes:
-        """Return the bytes that name a row in all its places: its key, if it has only one."""
+        """Return the bytes that name a row for the row clock: its row key, if it has only one."""
         return row if self.naming_key is None else self.naming_key.encode(values, salt=0)
 
 
 def select_deletes(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of a mutation that delete something."""
+    """Return the cells of a mutation that are deletes."""
     return [cell for cell in cells if cell.cell_type is not _PUT]
 
 
 def _mark_preceding(cells: Sequence[Cell]) -> list[Cell]:
-    """Return cells that get the timestamp before that of their change."""
+    """Mark cells that get the timestamp before that of their change."""
     return [
         c._replace(timestamp=PRECEDING_TIMESTAMP) if c.timestamp == LATEST else c for c in cells
     ]
 
 
 def stamp_mutation(mutation: RowCells, timestamp: int) -> RowCells:
-    """Return a mutation in which the cells that waited for a timestamp have it."""
+    """Return a mutation with the timestamp of its change in the cells that lack one."""
     stamps = {LATEST: timestamp, PRECEDING_TIMESTAMP: timestamp - 1}
     cells = [
         _new_tuple(Cell, (family, qualifier, stamps.get(stamp, stamp), value, cell_type, ttl_ms))
@@ -276,6 +277,6 @@ def stamp_mutation(mutation: RowCells, timestamp: int) -> RowCells:
 
 
 def to_row_error(error: InvalidArgument) -> RowError:
-    """Return the refusal of an engine as an error of the row."""
+    """Convert an engine's `InvalidArgument` to an error of the row."""
     mistake = error.mistake
     return RowError(mistake.path, mistake.problem, mistake.expected, mistake.remedy)

@@ -1,4 +1,4 @@
-"""The table class: reads and writes rows as values of the fields of a design."""
+"""The table class, which reads and writes rows as values of a design's fields."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Table:
 
     @property
     def writer(self) -> RowWriter:
-        """The encoder of row changes, under the counts that were last known."""
+        """The encoder of row changes, under the bucket counts that were last known."""
         return self.tracker.last_state.writer
 
     def put(self, row: Any, *, sync: bool | None = None) -> None:
@@ -115,7 +115,7 @@ class Table:
         return True
 
     def delete(self, row: Any = None, /, *, sync: bool | None = None, **fields: Any) -> None:
-        """Delete a row, in every place where it may stand; a missing row is no error.
+        """Delete a row under every row key it may have; a missing row is not an error.
 
         If a field is the timestamp of the cells, a delete that names it deletes that version, and
         one without it all versions up to now. A put of a deleted time stays invisible until
@@ -137,7 +137,7 @@ class Table:
             Their new values.
 
         Raises:
-            RowError: a column is no counter, or holds a value that is none.
+            RowError: a column is not a counter, or has a value that is not a number.
             DesignRefused: the key has a random salt; or a field is the timestamp of the cells,
                 which HBase sets by its own clock in an increment.
             Conflict: the bucket counts changed during the increment, which may be lost.
@@ -151,7 +151,7 @@ class Table:
             ReadModifyWrite(writer).append(row, pieces)
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
-        """Put a row if one of its columns holds an expected value, atomically.
+        """Put a row if one of its columns has an expected value, atomically.
 
         Args:
             row: as for `put`.
@@ -185,7 +185,7 @@ class Table:
     # Reading
 
     def get(self, row: Any = None, /, *, into: type[Any] = dict, **fields: Any) -> Any:
-        """Return one row, or None if there is none.
+        """Return the row with the given key fields, or None if there is none.
 
         Args:
             row: the fields of its key; others are ignored.
@@ -200,13 +200,14 @@ class Table:
         return values if values is None or build_row is dict else build_row(values)
 
     def get_many(self, rows: Iterable[Any], *, into: type[Any] = dict) -> list[Any]:
-        """Return some rows, in the order of their keys in `rows`; None for each missing row.
+        """Return the rows with the given key fields, in that order; None for each missing row.
 
         Cost: two thirds of that of one `get` each; all rows are in memory.
         """
         build_row = build_row_factory(into)
         if not isinstance(rows, Iterable):
-            raise RowError("rows", f"{format_value(rows)} holds no rows", "an iterable of rows")
+            what = f"{format_value(rows)} is not a list of rows"
+            raise RowError("rows", what, "an iterable of rows")
         found_rows = self.get_state().getter.get_rows([to_mapping(row) for row in rows])
         return [None if values is None else build_row(values) for values in found_rows]
 
@@ -230,7 +231,7 @@ class Table:
             values: for each `?` in turn.
             order: fields, most significant first, each with `desc` if it descends. Without it rows
                 come in the order of the key without its buckets and salts.
-            limit: the most rows.
+            limit: the maximum number of rows.
             resume: the `token` of an earlier scan with the same conditions and order.
             into: the class of each row.
             reader: a snapshot to read from.
@@ -243,9 +244,8 @@ class Table:
         """
         bound_read = self._bind_conditions(where, order, values, named)
         if reader is not None and not isinstance(reader, Reader):
-            raise ReadError(
-                "reader", f"{format_value(reader)} is no snapshot", "the result of snapshot()"
-            )
+            what = f"{format_value(reader)} is not a snapshot"
+            raise ReadError("reader", what, "the result of snapshot()")
         return self._build_scan(
             bound_read, reader, limit=limit, resume=resume, into=into, threads=threads
         )
@@ -286,7 +286,8 @@ class Table:
         if read is None:
             name = str(name)
             remedy = suggest_name(name, reads)
-            raise ReadError("read", f"there is no read {name!r}", ", ".join(reads), remedy)
+            known = f"one of {', '.join(reads)}" if reads else ""
+            raise ReadError("read", f"the design declares no read {name!r}", known, remedy)
         bound_read = bind_read(
             read.conditions, read.order, _collect_read_values(values, named), self.design.fields
         )
@@ -301,7 +302,7 @@ class Table:
     def explain(
         self, where: str = "", *values: Any, order: str = "", limit: int | None = None, **named: Any
     ) -> Explanation:
-        """Return how a read runs: its ranges, its order, what it filters; it prints as text.
+        """Return how a read is executed: its ranges, order and filters; it prints as text.
 
         Raises:
             ReadError: as `scan`.
@@ -319,11 +320,12 @@ class Table:
         values: Sequence[Any],
         named: Mapping[str, Any],
     ) -> BoundRead:
+        """Return a read of the table with its conditions and order checked, and values bound."""
         return bind_read(where, order, _collect_read_values(values, named), self.design.fields)
 
     @property
     def buckets(self) -> BucketCounts:
-        """The numbers of buckets that rows are written and read under."""
+        """The bucket counts under which rows are written and read."""
         return BucketCounts.from_state(self.get_state(), self.engine)
 
     def set_buckets(
@@ -361,7 +363,7 @@ class Table:
         return BucketChange(self, count, part, max_stale_s=max_stale, progress=progress).run()
 
     def regions(self) -> list[RegionRequestCounts]:
-        """Return the regions, with their request counts."""
+        """Return the regions of the table, with their request counts."""
         self.tracker.require_own_process()
         return self.store.list_regions()
 
@@ -371,12 +373,12 @@ class Table:
         return self.store.snapshot()
 
     def flush(self) -> None:
-        """Write what is in memory to disk."""
+        """Write the rows of the table that are in memory to disk."""
         self.tracker.require_own_process()
         self.store.flush()
 
     def compact(self) -> None:
-        """Merge the table's files, without the rows that are deleted or expired."""
+        """Merge the table's files, and drop deleted and expired cells."""
         self.tracker.require_own_process()
         self.store.compact(major=True)
 
@@ -401,7 +403,9 @@ class Table:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None or not self.tracker.is_inherited:  # what a child raises is not replaced
+        if (
+            error is None or not self.tracker.is_inherited
+        ):  # the error of a forked child is not replaced
             self.close()
 
     def __repr__(self) -> str:

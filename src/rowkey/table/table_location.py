@@ -1,4 +1,4 @@
-"""Where a table lies: an engine, and the catalog that holds the designs of its tables."""
+"""The location of a table: its engine, and the catalog that has its entry."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rowkey.catalog import (
     CatalogEntry,
     Lease,
     apply_stored_counts,
+    build_contention_error,
     find_catalog_url,
     find_mismatch,
     has_synced_attributes,
@@ -35,11 +36,7 @@ from rowkey.errors import (
     RowkeyError,
     Unavailable,
 )
-from rowkey.table.generations.activation import (
-    MAX_CATALOG_RETRIES,
-    build_overtaken_error,
-    reconcile_attributes,
-)
+from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
 from rowkey.table.table import Table
 from rowkey.table.table_spec import (
@@ -61,9 +58,9 @@ if TYPE_CHECKING:
 
 def build_missing_error(url: str, name: str, engine: Engine) -> InvalidArgument:
     """Return the error of a table that is opened by its name and does not exist."""
-    there = ", ".join(engine.list_tables())
-    remedy = "" if there else "It holds none: make one by rowkey create."
-    return InvalidArgument(url, f"there is no table {name}", there, remedy)
+    names = ", ".join(engine.list_tables())
+    remedy = "" if names else "It has no tables: create one by rowkey create."
+    return InvalidArgument(url, f"there is no table {name}", names and f"one of {names}", remedy)
 
 
 def build_lost_error(
@@ -71,25 +68,25 @@ def build_lost_error(
 ) -> CorruptionError:
     """Return the error of a table that the catalog has an entry for and the engine lacks.
 
-    It is never made again in place of what was lost.
+    An empty table is never created in place of the lost one.
 
     Args:
-        url: where it should be.
+        url: the URL of the engine.
         catalog: the catalog's URL.
         table: the table's name.
-        entry: what is remembered of it.
-        is_own_catalog: whether the catalog is that of the place, and not shared with others.
+        entry: its catalog entry.
+        is_own_catalog: whether the catalog belongs to the engine, and is not shared with others.
     """
     opened, made = entry.generations[0].opened_ms, ""
     with suppress(ValueError, OverflowError, OSError):
         if opened is not None:
-            made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
-    what = f"the catalog {catalog} remembers the table {table}{made}; it is not there"
-    forget = f"rowkey repair {url} DESIGN --yes"
-    remedy = f"Restore it; or if it was dropped, have the catalog forget it: {forget}."
+            made = f", created {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+    what = f"the catalog {catalog} has an entry for the table {table}{made}, which is missing"
+    removal = f"rowkey repair {url} DESIGN --yes"
+    remedy = f"Restore the table; or if it was dropped, remove its entry by {removal}."
     if not is_own_catalog:
-        what += ", though it may lie elsewhere"
-        remedy = f"Take another name or catalog. {remedy}"
+        what += ", or is on another engine"
+        remedy = f"Use another table name or catalog. {remedy}"
     return CorruptionError(url, what, remedy=remedy)
 
 
@@ -130,12 +127,11 @@ class TableLocation:
     def require_new(self) -> None:
         """Raise if the table exists."""
         if self.is_made:
-            raise InvalidArgument(
-                self.url, f"there is a table {self.table_name} already", "another name"
-            )
+            what = f"there is a table {self.table_name} already"
+            raise InvalidArgument(self.url, what, "another name")
 
     def build_lost_table_error(self, entry: CatalogEntry) -> CorruptionError:
-        """Return the error of a table that has an entry and is not there."""
+        """Return the error of this table having a catalog entry but missing on the engine."""
         is_own = self.declared_catalog is None
         return build_lost_error(
             self.url, self.catalog_url, self.table_name, entry, is_own_catalog=is_own
@@ -149,7 +145,7 @@ class TableLocation:
         *,
         may_create: bool,
     ) -> None:
-        """Create the table, or find that another client has created it at the same time."""
+        """Create the table, unless another client creates it at the same time."""
         try:
             self.create_table(design, splits, clock, may_create=may_create)
         except (InvalidArgument, Conflict):
@@ -178,7 +174,7 @@ class TableLocation:
         may_create: bool,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Create the engine's table and its catalog entry; compare what was made.
+        """Create the engine's table and its catalog entry; check the created table.
 
         The catalog is written first: a table without an entry could not be read. An entry that
         exists already is left until the table exists: another client may be creating it.
@@ -191,9 +187,9 @@ class TableLocation:
             raise InvalidArgument(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = compute_split_keys(design) if splits is None else tuple(splits)
         if before is not None and self.declared_catalog is not None:
-            # Of our own place it is what a crash has left; elsewhere it may be another table's.
-            what = f"{self.declared_catalog} remembers a table {design.table} already"
-            remedy = "If it is what an interrupted create has left: rowkey repair URL DESIGN."
+            # In the engine's own catalog a crash has left it; here it may be another table's.
+            what = f"{self.declared_catalog} has an entry for a table {design.table} already"
+            remedy = "If an interrupted create has left it, remove it by rowkey repair URL DESIGN."
             raise InvalidArgument("catalog", what, "another name, or a catalog of its own", remedy)
         if self.engine.has_table(self.table_name):
             self.is_made = True
@@ -219,7 +215,7 @@ class TableLocation:
         check_created_table(spec, made)
 
     def _write_created_entry(self, entry: CatalogEntry) -> None:
-        """Write the entry of the created table, in place of one of another table.
+        """Write the entry of the created table to the catalog, replacing one of another table.
 
         A client that has opened the table meanwhile has rebuilt the entry from its attributes, but
         without its time of creation.
@@ -245,7 +241,7 @@ class TableLocation:
                 self.catalog.remove(self.table_name, version)
 
     def open_by_name(self, clock: Callable[[], int]) -> Table:
-        """Open the table by its name, under the design that the catalog has."""
+        """Open the table by its name, with the design that the catalog has."""
         if not self.is_made:
             lost = (
                 None
@@ -269,7 +265,7 @@ class TableLocation:
         """Open the table by its design, once the catalog has the safe changes of the design.
 
         Raises:
-            CatalogMismatch: there are others; nothing is changed.
+            CatalogMismatch: the design has unsafe changes; nothing is changed.
         """
         since = read_boottime_s()
         self._read_entry()
@@ -294,7 +290,7 @@ class TableLocation:
         table's attributes and written.
 
         Raises:
-            Unavailable: the catalog has lost it, or some of it; nothing is changed.
+            Unavailable: the catalog has lost the entry, or generations of it; nothing is changed.
         """
         entry = self._correct_entry(self.catalog.read(self.table_name))
         what = find_mismatch(self.table_name, entry, self.attributes)
@@ -304,8 +300,8 @@ class TableLocation:
         try:
             rebuilt = self.rebuild_entry(entry)
         except Unavailable as problem:
-            if not any(word.startswith("rowkey.") for word in self.attributes):
-                what = f"{self.table_name} was not made by rowkey, so its design is unknown"
+            if not any(name.startswith("rowkey.") for name in self.attributes):
+                what = f"{self.table_name} was not created by rowkey, so its design is unknown"
                 remedy = f"Run rowkey describe {self.table_name} --on {self.url} to infer one."
                 raise Unavailable(self.url, what, remedy=remedy) from None
             remedy = f"Drop the table, or {restore} Its attributes are not enough: {problem}"
@@ -314,7 +310,7 @@ class TableLocation:
             with suppress(Conflict):
                 self.catalog.write(self.table_name, rebuilt, None)
             return self.catalog.read(self.table_name) or rebuilt
-        remedy = f"Run rowkey repair {self.url} DESIGN to put it back, or {restore}"
+        remedy = f"Run rowkey repair {self.url} DESIGN to rebuild it, or {restore}"
         raise Unavailable(self.url, what, remedy=remedy)
 
     def _correct_entry(self, entry: CatalogEntry | None) -> CatalogEntry | None:
@@ -327,7 +323,7 @@ class TableLocation:
 
         Raises:
             Unavailable: the table's attributes are not enough.
-            Conflict: the entry changes faster than it can be read.
+            Conflict: other clients change the entry before every attempt to write it.
         """
         table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
         is_ours = (
@@ -342,7 +338,7 @@ class TableLocation:
             with suppress(Conflict):
                 self.catalog.write(self.table_name, rebuilt, entry.version)
             entry = self.catalog.read(self.table_name)
-        raise build_overtaken_error(self.table_name)
+        raise build_contention_error(self.table_name, MAX_CATALOG_RETRIES)
 
     def rebuild_entry(self, old_entry: CatalogEntry | None) -> CatalogEntry:
         """Return the entry that the catalog should have, built from the table's attributes.
@@ -359,17 +355,18 @@ class TableLocation:
         key = entry.design.key
         key.check_decodable()
         if key.has_coded_fields and has_rows(store):
-            what = f"{self.table_name} has rows with codes that only its lost entry knows"
-            raise Unavailable("words", what, "a key without code, or a table without rows")
+            what = "its rows have ids of `code` that only the lost catalog entry can decode"
+            remedy = "Restore the catalog from a backup."
+            raise Unavailable(f"table {self.table_name}", what, remedy=remedy)
         return entry
 
     def _build_table(
         self, design: Design, entry: CatalogEntry, clock: Callable[[], int], since: float
     ) -> Table:
-        """Return the open table of a design and an entry that was read at some time."""
+        """Return the open table of a design, with a lease on its entry from when it was read."""
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         store = self.engine.open_table(design.table)
         check_families(design, store)
         lease = Lease(self.catalog, design.table, entry, self.max_stale_s, read_at_s=since)
-        following = GenerationTracker(design, lease, dictionary, self.engine, store)
-        return Table(following, self.engine, store, self.catalog)
+        tracker = GenerationTracker(design, lease, dictionary, self.engine, store)
+        return Table(tracker, self.engine, store, self.catalog)

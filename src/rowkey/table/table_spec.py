@@ -1,4 +1,4 @@
-"""The engine's table of a design: its specification, and checks of what was made."""
+"""The specification of a design's table for an engine, and checks of the created table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def build_table_spec(design: Design, splits: Sequence[bytes]) -> TableSpec:
-    """Return the table of a design as an engine makes it: families, boundaries, attributes.
+    """Return the specification of a design's table: families, region boundaries, attributes.
 
     The attribute that distinguishes a table from another one of the same name is left out; each
     table gets its own when it is created.
@@ -41,52 +41,57 @@ def compute_split_keys(design: Design) -> tuple[bytes, ...]:
     """Return the row keys at which regions begin, by the design alone.
 
     Raises:
-        DesignRefused: they follow from a sample.
+        DesignRefused: they depend on a sample or on the number of regions.
     """
     if design.splits.needs_sample or design.splits.needs_count:
         lacks = "a sample" if design.splits.needs_sample else "the number of regions"
-        what = f"the boundaries need {lacks}"
-        remedy = "Give splits=, or make the table by rowkey create --sample FILE."
+        what = f"the boundaries of the regions depend on {lacks}, which is not given"
+        remedy = "Give splits=, or create the table by rowkey create --sample FILE."
         raise DesignRefused("splits", what, remedy=remedy)
     return design.splits.compute_boundaries(design.key).splits
 
 
 def has_rows(store: Store) -> bool:
-    """Whether a table has any row."""
+    """Return whether a table has any row."""
     with store.scan([ScanRange()], CellSelection(limit=1))[0] as cursor:
         return next(iter(cursor), None) is not None
 
 
 def check_families(design: Design, store: Store) -> None:
-    """Compare the families of a table with those of its design: others may have altered it.
+    """Raise unless a table has the families of its design; another client may have altered it.
 
     Raises:
-        CatalogMismatch: one is missing, or is another.
+        CatalogMismatch: a family is missing, or has other options.
     """
-    there = {family.name: family for family in store.families_and_attributes[0]}
-    found = [
-        Mistake(f"families.{one.name}", f"the table has {there.get(one.name)}", str(one))
+    stored = {family.name: family for family in store.families_and_attributes[0]}
+    mistakes = [
+        Mistake(
+            f"families.{one.name}",
+            f"the table has {stored.get(one.name) or 'no such family'}",
+            str(one),
+            "Alter the table, or declare what it has.",
+        )
         for one in design.families.values()
-        if there.get(one.name) != one
+        if stored.get(one.name) != one
     ]
-    if found:
-        raise CatalogMismatch(design.table, found)
+    if mistakes:
+        raise CatalogMismatch(design.table, mistakes)
 
 
 def check_created_table(requested: TableSpec, store: Store) -> None:
-    """Compare a table that was created with its specification.
+    """Raise unless a table was created as its specification says.
 
     Raises:
-        CatalogMismatch: it is another.
+        CatalogMismatch: it was created otherwise.
     """
-    made = store.spec
-    found = [
-        Mistake(f"families.{one.name}", "the engine made it otherwise", str(one))
+    created = store.spec
+    mistakes = [
+        Mistake(f"families.{one.name}", "the engine created it with other options", str(one))
         for one in requested.families
-        if one not in made.families
+        if one not in created.families
     ]
     if tuple(region.start for region in store.list_regions())[1:] != requested.splits:
-        said = ", ".join(to_string_binary(split) for split in requested.splits[:3])
-        found.append(Mistake("splits", "regions begin elsewhere", said))
-    if found:
-        raise CatalogMismatch(requested.name, found)
+        splits = ", ".join(to_string_binary(split) for split in requested.splits[:3])
+        mistakes.append(Mistake("splits", "the engine created regions at other row keys", splits))
+    if mistakes:
+        raise CatalogMismatch(requested.name, mistakes)

@@ -1,8 +1,8 @@
-"""How an announced generation becomes the active one, and how long everyone waits for that.
+"""Activate an announced generation of bucket counts once every client knows it.
 
-A client goes by an entry for some seconds after it has read it. So once the longest such time has
-passed, every client has read of the announced generation, or has stopped until it does. Then the
-generation may become active: all clients read and delete in it before any client writes there.
+A client uses a catalog entry for some seconds after it has read it. So once the longest such time
+has passed, every client has read of the announced generation, or has stopped until it does. Then
+the generation may become active: all clients read and delete in it before any client writes there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
+    build_contention_error,
     find_mismatch,
     has_synced_attributes,
     read_generation_number,
@@ -27,6 +28,7 @@ WAIT_MARGIN = 1.1
 """Factor on the longest time of a client: for clocks of different speed and calls under way."""
 EXCLUSIVE_WAIT_S = 1.0
 """Seconds of waiting if no other process can have the table open: for calls of other threads."""
+REOPEN_REMEDY = "Open the table again: the error then says how to repair the catalog."
 MAX_CATALOG_RETRIES = 1_000
 """Times that an entry is written again because another client wrote it meanwhile."""
 MAX_ATTRIBUTE_WRITES = 5
@@ -34,28 +36,22 @@ MAX_ATTRIBUTE_WRITES = 5
 clients may have written older ones in between, but each of them once."""
 
 
-def build_overtaken_error(table: str) -> Conflict:
-    """Return the error of a change that other clients overtook `MAX_CATALOG_RETRIES` times."""
-    problem = f"{MAX_CATALOG_RETRIES:,} changes were overtaken"
-    return Conflict(f"table {table}", problem, remedy="Try again.")
-
-
 def compute_wait_s(entry: CatalogEntry, engine: Engine) -> float:
-    """Return the seconds until every client of a table goes by an entry, or by none."""
+    """Return the seconds until every client of a table uses a new entry, or has stopped."""
     longest_s = entry.longest_stale_s * WAIT_MARGIN
     return min(EXCLUSIVE_WAIT_S, longest_s) if engine.is_exclusive else longest_s
 
 
 def write_attributes(store: Store, entry: CatalogEntry) -> bool:
-    """Make a table's attributes repeat an entry, so that a lost catalog can be rebuilt from them.
+    """Write a catalog entry to the table's attributes, from which a lost catalog is rebuilt.
 
     Attributes with a generation that the entry lacks stay: this client is out of date, or its
-    catalog has lost some generations. The attributes have a generation before it becomes active in
-    the catalog; what they say of it stays as well.
+    catalog has lost some generations. The attributes get a generation before it becomes active in
+    the catalog; such a generation stays as well.
 
     Args:
         store: the engine's table.
-        entry: what the catalog has of the table, or is about to have.
+        entry: the table's catalog entry, or the one that is to be written.
 
     Returns:
         Whether the attributes had to be changed.
@@ -73,7 +69,7 @@ def write_attributes(store: Store, entry: CatalogEntry) -> bool:
 
 
 def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
-    """Make a table's attributes repeat its catalog entry, whoever else writes either of them.
+    """Write a table's catalog entry to its attributes until both agree.
 
     Attributes are replaced without a comparison, so that a slow client may put back older ones.
     Therefore each client reads the catalog again after it wrote, until both agree.
@@ -81,7 +77,7 @@ def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
     Raises:
         Unavailable: the catalog does not answer, the attributes may not be written, or the engine
             does not return them as they were written.
-        Conflict: the entry changes faster than it can be read.
+        Conflict: other clients change the entry before every attempt to compare it.
     """
     version, write_count = 0, 0
     for _ in range(MAX_CATALOG_RETRIES):
@@ -95,8 +91,9 @@ def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
                 f"its attributes were written {MAX_ATTRIBUTE_WRITES} times, and the engine does "
                 "not return them as they were written"
             )
-            raise Unavailable(f"table {table}", problem, remedy="Look at rowkey describe.")
-    raise build_overtaken_error(table)
+            remedy = "Stop whatever else alters the table, then open it again."
+            raise Unavailable(f"table {table}", problem, remedy=remedy)
+    raise build_contention_error(table, MAX_CATALOG_RETRIES)
 
 
 def activate_announced(
@@ -125,14 +122,15 @@ def activate_announced(
     Raises:
         Unavailable: the catalog does not answer, or has no such generation; the table's attributes
             have another one, or must be written and cannot.
-        Conflict: the entry changes faster than it can be read.
+        Conflict: other clients change the entry before every attempt to compare it.
     """
     ignoring_failures = nullcontext() if must_sync else suppress(InvalidArgument, Unavailable)
     for _ in range(MAX_CATALOG_RETRIES):
         entry = catalog.read(table)
         if entry is None or not any(map(announced.is_same, entry.generations)):
             what = f"the catalog does not know its generation {announced.number} any more"
-            allowed, remedy = "that one, as it was announced", "Look at rowkey buckets history."
+            allowed = "the generation as it was announced"
+            remedy = "See rowkey buckets history, then change the number of buckets again."
             raise Unavailable(f"table {table}", what, allowed, remedy)
         if entry.announced_generation is None or not announced.is_same(entry.announced_generation):
             with ignoring_failures:
@@ -140,8 +138,7 @@ def activate_announced(
             return entry
         activated = entry.activate_generation()
         if what := find_mismatch(table, activated, store.families_and_attributes[1]):
-            allowed, remedy = "what the table itself tells", "Open it again: that tells more."
-            raise Unavailable(f"table {table}", what, allowed, remedy)
+            raise Unavailable(f"table {table}", what, remedy=REOPEN_REMEDY)
         with ignoring_failures:
             write_attributes(store, activated)
         try:
@@ -151,4 +148,4 @@ def activate_announced(
         with ignoring_failures:
             reconcile_attributes(catalog, table, store)
         return activated
-    raise build_overtaken_error(table)
+    raise build_contention_error(table, MAX_CATALOG_RETRIES)

@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.catalog import check_max_stale
+from rowkey.catalog import build_contention_error, check_max_stale
 from rowkey.design import list_key_prefixes
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistakes, Unavailable
-from rowkey.messages import format_value
+from rowkey.messages import format_value, pluralize
 from rowkey.table.generations.activation import (
     MAX_CATALOG_RETRIES,
+    REOPEN_REMEDY,
     activate_announced,
-    build_overtaken_error,
     compute_wait_s,
     reconcile_attributes,
     write_attributes,
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     """Called with what is being done, `regions` or `seconds`, how much of it, and of how much."""
 
 MAX_BUCKETS = 65_536
-"""Numbers that a part takes at most. Source: two bytes."""
+"""Largest number of buckets. Source: two bytes."""
 MAX_SUGGESTIONS = 3
-"""Numbers that are named in place of one that cannot be had."""
-NEW_TABLE_REMEDY = (
-    "Otherwise make another table, with the key that is wanted, and load the rows into it."
-)
-"""The way out of what no other number can do: rows of a table do not move to another key."""
+"""Allowed numbers that an error suggests in place of the requested one."""
+NEW_TABLE_REMEDY = "Create another table with the key that you want, and load the rows into it."
+"""What to do if the number of buckets cannot change: rows do not move to another row key."""
+OTHERWISE_REMEDY = "Otherwise create another table with the key that you want, and load the rows."
+"""What to do if no other number of buckets will do."""
 POLL_INTERVAL_S = 0.25
 """Seconds between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class BucketChangeResult:
-    """The result of a change of the number of buckets, and what it costs.
+    """The result of a change of the number of buckets, and what reads cost before and after.
 
     Args:
         part: the part of the key, as rows are written now.
-        count_before: how many numbers it took.
-        count_after: how many it takes.
+        count_before: its bucket count before.
+        count_after: its bucket count now.
         generation: the number of the generation that is active now.
         regions_split: how many regions were split.
         keys_per_get: row keys that a get tries, before and after.
@@ -77,8 +77,7 @@ class BucketChangeResult:
 class BucketChange:
     """One change of the number of buckets.
 
-    Every step may be interrupted: what was begun is found and gone on with by the next change to
-    the same number.
+    Every step may be interrupted: the next change to the same number continues where it stopped.
 
     Args:
         table: the table.
@@ -88,10 +87,10 @@ class BucketChange:
         max_stale_s: seconds that clients may work without the catalog from now on; None as before.
             A change that is continued keeps the time that it was announced with.
         progress: called with how far the change is.
-        pause: waits so many seconds.
+        pause: waits for a number of seconds.
 
     Raises:
-        InvalidDesign: with everything that is wrong with these.
+        InvalidDesign: with every mistake in the arguments.
     """
 
     def __init__(
@@ -125,13 +124,14 @@ class BucketChange:
         self.counts = {**self.state_before.entry.active_generation.counts, place: count}
 
     def _check_part(self, part_index: int, mistakes: Mistakes) -> None:
-        """Note why a part cannot take the requested number."""
+        """Note why a part of the key cannot get the requested bucket count."""
         design = self.state_before.active_design
         term, path = str(design.key.terms[part_index]), f"key[{part_index}]"
         if names := find_distinguishing_fields(design, part_index):
-            what = f"{term} tells rows apart by {', '.join(names)}, which the rest of the key lacks"
-            remedy = "Under another number other rows would be one. " + NEW_TABLE_REMEDY
-            mistakes.add(path, what, "a part that follows from the rest of the key", remedy)
+            listed = ", ".join(names)
+            what = f"{term} is the only part of the key that distinguishes rows by {listed}"
+            what += ", so another number would merge different rows"
+            mistakes.add(path, what, "a part whose fields the key has elsewhere", NEW_TABLE_REMEDY)
         if mistakes.mistakes:
             return
         entry = self.state_before.entry
@@ -139,7 +139,8 @@ class BucketChange:
             entry.active_generation.counts[part_index] == self.count
             and entry.announced_generation is None
         ):
-            mistakes.add("buckets", f"{term} takes {self.count} numbers already", "another number")
+            what = f"the number of {term} is {self.count} already"
+            mistakes.add("buckets", what, "another number")
             return
         try:
             new = design.copy_with_counts({part_index: self.count})
@@ -148,49 +149,55 @@ class BucketChange:
             return
         widths = [one.key.parts[part_index].framing.width for one in (design, new)]
         if widths[0] != widths[1]:
-            what = f"{self.count} numbers take {widths[1]} bytes, rows of {term} have {widths[0]}"
-            remedy = f"{NEW_TABLE_REMEDY} Declare width=2 there."
-            mistakes.add("buckets", what, "a number of as many bytes", remedy)
+            what = f"{self.count} numbers need {widths[1]} bytes, but row keys have "
+                f"{widths[0]} for {term}"
+            remedy = f"{OTHERWISE_REMEDY} Declare width=2 there."
+            mistakes.add(
+                "buckets",
+                what,
+                f"a number that fits in {pluralize(widths[0] or 0, 'byte')}",
+                remedy,
+            )
         self._check_timestamps(part_index, mistakes)
 
     def _check_timestamps(self, part_index: int, mistakes: Mistakes) -> None:
-        """Note a number that puts rows back into the place of an older generation.
+        """Note a count under which rows may return to the row key of an older generation.
 
-        Only where cells of one time may differ: what is written later is newer elsewhere.
+        That matters only if a field is the cell timestamp, so that a later write is not newer.
         """
         stamp = self.state_before.active_design.layout.cell_timestamp
-        found = None if stamp is None else self._find_tie(part_index, self.count)
-        if stamp is None or found is None:
+        tied = None if stamp is None else self._find_tie(part_index, self.count)
+        if stamp is None or tied is None:
             return
-        older, newer = found
+        older, newer = tied
         what = (
-            f"{self.count} may put a row where generation {older.number} had it and generation "
-            f"{newer.number} had not, and {stamp.field.name} does not tell which of two writes of "
-            "one time is the later"
+            f"with {self.count} buckets a row may return from its row key of generation "
+            f"{newer.number} to that of generation {older.number}, where the later of two writes "
+            f"with the same {stamp.field.name} could not be told"
         )
         near = " or ".join(map(str, self._suggest_counts(part_index)))
-        mistakes.add("buckets", what, near, NEW_TABLE_REMEDY)
+        mistakes.add("buckets", what, near, OTHERWISE_REMEDY)
 
     def _find_tie(self, part_index: int, count: int) -> tuple[Generation, Generation] | None:
-        """Return two generations whose cells a number would make indistinguishable, if any."""
+        """Return two generations whose cells could not be ordered under a count, or None."""
         entry = self.state_before.entry
-        standing = [one for one in entry.generations if one.is_active]
+        active = [one for one in entry.generations if one.is_active]
         return find_tied_generations(
             self.state_before.active_design,
-            standing,
+            active,
             {**entry.active_generation.counts, part_index: count},
         )
 
     def _suggest_counts(self, part_index: int) -> list[int]:
-        """Return up to three allowed numbers next to the requested one, ascending."""
+        """Return up to three allowed bucket counts next to the requested one, ascending."""
         design, now = (
             self.state_before.active_design,
             self.state_before.entry.active_generation.counts[part_index],
         )
         width = design.key.parts[part_index].framing.width
-        most = MAX_BUCKETS if width is None else min(MAX_BUCKETS, 256**width)
-        found: list[int] = []
-        for count in sorted(range(1, most + 1), key=lambda one: abs(one - self.count)):
+        max_count = MAX_BUCKETS if width is None else min(MAX_BUCKETS, 256**width)
+        allowed: list[int] = []
+        for count in sorted(range(1, max_count + 1), key=lambda one: abs(one - self.count)):
             if count == now or self._find_tie(part_index, count):
                 continue
             try:
@@ -198,13 +205,13 @@ class BucketChange:
             except InvalidDesign:
                 continue
             if new.key.parts[part_index].framing.width == width:
-                found.append(count)
-            if len(found) == MAX_SUGGESTIONS:
+                allowed.append(count)
+            if len(allowed) == MAX_SUGGESTIONS:
                 break
-        return sorted(found)
+        return sorted(allowed)
 
     def run(self) -> BucketChangeResult:
-        """Make the change; return when rows are written under the new number.
+        """Change the number of buckets; return once rows are written under the new number.
 
         Raises:
             Conflict: another client is changing the number of buckets, or announced this change
@@ -216,7 +223,7 @@ class BucketChange:
         entry = self._announce_counts()
         self._wait_for_clients(compute_wait_s(entry, self.table.engine))
         announced = entry.generations[-1]
-        self._adopt_entry(
+        self.table.lease.adopt_entry(
             activate_announced(self.table.catalog, self._table_name, announced, self.table.store)
         )
         before, after, place = self._build_previous_state(), self.table.get_state(), self.part_index
@@ -248,21 +255,22 @@ class BucketChange:
 
     @property
     def _table_name(self) -> str:
+        """The name of the table."""
         return self.state_before.combined_design.table
 
     def _read_entry(self) -> CatalogEntry:
+        """Return the table's entry from the catalog; raise `Unavailable` if there is none."""
         entry = self.table.catalog.read(self._table_name)
         if entry is None:
             what = "the catalog does not know it any more"
-            allowed, remedy = "the entry that was read", "Open it again: that tells more."
-            raise Unavailable(f"table {self._table_name}", what, allowed, remedy)
+            raise Unavailable(f"table {self._table_name}", what, remedy=REOPEN_REMEDY)
         return entry
 
     def _check_announcement(self, entry: CatalogEntry) -> bool:
-        """Return whether this very change was announced before, by this or another client.
+        """Return whether the same change was announced before, by this or another client.
 
         Raises:
-            Conflict: another one is, or one was made since the table was looked at.
+            Conflict: another change is announced, or was made since this one began.
         """
         announced = entry.announced_generation
         if announced is not None and announced.counts == self.counts:
@@ -271,29 +279,29 @@ class BucketChange:
             return True
         if announced is not None:
             counts = ", ".join(f"{count} at key[{n}]" for n, count in announced.counts.items())
-            what = f"its generation {announced.number} is announced, with {counts}"
-            remedy = "Wait for the client that changes it, or set that number to finish the change."
-            raise Conflict(f"table {self._table_name}", what, "no other change at the time", remedy)
+            what = f"another change of its buckets is under way, to {counts}"
+            remedy = "Wait until it is done, or set that number yourself to finish the change."
+            raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         if entry.generations != self.state_before.entry.generations:
             what = "another client has changed its buckets meanwhile"
-            allowed, remedy = "those it had", "Look at what it has now: rowkey buckets show."
-            raise Conflict(f"table {self._table_name}", what, allowed, remedy)
+            remedy = "See the present number by rowkey buckets show, then decide again."
+            raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         return False
 
     def _build_stale_time_conflict(self, announced: Generation, stale_s: float) -> Conflict:
-        """Return the refusal to finish a change with a `max_stale` it was not announced with.
+        """Return the error of finishing an announced change with another `max_stale`.
 
-        Other clients may activate it after the time that they know, whatever the entry says now.
+        Other clients may activate it after the announced time, whatever the entry says now.
         """
-        what = f"its generation {announced.number} is announced, with max_stale {stale_s:g} s"
-        remedy = "Set that number without max_stale to finish it; give it with the next change."
+        what = f"the change of its buckets was announced with max_stale {stale_s:g} s"
+        remedy = "Finish it without max_stale; give the new max_stale with the next change."
         return Conflict(f"table {self._table_name}", what, f"{stale_s:g} s, or none", remedy)
 
     def _split_regions(self) -> int:
-        """Split regions where the new number needs boundaries; return how many were split."""
+        """Split regions at the boundaries of the new bucket count; return how many were split."""
         store = self.table.store
-        there = {b"", *store.spec.splits}
-        bounds = [at for at in self._choose_split_keys() if at not in there]
+        existing = {b"", *store.spec.splits}
+        bounds = [at for at in self._choose_split_keys() if at not in existing]
         for done, at in enumerate(bounds):
             self.progress("regions", done, len(bounds))
             store.split(at)
@@ -302,9 +310,9 @@ class BucketChange:
         return len(bounds)
 
     def _choose_split_keys(self) -> tuple[bytes, ...]:
-        """Return the boundaries that the new number needs and the old one does not.
+        """Return the region boundaries that the new bucket count needs and the old one does not.
 
-        Boundaries that are listed follow from no number.
+        Boundaries that a design lists do not depend on the count.
         """
         old, new = (
             self.state_before.active_design,
@@ -316,13 +324,13 @@ class BucketChange:
             return tuple(
                 at for at in new.splits.compute_boundaries(new.key).splits if at not in as_before
             )
-        held = {
+        old_prefixes = {
             key for one in self.state_before.designs for key in list_key_prefixes(one.key) or ()
         }
-        return tuple(key for key in list_key_prefixes(new.key) or () if key not in held)
+        return tuple(key for key in list_key_prefixes(new.key) or () if key not in old_prefixes)
 
     def _announce_counts(self) -> CatalogEntry:
-        """Announce the new number, so that all clients read and delete by it; return the entry."""
+        """Announce the new bucket count in the catalog; return the entry."""
         catalog, name = self.table.catalog, self._table_name
         splits = self.table.store.spec.splits
         for _ in range(MAX_CATALOG_RETRIES):
@@ -330,9 +338,8 @@ class BucketChange:
             if not self._check_announcement(entry):
                 now = self.table.store.row_clock.clock()
                 new = entry.announce_generation(self.counts, splits, now, self.max_stale_s)
-                write_attributes(
-                    self.table.store, new
-                )  # how long clients may go on, before any does
+                # The attributes get the longest stale time before any client uses it.
+                write_attributes(self.table.store, new)
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
@@ -340,15 +347,12 @@ class BucketChange:
                     reconcile_attributes(catalog, name, self.table.store)
                     continue
                 reconcile_attributes(catalog, name, self.table.store)
-            self._adopt_entry(entry)
+            self.table.lease.adopt_entry(entry)
             return entry
-        raise build_overtaken_error(name)
-
-    def _adopt_entry(self, entry: CatalogEntry) -> None:
-        self.table.lease.adopt_entry(entry)
+        raise build_contention_error(name, MAX_CATALOG_RETRIES)
 
     def _wait_for_clients(self, seconds: float) -> None:
-        """Wait until every client knows the announcement, or has stopped."""
+        """Wait until every client has read of the announced generation, or has stopped."""
         clock = self.table.lease.clock
         end = clock() + seconds
         while (left := end - clock()) > 0:
@@ -358,24 +362,25 @@ class BucketChange:
 
 
 def _check_count(count: Any, mistakes: Mistakes) -> None:
+    """Note a mistake if a value is not an allowed number of buckets."""
     if type(count) is not int or not 1 <= count <= MAX_BUCKETS:
-        mistakes.add(
-            "buckets", f"{format_value(count)} is no number of buckets", f"1..{MAX_BUCKETS:,}"
-        )
+        what = f"{format_value(count)} is not a number of buckets"
+        mistakes.add("buckets", what, f"a whole number from 1 to {MAX_BUCKETS:,}")
 
 
 def _find_part_index(design: Design, part: Any, mistakes: Mistakes) -> int | None:
-    """Return the index of the part that is meant; note a mistake if it has no bucket count."""
+    """Return the index of a part by its name; note a mistake if it has no bucket count."""
     counted = list_counted_parts(design)
     known = ", ".join(f"{place}: {text}" for place, text in counted.items())
     if not counted:
-        what, allowed = f"no part of {design.key} counts", "a key with a bucket, a salt or a mod"
-        mistakes.add("part", what, allowed)
+        what = f"no part of the key {design.key} has a number of buckets"
+        mistakes.add("part", what, "a key with a bucket, a salt or a mod", NEW_TABLE_REMEDY)
         return None
     if part is None:
         if len(counted) > 1:
-            remedy = "Name the part by its place or as it is written."
-            mistakes.add("part", f"{len(counted)} parts of the key count", known, remedy)
+            what = f"{len(counted)} parts of the key have a number of buckets"
+            remedy = "Name the part by its index or as it is written."
+            mistakes.add("part", what, f"one of {known}", remedy)
             return None
         return next(iter(counted))
     if type(part) is int:
@@ -384,9 +389,8 @@ def _find_part_index(design: Design, part: Any, mistakes: Mistakes) -> int | Non
         kinds = [place for place in counted if design.key.parts[place].name == part]
         found = [place for place, text in counted.items() if text == part] or kinds
     if len(found) != 1:
-        what = (
-            f"{format_value(part)} names {'several' if found else 'none'} of the parts that count"
-        )
-        mistakes.add("part", what, known)
+        which = "several parts" if found else "no part"
+        what = f"{format_value(part)} names {which} of the key with a number of buckets"
+        mistakes.add("part", what, f"one of {known}")
         return None
     return found[0]

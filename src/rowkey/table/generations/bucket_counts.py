@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from rowkey.table.generations.generation_tracker import GenerationState
 
 FAN_OUT_SAMPLE_ROWS = 32
-"""Values of which the ranges of a read are counted: whether two numbers put a row in one place is
-even odds at best, so that one of so many stands in both."""
+"""Example rows for which the ranges of a read are counted. Under two bucket counts a row has two
+row keys with a chance of at least one half, so that some of these rows have."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """A part of a key that takes one of a number of values: a bucket, a salt or a mod.
+    """A part of a key that has a bucket count: a bucket, a salt or a mod.
 
     Args:
-        part_index: its place among the parts, from 0.
-        notation: the part as it is written, with the number that rows are written under.
-        count: that number.
-        live_counts: the numbers that rows may stand under, that one first.
-        notations: the part as it is under each of them.
+        part_index: its index among the parts, from 0.
+        notation: the part as it is written, with the active count.
+        count: the active count, under which rows are written.
+        live_counts: the counts that rows may be stored under, the active one first.
+        notations: the part as it is written with each of these counts.
         distinguishing_fields: the fields by which it distinguishes rows that are otherwise equal;
             it cannot get another number if there are any.
     """
@@ -49,16 +49,16 @@ class CountedPart:
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
-    """The numbers of buckets of a table, and what reads cost under them.
+    """The bucket counts of a table, and what reads cost under them.
 
     Args:
         table: its name.
-        parts: the parts of its key that count.
-        generations: those that rows may stand under, oldest first.
-        active_generation: the number of the one that is written.
+        parts: the parts of its key that have a count.
+        generations: the generations that rows may be stored under, oldest first.
+        active_generation: the number of the generation under which rows are written.
         max_stale_s: seconds that a client goes on without the catalog.
         longest_stale_s: seconds that some may still go on: more while a shorter time is announced.
-        wait_s: seconds that a change waits, one that is announced among them.
+        wait_s: seconds that a change waits, also one that is announced.
         keys_per_get: row keys that a get tries.
         ranges_per_scan: ranges that a scan of all rows reads.
     """
@@ -75,7 +75,7 @@ class BucketCounts:
 
     @classmethod
     def from_state(cls, state: GenerationState, engine: Engine) -> BucketCounts:
-        """Return the bucket counts of a table on an engine."""
+        """Return the bucket counts of a table from its state."""
         entry, design = state.entry, state.active_design
         return cls(
             table=design.table,
@@ -109,32 +109,32 @@ def _build_counted_part(state: GenerationState, part_index: int) -> CountedPart:
 
 
 def compute_fan_out(design: Design, read: DeclaredRead | None = None) -> int:
-    """Return the ranges of a scan of all rows, or the most that a declared read needs."""
+    """Return how many ranges a scan of all rows reads, or a declared read at most."""
     if read is None:
         return plan_read(design.key, {}).fan_out
-    asked = bind_example(read)
+    example = bind_example(read)
     return max(
-        plan_read(design.key, _substitute_values(row, asked.bounds), asked.order).fan_out
+        plan_read(design.key, _substitute_values(row, example.bounds), example.order).fan_out
         for row in design.key.generate_rows(FAN_OUT_SAMPLE_ROWS)
     )
 
 
 def _substitute_values(row: Mapping[str, Any], bounds: Bounds) -> Bounds:
-    """Return bounds in which each field with one value has the value of a row."""
+    """Return bounds with the values of a row for fields that are bound to one value."""
     return {
         name: Equal(row[name]) if isinstance(bound, Equal) and row.get(name) is not None else bound
         for name, bound in bounds.items()
     }
 
 
-def find_countable_parts(design: Design) -> dict[int, int]:
-    """Return the counts of the parts that can get another count, by their index.
+def find_resizable_parts(design: Design) -> dict[int, int]:
+    """Return the counts of the key parts whose count can be changed, by their index.
 
     >>> from rowkey.design import Design
     >>> fields = {"host": "text", "ts": "timestamp_ms"}
-    >>> find_countable_parts(Design("t", "[bucket(host, 16)][host][ts]", fields=fields))
+    >>> find_resizable_parts(Design("t", "[bucket(host, 16)][host][ts]", fields=fields))
     {0: 16}
-    >>> find_countable_parts(Design("t", "[bucket(host, 16)][ts]", fields=fields))
+    >>> find_resizable_parts(Design("t", "[bucket(host, 16)][ts]", fields=fields))
     {}
     """
     counts = find_part_counts(design)
@@ -146,18 +146,18 @@ def find_countable_parts(design: Design) -> dict[int, int]:
 
 
 def list_counted_parts(design: Design) -> dict[int, str]:
-    """Return the parts of a key that have a count, as they are written, by their index."""
+    """Return the key parts that have a bucket count, as they are written, by their index."""
     return {place: str(design.key.terms[place]) for place in find_part_counts(design)}
 
 
 def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ...]:
-    """Return the fields by which a part tells apart rows that are otherwise equal.
+    """Return the fields by which only this part of the key distinguishes rows.
 
     Under another count it would distinguish other rows: two would become one, or one two.
 
     Args:
         design: the design.
-        part_index: of a part that counts, from 0.
+        part_index: the index of a part that has a count, from 0.
     """
     part = design.key.parts[part_index]
     others = {
@@ -167,7 +167,7 @@ def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ..
     is_of_bytes = getattr(part, "arguments", {}).get("over") == "rest"
     if is_of_bytes or (inputs and all(repr(one) in others for one in inputs)):
         return ()
-    opening = design.layout.qualifier_prefix
-    opened = {field.name for field in opening.fields} if opening is not None else set()
-    lost = set(design.layout.lossy_key_fields) - opened
+    prefix = design.layout.qualifier_prefix
+    in_qualifier = {field.name for field in prefix.fields} if prefix is not None else set()
+    lost = set(design.layout.lossy_key_fields) - in_qualifier
     return tuple(name for name in part.fields if name in lost)

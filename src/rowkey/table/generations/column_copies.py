@@ -1,8 +1,9 @@
-"""Copy columns to the place that is written, before they are counted up, compared or deleted.
+"""Copy columns to a row's active row key before an increment, a comparison or a delete.
 
-Puts need none of this: what is newer hides what is older, wherever it stands. A count is made of
-the cell that it finds. And a delete that takes one place after the other shows readers no row of
-which a part is gone, if the place it takes last holds the whole row before.
+A row has several row keys if the number of buckets has changed. Puts need no copy: a newer cell
+hides an older one under any row key. But an increment counts from the cell under its own row key.
+And a delete under one row key after the other shows readers no partial row, if the row key that it
+deletes last has the whole row before.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ MAX_COPY_ATTEMPTS = 1_000
 """Times that a column is copied again because another client changed it meanwhile. Of several
 clients one always wins, so that this number is reached only if the engine is broken."""
 MAX_HIDDEN_PUTS = 3
-"""Times that a column is put and not seen after which something hides it. Once or twice, another
-client may have deleted it meanwhile: places are not read at one time."""
+"""Times that a column is put and not seen, after which a delete must hide it. Once or twice,
+another client may have deleted it meanwhile: the row keys are not read at one time."""
 COPY_BATCH_ROWS = 500
 """Rows that are read together before they are deleted."""
 
 
 def copy_newest_columns(store: Store, row_keys: Sequence[bytes], columns: FamilyColumns) -> None:
-    """Put the newest cell of each column into the first of several places of a row.
+    """Put the newest cell of each column under the first of several row keys of a row.
 
-    A cell is put only if the place still holds what was read there, and keeps its timestamp. So of
-    several clients that copy the same cell at once one does, none undoes a later increment of
-    another, and a delete hides the cell in its new place as in the old. The old cell stays, hidden
-    by whatever is newer.
+    A cell is put only if the row key still has the value that was read, and keeps its timestamp. So
+    of several clients that copy the same cell at once one does, none undoes a later increment of
+    another, and a delete hides the cell under both row keys. The old cell stays, hidden by any
+    newer one.
 
     Args:
         store: the engine's table.
@@ -62,28 +63,26 @@ def copy_newest_columns(store: Store, row_keys: Sequence[bytes], columns: Family
         held = {cell[:2]: cell.value for cell in here.cells}
         for cell in newer:
             if times_put[cell] >= MAX_HIDDEN_PUTS:
-                what = "a delete hides the value that another number of buckets has left elsewhere"
-                raise Conflict(
-                    _format_column_name(here.row, cell), what, remedy="Compact the table."
-                )
+                what = "a delete hides the value that was stored under another number of buckets"
+                remedy = "Compact the table, then try again."
+                raise Conflict(_format_column_name(here.row, cell), what, remedy=remedy)
             check = CellCondition(cell.family, cell.qualifier, "=", held.get(cell[:2]))
             times_put[cell] += store.check_and_mutate(here.row, check, [cell])
-    raise Conflict(
-        _format_column_name(here.row, newer[0]),
-        f"it was changed {MAX_COPY_ATTEMPTS:,} times meanwhile",
-    )
+    what = f"other clients changed it during each of {MAX_COPY_ATTEMPTS:,} attempts to copy it"
+    remedy = "Try again when fewer clients write this row."
+    raise Conflict(_format_column_name(here.row, newer[0]), what, remedy=remedy)
 
 
 def copy_before_delete(
     store: Store, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
 ) -> None:
-    """Copy the columns that changes delete in other places into the place that is written.
+    """Copy columns that are deleted under other row keys of a row to its active row key.
 
     Cells keep their timestamps, so that the change deletes them there as well.
 
     Args:
         store: the engine's table.
-        changes: the stamped mutations of each row, that of the place which is written last.
+        changes: the stamped mutations of each row, that of the active row key last.
         sync: whether the copies are on disk when the call returns.
 
     Cost: a get of the rows for every `COPY_BATCH_ROWS` that lose the same columns, and one mutation
@@ -111,7 +110,7 @@ def copy_before_delete(
 
 
 def _find_newer_cells(target: RowCells, sources: Sequence[RowCells]) -> list[Cell]:
-    """Return the newest cell of each column that other places have newer than this one."""
+    """Return the cells of other row keys that are newer than those of a target row key."""
     newest = {cell[:2]: cell for cell in target.cells}
     newer: dict[tuple[str, bytes], Cell] = {}
     for cell in chain.from_iterable(one.cells for one in sources):
@@ -122,7 +121,7 @@ def _find_newer_cells(target: RowCells, sources: Sequence[RowCells]) -> list[Cel
 
 
 def _list_columns(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]:
-    """Return the columns that mutations change: qualifiers by family, none for a whole one."""
+    """Return the columns that mutations change: qualifiers by family, none for all of it."""
     columns: dict[str, dict[bytes, None]] = defaultdict(dict)
     families = set()
     for cell in chain.from_iterable(one.cells for one in mutations):
@@ -133,5 +132,5 @@ def _list_columns(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]
 
 
 def _format_column_name(row: bytes, cell: Cell) -> str:
-    """Return the name of a column of a row, for a message."""
+    """Return the name of a row's column, as a message shows it."""
     return f"row {row.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"

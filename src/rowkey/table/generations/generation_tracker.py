@@ -1,4 +1,4 @@
-"""The state of a table under its live generations: its designs, and how it is read and written."""
+"""The state of a table under the generations of its bucket counts: designs, reader, writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rowkey.errors import Conflict, InvalidArgument, RowError
 from rowkey.plan import ReadPlanner
 from rowkey.schema import format_key
 from rowkey.table.generations.activation import activate_announced, compute_wait_s
-from rowkey.table.generations.bucket_counts import find_countable_parts
+from rowkey.table.generations.bucket_counts import find_resizable_parts
 from rowkey.table.row_classes import to_mapping
 from rowkey.table.row_getter import RowGetter
 from rowkey.table.row_writer import RowChange, RowWriter, select_deletes
@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from rowkey.table.scans.merge import ScanItem
 
 POLLS_PER_WAIT = 30
-"""About how many times a waiting change reads the catalog, with pauses between the two below."""
+"""About how many times a waiting change reads the catalog, with pauses in the range below."""
 MIN_PAUSE_S, MAX_PAUSE_S = 0.02, 1.0
 
 
 class GenerationState:
-    """A table under the generations of an entry; built again when they change.
+    """The designs, planner, writer and getter of a table under the generations of one entry.
+
+    It is built again when the generations change.
 
     Args:
         design: the table's design with the counts that it was created with.
@@ -56,19 +58,19 @@ class GenerationState:
             _apply_counts(design, counts).copy_with_dictionary(dictionary)
             for counts in list_distinct_counts(entry)
         )
-        """The design under each count that rows may stand under: that of the active generation
-        first, then the others, the newest first."""
+        """The design with each bucket count that rows may be stored under: that of the active
+        generation first, then the others, the newest first."""
         self.active_design = self.designs[0]
         self.combined_design = (
             self.active_design.copy_for_reading(self.designs[1:])
             if self.has_several_counts
             else self.active_design
         )
-        """The design that reads: it finds and decodes what any of them has written."""
+        """The design for reads: it finds and decodes the rows of all these designs."""
         self.declared_reads = {read.name: read for read in self.active_design.reads}
         """The reads that the design declares, by name."""
-        self.countable_parts = frozenset(find_countable_parts(self.active_design))
-        """The places of the parts of the key that may get another count."""
+        self.resizable_parts = frozenset(find_resizable_parts(self.active_design))
+        """The indexes of the key parts whose bucket count can be changed."""
         self.planner = ReadPlanner(self.combined_design.key)
         """Plans the reads of the table."""
         self._copy_matchers: dict[int, CopyMatcher] = {}
@@ -79,29 +81,29 @@ class GenerationState:
 
     @property
     def has_several_counts(self) -> bool:
-        """Whether rows stand under more than one bucket count."""
+        """Whether rows are stored under more than one bucket count."""
         return len(self.designs) > 1
 
     def find_copy_matcher(self, merge_prefix_count: int) -> CopyMatcher:
-        """Return what matches the copies of rows, for reads merged without some leading parts."""
+        """Return the matcher of row copies for reads that merge over some leading key parts."""
         if merge_prefix_count not in self._copy_matchers:
             self._copy_matchers[merge_prefix_count] = CopyMatcher(
-                self.combined_design.key, merge_prefix_count, self.countable_parts
+                self.combined_design.key, merge_prefix_count, self.resizable_parts
             )
         return self._copy_matchers[merge_prefix_count]
 
     @property
     def place_count(self) -> int:
-        """The number of row keys under which a row may stand."""
+        """The number of row keys under which a row may be stored."""
         if not self.active_design.key.is_salted:
             return len(self.designs)
         others = {repr([p for p in one.key.parts if p.fields]) for one in self.designs}
         return self.combined_design.key.salt_count * len(others)
 
     def format_key_without_counts(self, leading_count: int) -> str:
-        """Return the key as text without the counts of its leading parts that can change."""
-        places = (place for place in self.countable_parts if place < leading_count)
-        return format_key(self.active_design.replace_term_counts(dict.fromkeys(places, 0)))
+        """Return the key as text, with 0 for the changeable bucket counts of its leading parts."""
+        indexes = (index for index in self.resizable_parts if index < leading_count)
+        return format_key(self.active_design.replace_term_counts(dict.fromkeys(indexes, 0)))
 
     def locate_row(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
         """Return a row's key without its salt, its qualifier prefix, and its cell timestamp."""
@@ -111,20 +113,20 @@ class GenerationState:
         return layout.key.encode(values, salt=0), opening, at
 
     def add_generation_note(self, explanation: Explanation) -> Explanation:
-        """Return the explanation of a read with a note on the counts that rows stand under."""
+        """Return the explanation of a read with a note on the bucket counts of stored rows."""
         if not self.has_several_counts:
             return explanation
         terms = zip(*(one.key.terms for one in self.designs), strict=True)
         variants = [tuple(dict.fromkeys(map(str, one))) for one in terms]
         counted = [" and ".join(texts) for texts in variants if len(texts) > 1]
-        note = f"rows stand under {', '.join(counted)}: the ranges of each are read"
+        note = f"rows are stored under {', '.join(counted)}, so the ranges of each are read"
         return replace(explanation, warnings=(*explanation.warnings, note))
 
     def rank_item(self, item: ScanItem) -> int:
         """Return the rank of the generation that wrote a row: 0 the active one, then newest first.
 
-        Cells of one time may differ where a field is the timestamp; the later generation has them
-        from the later write.
+        Cells with equal timestamps may differ if a field is the timestamp; the later write is
+        that of the later generation.
         """
         try:
             (values,) = self.combined_design.layout.decode_events(item.row, item.cells)
@@ -136,25 +138,25 @@ class GenerationState:
         return len(self.designs)
 
     def decode_identity(self, row: bytes, cells: Sequence[Cell]) -> dict[str, Any]:
-        """Return the fields that a row key, and the qualifiers of an event's cells, hold whole.
+        """Return the fields whose full values are in a row key and in the qualifiers of its cells.
 
         Raises:
-            RowError: the bytes are none of the design.
+            RowError: the bytes cannot be decoded by the design.
         """
         layout = self.combined_design.layout
         values = layout.key.decode(row)
         if layout.qualifier_prefix is not None:
-            before = cells[0].qualifier[: layout.qualifier_prefix.find_end(cells[0].qualifier)]
+            prefix = cells[0].qualifier[: layout.qualifier_prefix.find_end(cells[0].qualifier)]
             values |= layout.qualifier_prefix.decode(
-                before, layout.qualifier_prefix.find_slice_starts(layout.key, row)
+                prefix, layout.qualifier_prefix.find_slice_starts(layout.key, row)
             )
         return values
 
     def rebuild_change(self, change: RowChange) -> RowChange:
-        """Return a change that was built under older counts as it is under the current ones.
+        """Return a change built under older bucket counts as it is under the current ones.
 
         Raises:
-            RowError: its key does not hold the values that its new place follows from.
+            RowError: its key does not have the values from which the new key follows.
         """
         *_, mutation = change.mutations
         try:
@@ -162,13 +164,16 @@ class GenerationState:
             places = self.writer.encode_row_keys(values)
             written = [key for key in places if self._is_active_key(key, values)]
         except (InvalidArgument, RowError):
-            what = "the buckets of the table were changed while it waited, and its key is a digest"
+            what = (
+                "the number of buckets was changed while the row waited to be sent, and its key is "
+                "a digest, from which the new key cannot be built"
+            )
             raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
         here = mutation.row if mutation.row in written else written[0]
         deletes = {one.row: select_deletes(one.cells) for one in change.mutations}
-        taken = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
-        others = [RowCells(key, deletes.get(key) or taken) for key in places if key != here]
-        mutations = [*(others if taken else ()), RowCells(here, mutation.cells)]
+        all_deletes = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
+        others = [RowCells(key, deletes.get(key) or all_deletes) for key in places if key != here]
+        mutations = [*(others if all_deletes else ()), RowCells(here, mutation.cells)]
         if here != mutation.row and change.salt is not None:
             return RowChange(change.row_name, mutations, stamp_count=1)
         return change._replace(mutations=mutations)
@@ -176,58 +181,61 @@ class GenerationState:
     def build_missed_deletes(
         self, mutations: Sequence[RowCells], values: Mapping[str, Any] | None = None
     ) -> list[RowCells]:
-        """Return the deletes of a row's mutations for the current places that they missed.
+        """Return the deletes of a row's mutations for its current row keys that they missed.
 
-        They keep their timestamps: taken away once more, nothing is lost.
+        They keep their timestamps, so that nothing newer is deleted.
 
         Args:
-            mutations: made under other generations, and written.
+            mutations: the mutations that were written under other generations.
             values: the fields of the row's key; None to decode them from the key.
 
         Raises:
-            RowError: the key does not hold them.
+            RowError: the key does not have these fields.
         """
-        taken = [cell for one in mutations for cell in select_deletes(one.cells)]
-        if not taken:
+        deletes = [cell for one in mutations for cell in select_deletes(one.cells)]
+        if not deletes:
             return []
         try:
-            named = self.decode_identity(*mutations[0]) if values is None else values
-            places = self.writer.encode_row_keys(named)
+            identity = self.decode_identity(*mutations[0]) if values is None else values
+            places = self.writer.encode_row_keys(identity)
         except (InvalidArgument, RowError):
-            what = "the buckets of the table were changed while it was written, its key is a digest"
-            where = f"row {mutations[0].row.hex()}"
-            raise RowError(where, what, remedy="Take away again what it took away.") from None
+            what = (
+                "the number of buckets was changed while the row was written, and its key is a "
+                "digest, so its deletes may not reach all copies of the row"
+            )
+            remedy = "Delete again what this change deleted."
+            raise RowError(f"row {mutations[0].row.hex()}", what, remedy=remedy) from None
         written = {one.row for one in mutations}
-        deletes = list(dict.fromkeys(taken))
+        deletes = list(dict.fromkeys(deletes))
         return [RowCells(key, deletes) for key in places if key not in written]
 
     def _is_active_key(self, key: bytes, values: Mapping[str, Any]) -> bool:
-        """Whether the active generation may write a row of these values under a row key."""
+        """Return whether the active generation may write a row of these values under a row key."""
         return key in _encode_keys(self.active_design.key, values)
 
 
 def _encode_keys(key: Key, values: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the row keys of values, one for each number of a random salt."""
+    """Return the row keys of a row under one key definition, one for each random salt."""
     salts = range(key.salt_count) if key.is_salted else (None,)
     return (key.encode(values, salt=salt) for salt in salts)
 
 
 def _apply_counts(design: Design, counts: Mapping[int, int]) -> Design:
-    """Return a design with some bucket counts; the same design if it has them already."""
+    """Return a design with other bucket counts; the same design if it has them already."""
     return design if find_part_counts(design) == counts else design.copy_with_counts(counts)
 
 
 def list_distinct_counts(entry: CatalogEntry) -> list[Mapping[int, int]]:
-    """Return the counts that rows may stand under, each once, the active ones first."""
-    found: list[Mapping[int, int]] = []
+    """Return the bucket counts that rows may be stored under, each once, the active ones first."""
+    counts: list[Mapping[int, int]] = []
     for one in entry.live_generations:
-        if one.counts not in found:
-            found.append(one.counts)
-    return found
+        if one.counts not in counts:
+            counts.append(one.counts)
+    return counts
 
 
 class GenerationTracker:
-    """Keeps the state of a table in step with its catalog entry, for all threads that use it.
+    """Updates the state of a table when its catalog entry changes, for all threads that use it.
 
     Args:
         design: the table's design with the counts that it was created with.
@@ -261,13 +269,13 @@ class GenerationTracker:
         """Raise if the table was opened before this process was forked.
 
         Raises:
-            Closed: it was.
+            Closed: it was opened before.
         """
         if self.is_inherited:
             raise fork_safety.build_inherited_error(self.declared_design.table)
 
     def reset_in_child(self) -> None:
-        """Refuse everything in a forked child; the table belongs to the parent."""
+        """Mark the table as inherited by a forked child process, where every call then raises."""
         self.is_inherited = True
 
     def get_state(self) -> GenerationState:
@@ -289,18 +297,18 @@ class GenerationTracker:
     def write_row(
         self, build_change: Callable[[RowWriter, Any], RowChange], row: Any, *, sync: bool | None
     ) -> None:
-        """Write the change of one row; what it deletes is deleted in every place.
+        """Write the change of one row; its deletes are made under every row key of the row.
 
-        Between the computation of a row's places and the write, another client may have announced
-        a generation and copied a cell to its place. So the state is read again after the write, and
-        the row is deleted in the new place too. If the state has not changed, no client wrote in
-        another place before.
+        Between the computation of the row keys and the write, another client may have announced a
+        generation and copied a cell to a new row key. So the state is read again after the write,
+        and the row is deleted under the new key too. If the state has not changed, no client wrote
+        under another key before.
 
         Raises:
             RowError: the row cannot be written.
             Closed: the table was opened before this process was forked.
             Unavailable: the catalog was not reached for too long. If that was so only after the
-                write, deleted cells may be left where other clients write by now.
+                write, deleted cells may remain under row keys that other clients write by now.
         """
         state = self.get_state()
         change = build_change(state.writer, row)
@@ -313,16 +321,16 @@ class GenerationTracker:
 
     @contextmanager
     def pin_generation(self) -> Iterator[RowWriter]:
-        """Yield the writer for one change that depends on what the row holds.
+        """Yield the writer for one change that depends on the row's current values.
 
-        All clients must make such a change in one place. So while a generation is announced none
-        does: some clients still write under the old one, others could already write under the new
-        one. A client that waits for longer than all clients need to read of the generation
+        All clients must make such a change under one row key. So while a generation is announced
+        none does: some clients still write under the old one, others could already write under the
+        new one. A client that waits for longer than all clients need to read of the generation
         activates it, in case the client that announced it has died.
 
         Raises:
-            Conflict: the change took so long that other clients may have written the row in
-                another place meanwhile.
+            Conflict: the change took so long that other clients may have written the row under
+                another row key meanwhile.
             Unavailable: the catalog does not answer.
         """
         state = self._wait_until_settled()
@@ -333,12 +341,12 @@ class GenerationTracker:
             known = self.lease.renew_entry()
         if known.active_generation != state.entry.active_generation:
             what = "its buckets were changed during this change of a row, which may be lost"
-            allowed = f"a change that takes less than {self.lease.max_stale_s:g} s"
+            allowed = f"a change of a row within {self.lease.max_stale_s:g} s"
             remedy = "Read the row, and repeat the change if the row lacks it."
             raise Conflict(f"table {state.combined_design.table}", what, allowed, remedy)
 
     def _wait_until_settled(self) -> GenerationState:
-        """Wait until no generation is announced, and return the state of the table.
+        """Wait until no generation is announced, activating one that was left; return the state.
 
         The wait for each generation begins when it is first read: the next one may be announced
         between two reads of the entry.
@@ -366,7 +374,7 @@ class GenerationTracker:
         return GenerationState(self.declared_design, entry, *self._dictionary_and_store)
 
     def _update_state(self, entry: CatalogEntry) -> None:
-        """Take an entry that is newer than the known one."""
+        """Use an entry if it is newer than the known one; build the state again if needed."""
         with self._lock:
             if entry.version < self._entry.version:
                 return

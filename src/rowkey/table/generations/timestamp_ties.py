@@ -1,8 +1,8 @@
 """Bucket counts under which cells of two generations with one timestamp could not be ordered.
 
-The later of two writes of one time is that of the later generation, where each of the two has put
-the row somewhere else. A place to which a row has come back was written by two generations, and a
-cell there is of the one or of the other.
+Of two writes with one timestamp, the later is that of the later generation, if each generation gave
+the row another row key. A row key to which a row has returned was written by two generations, and
+a cell there may be of either.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def find_tied_generations(
     design: Design, generations: Sequence[Generation], counts: Mapping[int, int]
 ) -> tuple[Generation, Generation] | None:
-    """Return two generations, if counts may put rows back from the later place to the earlier.
+    """Return two generations if new counts may return rows from the later's keys to the earlier's.
 
     Args:
-        design: the table's, under whatever counts.
+        design: the table's design, with any bucket counts.
         generations: the generations that rows were written under, oldest first.
-        counts: those that a part of the key is to take next, by its place.
+        counts: the new bucket counts, by the index of the part.
     """
     for older, newer in combinations(generations, 2):
         for place, count in counts.items():
@@ -40,10 +40,10 @@ def find_tied_generations(
 
 
 def _can_part_return(part: Part, first_count: int, middle_count: int, last_count: int) -> bool:
-    """Whether a part may have the same bytes under the first and the last of three counts only.
+    """Return whether a key part may have equal bytes under the first and last of three counts only.
 
-    Copies of a random salt cannot be ordered anyway, with one generation or several. Of a part
-    whose number is no remainder nothing is known.
+    Copies under a random salt cannot be ordered anyway, with one generation or several. A part
+    whose number is not a remainder may have any bytes.
     """
     if part.determined_by is Determinant.CHANCE:
         return False
@@ -53,10 +53,10 @@ def _can_part_return(part: Part, first_count: int, middle_count: int, last_count
 
 
 def can_row_return(first_count: int, middle_count: int, last_count: int) -> bool:
-    """Whether a number has one remainder by the first and the last count, and another in between.
+    """Return whether a number may have equal remainders by the first and last of three counts only.
 
     The numbers of one remainder r by both are r, r + lcm, r + 2 lcm and so on, of each r that is
-    below both. So the count between must divide the lcm, and be above each such r.
+    below both. So it may not if the middle count divides the lcm and is above each such r.
 
     >>> can_row_return(16, 32, 8), can_row_return(16, 32, 64), can_row_return(16, 32, 16)
     (True, False, True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.table.scans.scan import Scan
 
     KeyedRows = tuple[pa.RecordBatch, pa.Array]
-    """Rows, and what follows the prefix of their range in their keys."""
+    """Rows, and the bytes of each row key after the prefix of its range."""
 
 BLOCK_ROWS = 8_192
 """Rows of a block: from there on larger ones are not faster."""
@@ -33,29 +33,29 @@ MIN_BLOCK_ROWS = 512
 
 
 def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
-    """Return the rows of a scan in its order as batches, decoded by blocks where that is faster."""
+    """Yield the rows of a scan as batches, in order, decoded by blocks if that is faster."""
     if scan.is_faster_by_blocks:
         return read_blocks(scan, scan.limit)
     return _batch_rows(scan, scan.read_remaining_rows(scan.limit))
 
 
 def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of a number of rows, the last one of fewer."""
+    """Yield the rows of batches in batches of an equal number of rows, the last one smaller."""
     import pyarrow as pa
 
-    waiting: list[pa.RecordBatch] = []
+    buffer: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
-        waiting.append(batch)
+        buffer.append(batch)
         count += batch.num_rows
         if count < rows:
             continue
-        whole = pa.concat_batches(waiting)
+        whole = pa.concat_batches(buffer)
         full = count - count % rows
         yield from (whole.slice(start, rows) for start in range(0, full, rows))
-        waiting, count = [whole.slice(full)], count - full
+        buffer, count = [whole.slice(full)], count - full
     if count:
-        yield pa.concat_batches(waiting)
+        yield pa.concat_batches(buffer)
 
 
 def build_schema(scan: Scan) -> pa.Schema:
@@ -67,7 +67,7 @@ def build_schema(scan: Scan) -> pa.Schema:
 
 
 def _batch_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.RecordBatch]:
-    """Yield rows, read one by one, as batches."""
+    """Yield the rows of a scan, read one by one, as Arrow batches."""
     import pyarrow as pa
 
     schema = build_schema(scan)
@@ -76,9 +76,9 @@ def _batch_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.Rec
 
 
 def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of all ranges, merged as they are read; a block of each range is held.
+    """Yield the rows of all ranges as batches, merged; one block of each range is in memory.
 
-    Once the table has become another one, what is left is read row by row.
+    Once the bucket counts of the table have changed, the remaining rows are read one by one.
     """
     if limit == 0:
         return
@@ -102,7 +102,7 @@ def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
 
 
 def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
-    """Yield the rows of a scan, decoded by blocks."""
+    """Yield the rows of a scan as dictionaries, decoded by blocks."""
     for rows in read_blocks(scan, limit):
         yield from to_row_dicts(scan, rows)
 
@@ -124,7 +124,7 @@ def to_row_dicts(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]
 
 
 def count_rows(scan: Scan) -> int:
-    """Return how many rows a scan without a limit has; nothing is merged."""
+    """Return how many rows a scan without a limit has, without merging its ranges."""
     ranges = list_remaining_ranges(scan)
     with ExitStack() as opened:
         read = [
@@ -143,9 +143,9 @@ def count_rows(scan: Scan) -> int:
 
 
 def _open_runs(scan: Scan, stack: ExitStack, limit: int | None) -> list[_RangeBuffer]:
-    """Open the ranges of a scan, and return a buffer of each."""
+    """Open the ranges of a scan, and return a buffer of rows for each."""
     ranges = list_remaining_ranges(scan)
-    # Of a limit each range gives its share, if chance spreads the rows.
+    # Each range gives its share of a limit, if the rows are spread evenly.
     size = (
         BLOCK_ROWS
         if limit is None
@@ -153,14 +153,14 @@ def _open_runs(scan: Scan, stack: ExitStack, limit: int | None) -> list[_RangeBu
     )
     cursors = open_cursors(scan, stack, ranges)
     read = [_read_keyed_blocks(scan, one, c, size) for one, c in zip(ranges, cursors, strict=True)]
-    # Closed before the cursors, which may be at work until then.
+    # Closed before the cursors, which threads may read until then.
     return [_RangeBuffer(blocks) for blocks in read_ahead(read, scan.threads, stack)]
 
 
 def _read_keyed_blocks(
     scan: Scan, key_range: KeyRange, cursor: Cursor, size: int
 ) -> Iterator[KeyedRows]:
-    """Yield the rows of a range that meet the conditions, and what they are merged by."""
+    """Yield the rows of a range that meet the conditions, and the key suffixes to merge them by."""
     import numpy as np
 
     key, is_alone = scan.design.key, scan.plan.fan_out == 1
@@ -172,7 +172,7 @@ def _read_keyed_blocks(
 
 
 def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a range that meet the conditions."""
+    """Yield the rows of a range that meet the conditions of the scan, decoded by blocks."""
     layout, keeps = scan.design.layout, scan.residual
     blocks = cursor.read_blocks(size)
     if scan.is_paged:
@@ -187,7 +187,7 @@ def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordB
 
 
 def _strip_prefixes(keys: pa.Array, prefix_size: int) -> pa.Array:
-    """Return keys without their first bytes, all of which are that long."""
+    """Return row keys without their first bytes; no key is shorter than these."""
     import numpy as np
     import pyarrow as pa
 
@@ -195,19 +195,19 @@ def _strip_prefixes(keys: pa.Array, prefix_size: int) -> pa.Array:
         return keys
     _, ends, data = keys.buffers()
     starts = np.frombuffer(ends, np.int32)[keys.offset : keys.offset + len(keys) + 1]
-    held = np.frombuffer(data, np.uint8)[starts[0] : starts[-1]]
-    kept = np.ones(len(held), np.bool_)
-    kept[(starts[:-1] - starts[0])[:, None] + np.arange(prefix_size)] = False
+    key_bytes = np.frombuffer(data, np.uint8)[starts[0] : starts[-1]]
+    is_kept = np.ones(len(key_bytes), np.bool_)
+    is_kept[(starts[:-1] - starts[0])[:, None] + np.arange(prefix_size)] = False
     left = starts - starts[0] - prefix_size * np.arange(len(starts), dtype=np.int32)
-    buffers = [None, pa.py_buffer(left.astype(np.int32)), pa.py_buffer(held[kept])]
+    buffers = [None, pa.py_buffer(left.astype(np.int32)), pa.py_buffer(key_bytes[is_kept])]
     return pa.Array.from_buffers(pa.binary(), len(keys), buffers)
 
 
 class _RangeBuffer:
-    """Rows of one range that are read and not yet returned.
+    """Buffers the rows of one range that are read and not yet returned.
 
     Args:
-        blocks: the range's rows, read as they are asked for.
+        blocks: the rows of the range, read when they are needed.
     """
 
     def __init__(self, blocks: Iterator[KeyedRows]) -> None:
@@ -216,7 +216,7 @@ class _RangeBuffer:
         self.last_key = b""
 
     def read_block(self) -> bool:
-        """Read one block more; return whether there was one."""
+        """Read one more block of the range; return False at its end."""
         block = next(self._blocks, None)
         if block is None:
             return False
@@ -226,7 +226,7 @@ class _RangeBuffer:
         return True
 
     def take_rows(self, bound: bytes | None, *, is_descending: bool) -> list[KeyedRows]:
-        """Remove and return the rows up to a bound, or all rows."""
+        """Remove and return the buffered rows up to a bound; all rows if it is None."""
         pending, self.pending = self.pending, []
         if bound is None:
             return pending
@@ -241,7 +241,7 @@ class _RangeBuffer:
 
 
 def _count_up_to(suffixes: pa.Array, bound: bytes, *, is_descending: bool) -> int:
-    """Return how many of some ordered byte strings stand no later than a bound."""
+    """Return how many ordered key suffixes are not after a bound."""
     places = range(len(suffixes))
     if is_descending:
         return bisect_right(places, False, key=lambda place: suffixes[place].as_py() < bound)
@@ -249,7 +249,7 @@ def _count_up_to(suffixes: pa.Array, bound: bytes, *, is_descending: bool) -> in
 
 
 def _merge_runs(runs: list[_RangeBuffer], *, is_descending: bool) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of all ranges in one order, as soon as no range can have an earlier one."""
+    """Yield the rows of all ranges in order, as soon as no range can have an earlier one."""
     if len(runs) == 1:
         while runs[0].read_block():
             yield runs[0].pending.pop()[0]
@@ -265,7 +265,7 @@ def _merge_runs(runs: list[_RangeBuffer], *, is_descending: bool) -> Iterator[pa
 
 
 def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> list[_RangeBuffer]:
-    """Read a block of the range that holds up the others; return the ranges not at their end."""
+    """Read a block of the range that is furthest behind; return the ranges not at their end."""
     left = list(active_runs)
     while left:
         run = (max if is_descending else min)(left, key=attrgetter("last_key"))
@@ -276,7 +276,7 @@ def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> li
 
 
 def _merge_taken_rows(taken_rows: list[list[KeyedRows]], *, is_descending: bool) -> pa.RecordBatch:
-    """Return the rows of several ranges, merged by the bytes after their prefixes."""
+    """Return the rows of several ranges, merged by their key suffixes."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -1,4 +1,4 @@
-"""Merge ordered runs of rows into one: it makes a salted table read in order again."""
+"""Merge ordered runs of rows into one, so that a salted table is read in order."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 class ScanItem(NamedTuple):
     """The cells of one row, or of one event in a row, and its place in the merged order.
 
-    Pieces compare by where they stand; no two stand in the same place.
+    Items compare by their place; no two have the same place.
 
     Args:
-        suffix: the row key less the prefix of its range.
-        qualifier_prefix: what opens the qualifiers of the event, where several events share a row.
-        common_prefix: the prefix of its range, less what chance has put there; decides between rows
-            that are otherwise equal.
-        copy_bytes: what chance has put there: copies of one row differ in nothing else.
+        suffix: the row key without the prefix of its range.
+        qualifier_prefix: the prefix of the event's qualifiers, if several events share a row.
+        common_prefix: the prefix of its range without `copy_bytes`; orders rows that are otherwise
+            equal.
+        copy_bytes: the bytes of salts and of parts with several counts in the prefix: copies of one
+            row differ in nothing else.
         row: the row key.
         cells: the cells, in their order.
     """
@@ -43,7 +44,7 @@ class ScanItem(NamedTuple):
 
 
 build_item = partial(tuple.__new__, ScanItem)
-"""A piece from its six values; half the time of calling the class."""
+"""Builds an item from a tuple of its six values; half the time of calling the class."""
 
 
 def defer_run(
@@ -52,23 +53,23 @@ def defer_run(
     *arguments: Any,
     reverse: bool,
 ) -> Iterator[ScanItem]:
-    """Yield a run that `merge_runs` opens when its turn comes; a small limit opens few of many.
+    """Yield the items of a run that is opened only when `merge_runs` needs its first item.
 
     Args:
-        first_suffix: what none of its pieces stands before; None if that is not known.
-        open_run: opens it.
-        arguments: what it is given for that.
-        reverse: whether it descends.
+        first_suffix: a lower bound of the suffixes of its items; None if it is not known.
+        open_run: opens the run.
+        arguments: the arguments of `open_run`.
+        reverse: whether the run descends.
 
     Returns:
-        Its pieces. A mark comes first, which holds no row and is never given.
+        The items of the run, after a placeholder without a row, which `merge_runs` drops.
 
     >>> runs = [defer_run(b"b", list, reverse=False)] * 2
     >>> list(merge_runs(runs, reverse=False, join_copies=False))
     []
     """
     if first_suffix is not None:
-        # The mark must stand before every piece that has the same `suffix`.
+        # The placeholder must come before every item that has the same `suffix`.
         yield build_item(
             (first_suffix + b"\0" if reverse else first_suffix, b"", b"", b"", b"", ())
         )
@@ -82,17 +83,17 @@ def merge_runs(
     join_copies: bool,
     rank: ItemRank | None = None,
 ) -> Iterator[ScanItem]:
-    """Return the items of several runs in one order.
+    """Merge the items of several ordered runs into one order.
 
     Args:
         runs: each in order: ascending by place, or descending; opened or from `defer_run`.
         reverse: whether they descend.
-        join_copies: whether a row may stand in several runs, as a row with a random salt does: its
-            copies are joined, the newest version of each cell.
-        rank: which of several copies counts where cells are of one time, the least first; the
-            first that comes if None.
+        join_copies: whether a row may be in several runs, as a row with a random salt: its copies
+            are joined, with the newest version of each cell.
+        rank: orders copies whose cells have equal timestamps: the copy of lowest rank wins; the
+            first copy if None.
 
-    Cost: about 0.5 µs a piece, O(log runs); one piece of each run is held.
+    Cost: about 0.5 µs an item, O(log runs); one item of each run is in memory.
 
     >>> def run(prefix, *keys):
     ...     return [ScanItem(key, b"", prefix, b"", prefix + key, ()) for key in keys]
@@ -100,19 +101,19 @@ def merge_runs(
     >>> [item.row for item in merge_runs(runs, reverse=False, join_copies=False)]
     [b'0a', b'1b', b'1c', b'0d']
     """
-    pieces = iter(runs[0]) if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
-    rows = filter(itemgetter(4), pieces)  # a mark has none
+    items = iter(runs[0]) if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
+    rows = filter(itemgetter(4), items)  # a placeholder has no row
     return _join_copies(rows, rank) if join_copies else rows
 
 
 def _join_copies(items: Iterable[ScanItem], rank: ItemRank | None) -> Iterator[ScanItem]:
-    """Yield items in which copies of one row, which are neighbours, are joined."""
+    """Yield items, with neighbouring copies of one row joined into one item."""
     for _, same in groupby(items, key=itemgetter(0, 1, 2)):
         yield _merge_copies(list(same), rank)
 
 
 def _merge_copies(copies: list[ScanItem], rank: ItemRank | None) -> ScanItem:
-    """Return the copies of one row as one item, in the place of the first of them."""
+    """Join the copies of one row into one item, in the place of the first copy."""
     first = copies[0]
     if len(copies) == 1:
         return first
@@ -122,10 +123,10 @@ def _merge_copies(copies: list[ScanItem], rank: ItemRank | None) -> ScanItem:
 
 
 def _has_timestamp_conflict(copies: Sequence[ScanItem]) -> bool:
-    """Whether a column has two different cells of one timestamp."""
+    """Return whether a column has two different values with one timestamp among the copies."""
     seen: dict[tuple[str, bytes, int], bytes] = {}
-    for piece in copies:
-        for family, qualifier, timestamp, value, _, _ in piece.cells:
+    for item in copies:
+        for family, qualifier, timestamp, value, _, _ in item.cells:
             if seen.setdefault((family, qualifier, timestamp), value) != value:
                 return True
     return False
@@ -134,26 +135,26 @@ def _has_timestamp_conflict(copies: Sequence[ScanItem]) -> bool:
 def gather_copies(
     items: Iterable[ScanItem], matcher: CopyMatcher, rank: ItemRank | None = None
 ) -> Iterator[ScanItem]:
-    """Yield items in which copies of one row, wherever they stand, are joined at the first.
+    """Yield items, with all copies of one row joined at the first, neighbours or not.
 
     Args:
-        items: in their order; those that are equal in what stands before the copied parts of the
-            key are held.
+        items: the items in their order; those with equal bytes before the parts in which copies
+            differ are in memory together.
         matcher: recognizes copies of one row.
-        rank: as `merge_runs` takes it.
+        rank: as in `merge_runs`.
     """
     for _, near in groupby(items, key=matcher.extract_front):
-        found: dict[tuple[bytes, bytes], list[ScanItem]] = {}
-        for piece in near:
-            found.setdefault(
-                (matcher.extract_identity(piece.row), piece.qualifier_prefix), []
-            ).append(piece)
-        for same in found.values():
+        copies: dict[tuple[bytes, bytes], list[ScanItem]] = {}
+        for item in near:
+            copies.setdefault(
+                (matcher.extract_identity(item.row), item.qualifier_prefix), []
+            ).append(item)
+        for same in copies.values():
             yield _merge_copies(same, rank)
 
 
 def select_newest_cells(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
-    """Return the cells of several copies as one row: of each column the newest version.
+    """Return the newest cell of each column among the copies of one row.
 
     >>> from rowkey.cells import Cell
     >>> copies = [[Cell("d", b"q", 1, b"old")], [Cell("d", b"q", 2, b"new")]]
@@ -173,32 +174,32 @@ def select_newest_cells(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
 class CopyMatcher:
     """Recognizes the copies of one row in the ranges of one read.
 
-    A row has copies where chance or another count has put it elsewhere. The parts of the key that
-    do so are the only ones in which copies differ.
+    A row has copies if a random salt or another bucket count gave it other row keys. Copies differ
+    only in these parts of the key.
 
     Args:
         key: the row key.
-        pinned_count: how many leading parts the prefixes of the ranges hold.
-        countable_parts: the places of parts that follow from the others, and may get another count:
-            they distinguish no rows, so that nothing depends on what their count was.
+        pinned_count: how many leading parts the prefixes of the ranges contain.
+        resizable_parts: the indexes of parts that follow from the others and whose count may
+            change: they distinguish no rows.
     """
 
-    def __init__(self, key: Key, pinned_count: int, countable_parts: Collection[int] = ()) -> None:
+    def __init__(self, key: Key, pinned_count: int, resizable_parts: Collection[int] = ()) -> None:
         self.key = key
         several = [number for number, part in enumerate(key.parts) if _has_copies(part)]
         self.is_in_prefix = bool(several) and several[-1] < pinned_count
-        """Whether copies differ in the prefixes alone: then they meet where ranges are merged."""
+        """Whether copies differ in the prefixes alone, so that the merge makes them neighbours."""
         self.is_scattered = bool(several) and not self.is_in_prefix
-        """Whether they do not: then copies are found among all rows of the answer."""
+        """Whether copies differ elsewhere, so that they may be anywhere among the merged rows."""
         self._copy_parts = frozenset(several)
         self._separating_parts = (
-            frozenset() if self.is_scattered else self._copy_parts | {*countable_parts}
+            frozenset() if self.is_scattered else self._copy_parts | {*resizable_parts}
         )
         self._prefix_parts = key.parts[:pinned_count]
         self._parts_before_copies = key.parts[: next((n for n in several if n >= pinned_count), 0)]
 
     def split_prefix(self, prefix: bytes) -> tuple[bytes, bytes]:
-        r"""A prefix as what copies have in common, and where they differ.
+        r"""Split a range's prefix into the bytes that copies share and those that differ.
 
         >>> from rowkey.keys import bind_key
         >>> key = bind_key("[salt(4)][kind][n]", {"kind": "u8", "n": "u8"})
@@ -212,7 +213,7 @@ class CopyMatcher:
         at = 0
         for number, part in enumerate(self._prefix_parts):
             if at == len(prefix):
-                break  # what is left is null and was left out
+                break  # the remaining parts are null and left out
             end = part.find_end(prefix, at)
             (copy if number in self._separating_parts else common).append(prefix[at:end])
             at = end
@@ -234,9 +235,9 @@ class CopyMatcher:
 
 
 def _has_copies(part: Part) -> bool:
-    """Whether rows that are otherwise equal may have different bytes in a part.
+    """Return whether copies of one row may have different bytes in a part.
 
-    A salt of one number has put a row in one place, and ranges need not list it.
+    A salt with one number makes no copies, and ranges need not list it.
     """
     is_chance = part.determined_by is Determinant.CHANCE and part.cardinality != 1
     return is_chance or len(part.variants) > 1

@@ -1,4 +1,4 @@
-"""Several ranges read at the same time: one item of each ahead, by threads."""
+"""Read several ranges at the same time by threads, one item of each ahead."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ T = TypeVar("T")
 
 
 def read_ahead(runs: Sequence[Iterator[T]], threads: int, stack: ExitStack) -> list[Iterator[T]]:
-    """The same items, each run one item ahead of what was asked of it.
+    """Return iterators over the same items that threads read one item ahead.
 
     Args:
-        runs: each is moved on by one thread at a time.
-        threads: how many are moved on at once; 1 reads none ahead and starts no thread.
-        stack: when it closes, what is being read is waited for, and no more is read.
+        runs: the iterators to read; each is advanced by one thread at a time.
+        threads: how many are advanced at once; 1 reads nothing ahead and starts no thread.
+        stack: when it closes, reads under way are waited for, and nothing more is read.
 
     Raises:
-        Exception: what a run raises, where its item would have come.
+        Exception: what a run raises, in place of its item.
 
     >>> from contextlib import ExitStack
     >>> with ExitStack() as opened:
@@ -39,21 +39,22 @@ def read_ahead(runs: Sequence[Iterator[T]], threads: int, stack: ExitStack) -> l
 def _start_runs(
     runs: Sequence[Iterator[T]], pool: ThreadPoolExecutor
 ) -> list[tuple[Iterator[T], Future[list[T]]]]:
-    """Each run with its first item on the way."""
+    """Start to read the first item of each run; return each run with its pending item."""
     return [(run, pool.submit(_read_item, run)) for run in runs]
 
 
 def _iterate_run(
     started_run: tuple[Iterator[T], Future[list[T]]], pool: ThreadPoolExecutor
 ) -> Iterator[T]:
-    run, waiting = started_run
-    while item := waiting.result():
-        waiting = pool.submit(_read_item, run)
+    """Yield the items of a run, the next of which a thread reads meanwhile."""
+    run, pending = started_run
+    while item := pending.result():
+        pending = pool.submit(_read_item, run)
         yield from item
 
 
 def _read_item(run: Iterator[T]) -> list[T]:
-    """The next item of a run, if there is one: a StopIteration would be lost on its way."""
+    """Return a list with the next item of a run, empty at its end."""
     for item in run:
         return [item]
     return []

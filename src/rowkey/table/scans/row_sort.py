@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rowkey.schema import Ordering
 
 MAX_SORTED_ROWS = 1_000_000
-"""Rows that are sorted in memory."""
+"""Most rows that are sorted in memory."""
 MIN_SORT_ROWS = 10_000
-"""Rows that are sorted together at least, so that a small limit does not sort for each row."""
+"""Fewest rows that are sorted together, so that a small limit does not sort for each row."""
 
 
 def select_first_rows(
@@ -26,24 +26,23 @@ def select_first_rows(
     fields: Mapping[str, Field],
     limit: int | None,
 ) -> list[Any]:
-    """Return the first rows in an order; at most twice as many are held.
+    """Return the first rows in a requested order; at most twice as many are in memory.
 
     Args:
-        rows: in whatever order.
+        rows: the rows, in any order.
         order: the order, most significant field first.
         fields: the declared fields, by name.
-        limit: most rows, or None.
+        limit: the maximum number of rows, or None.
 
     Raises:
-        ReadError: without a limit, more than `MAX_SORTED_ROWS` would be held.
+        ReadError: without a limit, more than `MAX_SORTED_ROWS` would be in memory.
     """
-    most = MAX_SORTED_ROWS if limit is None else min(limit, MAX_SORTED_ROWS)
-    held: list[Any] = []
-    while some := list(islice(rows, max(most, MIN_SORT_ROWS))):
-        held = sort_rows([*held, *some], order, fields)
-        held = held[:limit]
-        if len(held) > MAX_SORTED_ROWS:
+    max_rows = MAX_SORTED_ROWS if limit is None else min(limit, MAX_SORTED_ROWS)
+    first_rows: list[Any] = []
+    while some := list(islice(rows, max(max_rows, MIN_SORT_ROWS))):
+        first_rows = sort_rows([*first_rows, *some], order, fields)[:limit]
+        if len(first_rows) > MAX_SORTED_ROWS:
             what = f"more than {MAX_SORTED_ROWS:,} rows would be sorted in memory"
-            remedy = "Give a limit, or a key that stands in this order: see rowkey explain."
+            remedy = "Give a limit, or use an order that the key gives: see rowkey explain."
             raise ReadError("order", what, remedy=remedy)
-    return held
+    return first_rows

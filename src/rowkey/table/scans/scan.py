@@ -1,4 +1,4 @@
-"""A scan: ranges opened, merged and filtered, returned as rows or as Arrow columns."""
+"""Scan a table: open its ranges, merge and filter the rows, return rows or Arrow columns."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ if TYPE_CHECKING:
 MIN_ROWS_FOR_BLOCKS = 512
 """Rows of each range from which decoding by blocks is worth its fixed cost of 0.5 ms. Measured."""
 MAX_RANGES_FOR_BLOCKS = 64
-"""Ranges above which the first row would wait too long for all their blocks."""
+"""Most ranges for which rows are decoded by blocks: with more, the first row comes too late."""
 MAX_RANGES_FOR_COLUMNS = 256
-"""Ranges above which their blocks, however few rows are in them, cost more than rows one by one."""
+"""Most ranges for which columns are decoded by blocks: with more, rows one by one cost less."""
 MAX_DECODED_ROWS = 1_024
-"""Rows that are decoded together in the end: more are not faster."""
+"""Most rows that are decoded together: more are not faster."""
 MAX_THREADS = 256
-"""Threads of one scan."""
+"""Most threads of one scan."""
 
 
 def check_limit(limit: object) -> None:
-    """Raise unless this is a number of rows, or None.
+    """Raise unless a limit is a number of rows, or None.
 
     Raises:
-        ReadError: it is neither.
+        ReadError: the limit is neither.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
-        raise ReadError("limit", f"{format_value(limit)} rows cannot be read", "0 or more")
+        what = f"{format_value(limit)} is not a number of rows"
+        raise ReadError("limit", what, "a whole number, 0 or more")
 
 
 class Scan:
@@ -68,7 +69,7 @@ class Scan:
         get_state: returns the state of the table; called each time the scan is iterated.
         reader: the engine's table, or a snapshot of it.
         bound_read: the conditions and the order, bound.
-        limit: the most rows, or None.
+        limit: the maximum number of rows, or None.
         resume: the token of an earlier scan with the same conditions and order.
         into: the class of each row.
         threads: how many ranges are read at the same time, where rows are decoded by blocks.
@@ -90,10 +91,11 @@ class Scan:
     ) -> None:
         check_limit(limit)
         if resume is not None and not isinstance(resume, str):
-            raise ReadError("resume", f"{format_value(resume)} is no token", "the token of a scan")
+            what = f"{format_value(resume)} is not a token"
+            raise ReadError("resume", what, "the `token` of an earlier scan")
         if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
-            what = f"{format_value(threads)} cannot read"
-            raise ReadError("threads", what, f"1..{MAX_THREADS}")
+            what = f"{format_value(threads)} is not a number of threads"
+            raise ReadError("threads", what, f"a whole number from 1 to {MAX_THREADS}")
         self.get_state = get_state
         self.reader = reader
         self.bound_read = bound_read
@@ -106,7 +108,7 @@ class Scan:
         self._bind_state(get_state())
 
     def _bind_state(self, state: GenerationState) -> None:
-        """Plan the read under a state of the table."""
+        """Plan the read under a state of the table, and check its resume token."""
         self.state = state
         self.design = design = state.combined_design
         bounds = self.bound_read.bounds
@@ -116,61 +118,68 @@ class Scan:
         self.rank_item = state.rank_item if state.has_several_counts else None
         self.needs_sort = self.plan.needs_sort
         self.rereads_row = design.layout.has_shared_rows or design.key.is_salted
-        """Whether the row of a token is read again: copies or events of it may follow."""
+        """Whether the row of a token is read again, because copies or events of it may follow."""
         resume = self._resume_token
         if resume is not None and not self.can_resume:
-            what = "the key does not give the order asked for, so a scan cannot go on"
+            what = "the key does not give the requested order, so the scan cannot be resumed"
             if state.has_several_counts and not self.needs_sort:
-                what = "rows of several bucket counts do not stand in one order, so it cannot go on"
-            raise ReadError("resume", what, "an order that the key gives")
+                what = (
+                    "rows of several bucket counts are not in one order, so the scan cannot be "
+                    "resumed"
+                )
+            remedy = "Scan without resume, from the first row."
+            raise ReadError("resume", what, "an order that the key gives", remedy)
         self._parsed_token: ScanToken | None = None
         if resume is not None:
             self._parsed_token = parse_token(resume, self.compute_read_digest())
         self.start_token = self._parsed_token
         self.last_item: Any = self.start_token
-        """The last row that was given: its item, itself, or its batch; before that, the token."""
+        """The last row that was returned: its item, itself, or its batch; at first the token."""
 
     def compute_read_digest(self) -> str:
-        """Return the digest of the conditions, the order and the key, which a token holds."""
+        """Return the digest of the conditions, the order and the key, which a token contains."""
         merged = self.plan.merge_prefix_count
         key = self.state.format_key_without_counts(merged)
         return compute_digest(self.bound_read.bounds, self.bound_read.order, key, merged)
 
     @property
     def can_resume(self) -> bool:
-        """Whether the scan can go on from where it stopped."""
+        """Whether a token can resume the scan after its last row."""
         return not (self.needs_sort or self.copy_matcher.is_scattered)
 
     def _begin_read(self) -> None:
-        """Begin to read, under the current state of the table."""
-        live = self.get_state()
-        if live is not self.state:
-            self._bind_state(live)
+        """Begin to read at the start or the resume token, under the current state of the table."""
+        state = self.get_state()
+        if state is not self.state:
+            self._bind_state(state)
         self.start_token = self.last_item = self._parsed_token
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the bucket counts of the table have changed since this began to read it."""
+        """Whether the bucket counts of the table have changed since the scan began to read it."""
         return self.follows_table and self.get_state() is not self.state
 
     def resume_after(self, last_item: ScanItem | dict[str, Any] | None) -> None:
         """Plan the read of the remaining rows under the current state of the table.
 
         Args:
-            last_item: the last piece or row that was given; None if none was.
+            last_item: the last item or row that was returned; None if none was.
 
         Raises:
-            Unavailable: its rows do not stand in one order any more.
+            Unavailable: its rows are not in one order any more.
         """
         start = self.start_token if last_item is None else self._build_token(last_item)
-        merged, resume, given = self.plan.merge_prefix_count, self._resume_token, self._parsed_token
-        self._resume_token = None
+        merged = self.plan.merge_prefix_count
+        tokens, self._resume_token = (self._resume_token, self._parsed_token), None
         self._bind_state(self.get_state())
-        self._resume_token, self._parsed_token = resume, given
+        self._resume_token, self._parsed_token = tokens
         if self.copy_matcher.is_scattered or self.plan.merge_prefix_count != merged:
-            what = "its number of buckets was changed while it was read"
-            allowed = "ranges that have one number each, so that their rows have one order"
-            raise Unavailable(f"table {self.design.table}", what, allowed, "Read it again.")
+            what = (
+                "its number of buckets was changed while it was read, so the remaining rows are "
+                "not in one order"
+            )
+            remedy = "Scan it again, from the first row."
+            raise Unavailable(f"table {self.design.table}", what, remedy=remedy)
         self.start_token = self.last_item = start
 
     @property
@@ -180,10 +189,10 @@ class Scan:
 
     @property
     def is_paged(self) -> bool:
-        """Whether rows that events share are read in pages of cells.
+        """Whether rows that several events share are read in pages of cells.
 
-        The cells of each event must follow one another in the order of the read: they lie in one
-        family and are read forward.
+        The cells of each event must be neighbours in the order of the read: they are in one family
+        and are read forward.
         """
         layout = self.design.layout
         is_one = len({slot.family for slot in layout.slots}) == 1
@@ -193,13 +202,13 @@ class Scan:
     def token(self) -> str | None:
         """A text that resumes the scan after the last row, or the last batch, that it returned.
 
-        None before its first row, and where rows are sorted or a salt does not lead the key.
+        None before its first row, and if rows are sorted or a salt is not first in the key.
         """
         last = self.last_item
         return None if last is None or not self.can_resume else str(self._build_token(last))
 
     def _build_token(self, last_item: Any) -> ScanToken:
-        """Return the token of a row, from what is left of it."""
+        """Return the token that resumes the scan after an item, a row or a batch."""
         read_digest = self.compute_read_digest()
         if isinstance(last_item, ScanItem | ScanToken):
             return ScanToken(
@@ -213,11 +222,11 @@ class Scan:
         layout = self.design.layout
         key = layout.key.encode(last_item, salt=0)
         prefix = next(one.prefix for one in self.plan.ranges if one.has_key(key))
-        opening = (
+        qualifier_prefix = (
             b"" if layout.qualifier_prefix is None else layout.qualifier_prefix.encode(last_item)
         )
         common, _ = self.copy_matcher.split_prefix(prefix)
-        return ScanToken(read_digest, key[len(prefix) :], opening, common)
+        return ScanToken(read_digest, key[len(prefix) :], qualifier_prefix, common)
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.read_dicts()
@@ -233,10 +242,10 @@ class Scan:
     def count(self) -> int:
         """Return how many rows there are; `token` does not move.
 
-        Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
+        Cost: that of reading columns, or rows if the key has a salt or events share rows.
         """
         one = copy(self)
-        one._begin_read()  # noqa: SLF001 - a scan of its own, so that the token stays
+        one._begin_read()  # noqa: SLF001 - a copy, so that the token stays
         if one.limit is None and one.is_faster_by_blocks:
             return count_rows(one)
         return sum(1 for _ in one.read_dicts())
@@ -250,25 +259,27 @@ class Scan:
         import pyarrow as pa
 
         self._begin_read()
-        found = list(read_batches(self))
-        self.last_item = found[-1] if found else self.last_item
-        return pa.Table.from_batches(found, build_schema(self))
+        batches = list(read_batches(self))
+        self.last_item = batches[-1] if batches else self.last_item
+        return pa.Table.from_batches(batches, build_schema(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """Yield the rows as Arrow batches, in the same order, read while they are iterated.
 
         Args:
-            rows: most rows of a batch.
+            rows: the maximum number of rows of a batch.
 
         Cost: as `to_arrow`; one batch is in memory, and of each range a block or two, which grow
             to 8,192 rows.
         """
         if type(rows) is not int or rows < 1:
-            raise ReadError("rows", f"batches of {format_value(rows)} cannot be", "1 or more")
+            what = f"{format_value(rows)} is not a number of rows of a batch"
+            raise ReadError("rows", what, "a whole number, 1 or more")
         return self._read_batches(rows)
 
     @explain_shortage
     def _read_batches(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows as Arrow batches, and move the token after each batch."""
         self._begin_read()
         for batch in resize_batches(read_batches(self), rows):
             self.last_item = batch
@@ -281,7 +292,7 @@ class Scan:
         yield from self.read_remaining_rows(self.limit)
 
     def read_remaining_rows(self, limit: int | None) -> Iterator[dict[str, Any]]:
-        """Yield the rows from where the scan stands, in the requested order."""
+        """Yield the rows after the start token as dictionaries, in the requested order."""
         if limit == 0:
             return
         if self.needs_sort:
@@ -294,21 +305,21 @@ class Scan:
                 yield row
         else:
             with ExitStack() as opened:
-                for piece, row in islice(self._read_matching_rows(opened), limit):
-                    self.last_item = piece
+                for item, row in islice(self._read_matching_rows(opened), limit):
+                    self.last_item = item
                     yield row
 
     @property
     def can_read_blocks(self) -> bool:
         """Whether rows can be decoded by blocks, in the requested order.
 
-        Not where copies must be joined, or events of several ranges or in reverse separated.
+        Not if copies must be joined, or events of shared rows be merged or reversed.
         """
         return self._can_decode_blocks and not self.needs_sort
 
     @property
     def is_faster_by_blocks(self) -> bool:
-        """Whether columns come faster by blocks than from rows."""
+        """Whether columns are decoded faster by blocks than row by row."""
         return (
             self.can_read_blocks
             and self.plan.fan_out <= MAX_RANGES_FOR_COLUMNS
@@ -317,21 +328,23 @@ class Scan:
 
     @property
     def _can_decode_blocks(self) -> bool:
+        """Whether rows can be decoded by blocks, in any order."""
         if self.design.key.is_salted or self.state.has_several_counts:
             return False
         is_one = self.plan.fan_out == 1 and not self.is_reverse and self.start_token is None
         return is_one or not self.design.layout.has_shared_rows
 
     def _is_block_read(self, limit: int | None) -> bool:
-        """Whether so many rows are read that blocks are faster, if the first row is later."""
+        """Return whether to read rows by blocks: faster for many rows, but the first is later."""
         is_soon = self.plan.fan_out <= MAX_RANGES_FOR_BLOCKS
         return self._can_decode_blocks and is_soon and self._is_large_read(limit)
 
     def _is_large_read(self, limit: int | None) -> bool:
+        """Return whether each range is expected to give enough rows for blocks."""
         return limit is None or limit >= MIN_ROWS_FOR_BLOCKS * self.plan.fan_out
 
     def _read_unsorted_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows that are to be sorted, in any order."""
+        """Yield the rows that meet every condition in any order, for sorting."""
         if self._is_block_read(None):
             yield from read_rows(self, None)
             return
@@ -341,11 +354,11 @@ class Scan:
     def _read_matching_rows(self, stack: ExitStack) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
         """Yield the rows that meet every condition, in the order of the key, with their items."""
         last: ScanItem | None = None
-        for found in self._decode_rows(stack):
-            for piece, row in found:
-                last = piece
+        for decoded in self._decode_rows(stack):
+            for item, row in decoded:
+                last = item
                 if not self.residual or self.residual(row):
-                    yield piece, row
+                    yield item, row
             if self.is_outdated:
                 stack.close()
                 self.resume_after(last)
@@ -353,14 +366,14 @@ class Scan:
                 return
 
     def _decode_rows(self, stack: ExitStack) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
-        """Yield decoded rows of all ranges, more and more at a time; the first comes at once."""
-        layout, size, pieces = self.design.layout, 1, read_items(self, stack)
+        """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
+        layout, size, items = self.design.layout, 1, read_items(self, stack)
         left = sys.maxsize
         if self.limit is not None and not self.residual and not self.needs_sort:
             left = self.limit
-        while some := list(islice(pieces, min(size, left))):
+        while some := list(islice(items, min(size, left))):
             rows = layout.decode_rows([one.row for one in some], [one.cells for one in some])
-            yield ((piece, row) for piece, events in zip(some, rows, strict=True) for row in events)
+            yield ((item, row) for item, events in zip(some, rows, strict=True) for row in events)
             size = min(2 * size, MAX_DECODED_ROWS)
-            # Pieces that are no rows of the design make room for more.
+            # Items that are not rows of the design do not count towards the limit.
             left = max(1, left - len(some))

@@ -1,4 +1,4 @@
-"""Items of one range: its rows or events, and what is left of a range after a token."""
+"""Items of one range: its rows or events, and the rest of a range after a resume token."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rowkey.table.scans.scan_token import ScanToken
 
     EventInRow = tuple[bytes, bytes, list[Cell]]
-    """A row, what opens the qualifiers of an event in it, and the event's cells."""
+    """A row key, the prefix of an event's qualifiers, and the event's cells."""
 
 
 def close_cursors(cursors: Iterable[Cursor]) -> None:
-    """Close cursors, all of them even if one fails."""
+    """Close all cursors, even if closing one of them fails."""
     left = iter(cursors)
     for cursor in left:
         try:
@@ -39,7 +39,7 @@ def close_cursors(cursors: Iterable[Cursor]) -> None:
 def build_row_items(
     key_range: KeyRange, cursor: Cursor, matcher: CopyMatcher
 ) -> Iterator[ScanItem]:
-    """Return the rows of a range as items; each row holds one event."""
+    """Return the rows of a range as items, where each row has one event."""
     size = len(key_range.prefix)
     prefix, copy = matcher.split_prefix(key_range.prefix)
     return (build_item((row[size:], b"", prefix, copy, row, cells)) for row, cells in cursor)
@@ -48,14 +48,14 @@ def build_row_items(
 def build_event_items(
     key_range: KeyRange, events: Iterable[EventInRow], matcher: CopyMatcher
 ) -> Iterator[ScanItem]:
-    """Return the events of a range as items; several may share a row."""
+    """Return the events of a range as items, where several events may share a row."""
     size = len(key_range.prefix)
     prefix, copy = matcher.split_prefix(key_range.prefix)
     return (build_item((row[size:], at, prefix, copy, row, cells)) for row, at, cells in events)
 
 
 def read_paged_events(cursor: Cursor, qualifier_prefix: QualifierPrefix) -> Iterator[EventInRow]:
-    """Yield events whose cells are neighbours, one at a time, however wide a row is."""
+    """Yield the events of shared rows whose cells are neighbours, one event in memory."""
     for (row, at), same in groupby(
         _read_event_cells(cursor, qualifier_prefix), key=itemgetter(0, 1)
     ):
@@ -65,7 +65,7 @@ def read_paged_events(cursor: Cursor, qualifier_prefix: QualifierPrefix) -> Iter
 def read_buffered_events(
     cursor: Cursor, qualifier_prefix: QualifierPrefix, *, is_descending: bool
 ) -> Iterator[EventInRow]:
-    """Yield events in the order of the read, with each row held in memory."""
+    """Yield the events of shared rows in the order of the read, one row in memory."""
     for row, same in groupby(_read_event_cells(cursor, qualifier_prefix), key=itemgetter(0)):
         events: dict[bytes, list[Cell]] = {}
         for _, at, cell in same:
@@ -77,13 +77,13 @@ def read_buffered_events(
 def _read_event_cells(
     cursor: Cursor, qualifier_prefix: QualifierPrefix
 ) -> Iterator[tuple[bytes, bytes, Cell]]:
-    """Yield the cells of events, with their row and qualifier prefix."""
-    measure = qualifier_prefix.find_end
+    """Yield the cells of a cursor with their row key and the prefix of their qualifier."""
+    find_end = qualifier_prefix.find_end
     for row, cells in cursor:
         for cell in cells:
             qualifier = cell.qualifier
             try:
-                end = measure(qualifier)
+                end = find_end(qualifier)
             except InvalidArgument:
                 continue  # a cell of another program
             yield row, qualifier[:end], cell
@@ -92,31 +92,31 @@ def _read_event_cells(
 def align_to_events(
     blocks: Iterator[pa.RecordBatch], qualifier_prefix: QualifierPrefix
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the same cells in blocks that end at the end of an event."""
+    """Yield the cells of blocks in blocks that end with complete events."""
     import pyarrow as pa
 
-    held: list[pa.RecordBatch] = []
+    rest: list[pa.RecordBatch] = []
     for block in blocks:
-        whole = pa.concat_batches([*held, block])
-        cut = _find_last_event(whole, qualifier_prefix)
-        held = [whole.slice(cut)]
-        if cut:
-            yield whole.slice(0, cut)
-    yield from held
+        whole = pa.concat_batches([*rest, block])
+        end = _find_last_event(whole, qualifier_prefix)
+        rest = [whole.slice(end)]
+        if end:
+            yield whole.slice(0, end)
+    yield from rest
 
 
 def _find_last_event(block: pa.RecordBatch, qualifier_prefix: QualifierPrefix) -> int:
-    """Return the index of the cell with which the last event begins."""
+    """Return the index of the first cell of the last event of a block."""
     rows, qualifiers = block.column("row"), block.column("qualifier")
-    place = int(block.num_rows) - 1
-    row, last = rows[place], qualifiers[place].as_py()
+    index = int(block.num_rows) - 1
+    row, last = rows[index], qualifiers[index].as_py()
     try:
         start = last[: qualifier_prefix.find_end(last)]
     except InvalidArgument:
-        return place  # a cell of another program
-    while place and rows[place - 1] == row and qualifiers[place - 1].as_py().startswith(start):
-        place -= 1
-    return place
+        return index  # a cell of another program
+    while index and rows[index - 1] == row and qualifiers[index - 1].as_py().startswith(start):
+        index -= 1
+    return index
 
 
 def trim_range(
@@ -127,14 +127,15 @@ def trim_range(
     is_descending: bool,
     rereads_row: bool,
 ) -> KeyRange | None:
-    """Return what is left of a range after a token, or None.
+    """Return the rest of a range after a resume token, or None if nothing is left.
 
     Args:
         key_range: the range.
-        common_prefix: what of its prefix tells rows apart.
-        token: where the read stood.
+        common_prefix: the bytes of its prefix that copies of one row have in common.
+        token: the token of the last row that was returned.
         is_descending: whether the range is read in reverse.
-        rereads_row: whether the row of the token is read again, for what else it may hold.
+        rereads_row: whether the row of the token is read again, because it may have more events or
+            copies.
     """
     at = key_range.prefix + token.suffix
     if is_descending:
@@ -155,7 +156,7 @@ def trim_range(
 def split_at_token(
     ranges: list[KeyRange], token: ScanToken
 ) -> tuple[list[KeyRange], list[KeyRange]]:
-    """Return the row of a token in ranges that begin with it, and the rest of all ranges."""
+    """Split ranges that begin with the row of a token into that row and the rest."""
     rows, rest = [], []
     for one in ranges:
         at = one.prefix + token.suffix
@@ -172,8 +173,8 @@ def split_at_token(
 def skip_past_token(
     items: Iterator[ScanItem], token: ScanToken, *, is_descending: bool
 ) -> Iterator[ScanItem]:
-    """Return the items after a token; which copy of its row was read does not matter."""
+    """Return the items after a resume token, ignoring which copy of its row was returned."""
     last = token[1:]
     if is_descending:
-        return (piece for piece in items if piece[:3] < last)
-    return (piece for piece in items if piece[:3] > last)
+        return (item for item in items if item[:3] < last)
+    return (item for item in items if item[:3] > last)

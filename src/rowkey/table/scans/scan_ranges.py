@@ -1,4 +1,4 @@
-"""The ranges of a scan: what is asked of the engine, and their items, merged."""
+"""Read the ranges of a scan from the engine, and merge their items."""
 
 from __future__ import annotations
 
@@ -29,47 +29,47 @@ if TYPE_CHECKING:
     from rowkey.table.scans.scan import Scan
 
 PAGE_CELLS = 64
-"""Cells of a row that come together where many events share it."""
+"""Cells of a row that are read together if many events share it."""
 
 
 def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
-    """Return the rows of the remaining ranges, merged; each event of a shared row by itself."""
+    """Return the merged items of the remaining ranges of a scan: rows, or events of shared rows."""
     ranges = list_remaining_ranges(scan)
     rows: list[KeyRange] = []
     if scan.start_token is not None and scan.is_paged:
         rows, ranges = split_at_token(ranges, scan.start_token)
-    ask = _build_resume_selection(scan) if rows else None
-    cursors = [*open_cursors(scan, stack, rows, ask), *open_cursors(scan, stack, ranges)]
+    selection = _build_resume_selection(scan) if rows else None
+    cursors = [*open_cursors(scan, stack, rows, selection), *open_cursors(scan, stack, ranges)]
     runs = [_defer_range(scan, r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
     copies = scan.copy_matcher
-    found = merge_runs(
+    items = merge_runs(
         runs, reverse=scan.is_reverse, join_copies=copies.is_in_prefix, rank=scan.rank_item
     )
     if copies.is_scattered:
-        found = gather_copies(found, copies, scan.rank_item)
+        items = gather_copies(items, copies, scan.rank_item)
     if scan.start_token is None or not scan.rereads_row:
-        return found
-    return skip_past_token(found, scan.start_token, is_descending=scan.is_reverse)
+        return items
+    return skip_past_token(items, scan.start_token, is_descending=scan.is_reverse)
 
 
 def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
-    """Return the ranges that are left to read, in the direction of the read."""
+    """Return the ranges of a scan that are left to read after its start token."""
     if scan.start_token is None:
         return list(scan.plan.ranges)
-    rest = partial(
+    trim = partial(
         trim_range,
         token=scan.start_token,
         is_descending=scan.is_reverse,
         rereads_row=scan.rereads_row,
     )
-    left = (rest(one, scan.copy_matcher.split_prefix(one.prefix)[0]) for one in scan.plan.ranges)
+    left = (trim(one, scan.copy_matcher.split_prefix(one.prefix)[0]) for one in scan.plan.ranges)
     return [one for one in left if one is not None]
 
 
 def open_cursors(
     scan: Scan, stack: ExitStack, ranges: list[KeyRange], selection: CellSelection | None = None
 ) -> list[Cursor]:
-    """Open a cursor for each range, closed with `stack`."""
+    """Open a cursor for each range of a scan; they close with the stack."""
     if not ranges:
         return []
     spans = [ScanRange(one.start, one.stop) for one in ranges]
@@ -79,8 +79,8 @@ def open_cursors(
 
 
 def _build_selection(scan: Scan) -> CellSelection:
-    """Return what the engine is asked of each range."""
-    # The limit is counted here: a row may hold nothing but cells of another program.
+    """Return the selection of cells that the engine reads of each range of a scan."""
+    # The engine gets no limit: a row may have only cells of another program.
     return CellSelection(
         qualifier_range=scan.design.layout.find_qualifier_range(scan.bound_read.bounds),
         reverse=scan.is_reverse,
@@ -89,26 +89,27 @@ def _build_selection(scan: Scan) -> CellSelection:
 
 
 def _build_resume_selection(scan: Scan) -> CellSelection:
-    """Return what the engine is asked of the token's row: no cell before the token."""
-    ask = _build_selection(scan)
-    first, last = ask.qualifier_range
+    """Return the selection of cells of the token's row: none before the token."""
+    selection = _build_selection(scan)
+    first, last = selection.qualifier_range
     assert scan.start_token is not None
-    return replace(ask, qualifier_range=(max(first, scan.start_token.qualifier_prefix), last))
+    start = max(first, scan.start_token.qualifier_prefix)
+    return replace(selection, qualifier_range=(start, last))
 
 
 def _defer_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
-    """Return the items of one range, no row of which is read before its turn comes."""
+    """Return the items of one range, which is read only when the merge needs its first item."""
     key = cursor.peek_first_row()
     first = None if key is None else key[len(key_range.prefix) :]
     return defer_run(first, _read_range, scan, key_range, cursor, reverse=scan.is_reverse)
 
 
 def _read_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
-    """Return the items of one range."""
-    opening = scan.design.layout.qualifier_prefix
-    if opening is None:
+    """Return the items that a cursor reads of one range: rows, or events of shared rows."""
+    prefix = scan.design.layout.qualifier_prefix
+    if prefix is None:
         return build_row_items(key_range, cursor, scan.copy_matcher)
     if scan.is_paged:
-        return build_event_items(key_range, read_paged_events(cursor, opening), scan.copy_matcher)
-    found = read_buffered_events(cursor, opening, is_descending=scan.is_reverse)
-    return build_event_items(key_range, found, scan.copy_matcher)
+        return build_event_items(key_range, read_paged_events(cursor, prefix), scan.copy_matcher)
+    events = read_buffered_events(cursor, prefix, is_descending=scan.is_reverse)
+    return build_event_items(key_range, events, scan.copy_matcher)

@@ -18,9 +18,9 @@ class ScanToken(NamedTuple):
 
     Args:
         read_digest: a digest of the read; a token of another read is refused.
-        suffix: where its last row stands, as in `ScanItem`.
-        qualifier_prefix: the same.
-        common_prefix: the same; which copy of a row was given does not matter.
+        suffix: the suffix of its last row, as in `ScanItem`.
+        qualifier_prefix: as in `ScanItem`.
+        common_prefix: as in `ScanItem`; which copy of a row was returned does not matter.
     """
 
     read_digest: str
@@ -35,19 +35,19 @@ class ScanToken(NamedTuple):
 
 
 def compute_digest(*parts: object) -> str:
-    """Return a short digest of a read."""
+    """Return a short digest of the conditions, the order and the key of a read."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def parse_token(text: str, read_digest: str) -> ScanToken:
-    """Return the token that a text holds.
+    """Parse the text of a resume token, and check that it belongs to a read.
 
     Args:
-        text: what `str(token)` gave.
-        read_digest: the digest of the read that goes on.
+        text: the text, from `str(token)`.
+        read_digest: the digest of the read that is resumed.
 
     Raises:
-        ReadError: the text is no token, or one of another read.
+        ReadError: the text is not a token, or is the token of another read.
 
     >>> token = ScanToken("ab", b"row", b"", b"05")
     >>> parse_token(str(token), "ab") == token
@@ -61,8 +61,10 @@ def parse_token(text: str, read_digest: str) -> ScanToken:
     except (ValueError, TypeError, binascii.Error, RecursionError):
         version = None
     if version != _TOKEN_VERSION:
-        what = f"{text[:40]!r} is no token of a scan"
-        raise ReadError("resume", what, "the token of a scan")
+        what = f"{text[:40]!r} is not a token of a scan"
+        raise ReadError("resume", what, "the `token` of an earlier scan")
     if token_digest != read_digest:
-        raise ReadError("resume", "the token is of another read", "the same conditions and order")
+        what = "the token is of another read, with other conditions, order or key"
+        remedy = "Give the conditions and the order of that read, or scan without resume."
+        raise ReadError("resume", what, "a token of this read", remedy)
     return ScanToken(token_digest, suffix, qualifier_prefix, common_prefix)
