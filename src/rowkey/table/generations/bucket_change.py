@@ -149,8 +149,10 @@ class BucketChange:
             return
         widths = [one.key.parts[part_index].framing.width for one in (design, new)]
         if widths[0] != widths[1]:
-            what = f"{self.count} numbers need {widths[1]} bytes, but row keys have "
-                f"{widths[0]} for {term}"
+            what = (
+                f"{self.count} numbers need {widths[1]} bytes, but row keys have {widths[0]} "
+                f"for {term}"
+            )
             remedy = f"{OTHERWISE_REMEDY} Declare width=2 there."
             mistakes.add(
                 "buckets",
