@@ -390,7 +390,7 @@ def format_vectors(document: dict[str, Any]) -> Iterator[str]:
     """Yield the byte format of a key, then example rows with their keys."""
     yield document["key"]
     for part in document["parts"]:
-        yield f"  [{part['notation']}]  {part['words']}"
+        yield f"  [{part['notation']}]  {part['description']}"
     for vector in document["vectors"]:
         values = ", ".join(f"{name} = {value}" for name, value in vector["row"].items())
         yield ""
