@@ -280,12 +280,10 @@ class _SkewSums:
 
     def _format_reason(self, width_s: int, covered_share: float) -> str:
         """Return the reason why there are too few events for a window width."""
-        each = (
-            "" if self.placements.servers == 1 else (f" ({MIN_EVENTS_PER_SERVER} for each server)")
-        )
+        each = "" if self.placements.servers == 1 else (f" ({MIN_EVENTS_PER_SERVER} per server)")
         return (
-            f"too few events: {_format_small_share(covered_share)} of them lie in windows of "
-            f"{width_s} s with at least {pluralize(self.min_events, 'event')}{each}"
+            f"{_format_small_share(covered_share)} of the events lie in windows of {width_s} s "
+            f"with at least {pluralize(self.min_events, 'event')}{each}"
         )
 
 

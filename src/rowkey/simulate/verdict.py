@@ -75,7 +75,7 @@ def judge_skew(
     even, measured = float(compute_even_skew(events / windows, servers)), shares.median * servers
     # Half of all windows of an even design never exceed its mean by its standard deviation.
     noise = float(compute_even_deviation(events / windows, servers))
-    basis = "windows of equal numbers of events, because no time window has enough of them"
+    basis = "windows of equal numbers of events, as no time window has enough of them"
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 
 
@@ -89,7 +89,7 @@ def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
         for many in range(fullest, events + 1)
     )
     level = classify_skew(skew, even, 0.0, servers) if chance < MAX_CHANCE else "even"
-    return Verdict(level, skew, even, "all events together, because they are too few for windows")
+    return Verdict(level, skew, even, "all events together, as they are too few for windows")
 
 
 def compute_hot_threshold(even_skew: float, servers: int) -> float:

@@ -116,15 +116,9 @@ def annotate_design(
     for column in roles.schema.columns:
         beside[places.find_line(format_path(("fields", column.name)))] = format_facts(column)
     beside[places.find_line("splits")] = "one region for each bucket"
-    beside[places.find_line("families.d.compression")] = (
-        "compresses whole blocks; the servers need the codec"
-    )
-    beside[places.find_line("families.d.encoding")] = (
-        "neighbouring row keys share most of their bytes"
-    )
-    beside[places.find_line("cluster.servers")] = (
-        "region servers; the number of buckets follows from it"
-    )
+    beside[places.find_line("families.d.compression")] = "whole blocks; servers need the codec"
+    beside[places.find_line("families.d.encoding")] = "neighbouring keys share most bytes"
+    beside[places.find_line("cluster.servers")] = "region servers; they set the bucket count"
     beside.update(_describe_writes(roles, places))
     lines = text.split("\n")
     body = list(_format_header(roles.schema))
@@ -239,8 +233,8 @@ def _describe_verdict(roles: ColumnRoles, simulation: Simulation) -> Iterator[st
     verdict = simulation.verdict
     yield from wrap_comment(
         f"Verdict of replaying the sample: {verdict.level}. The busiest server takes "
-        f"{verdict.skew:.2f} times its fair share, with an even key {verdict.even_skew:.2f} "
-        f"({verdict.basis}).",
+        f"{verdict.skew:.2f} times its fair share; an even key would give "
+        f"{verdict.even_skew:.2f} ({verdict.basis}).",
     )
     if verdict.level != "even":
         yield from _describe_hot_spot(roles, simulation)

@@ -64,7 +64,7 @@ class MissedSplitsCause(Cause):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
         many = pluralize(regions, "region")
-        told = f"No key can fall into {unreachable} of {many}." if unreachable else ""
+        told = f"no key can fall into {unreachable} of {many}." if unreachable else ""
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_even:
             told = f"{told} {most:.2%} of all keys fall into one of {many}.".strip()
