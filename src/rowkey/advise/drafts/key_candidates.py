@@ -80,15 +80,9 @@ def propose_key_candidates(
 
     first = entity or (adds[0] if adds else None)
     if first is not None:
-        is_identified = entity is not None or len(columns) == 1
-        why = (
-            (
-                f"rows of one {first.name} share a bucket, so a read of one {first.name} scans one "
-                "bucket"
-            )
-            if is_identified
-            else f"{first.name} spreads the rows"
-        )
+        why = f"{first.name} spreads the rows"
+        if entity is not None or len(columns) == 1:
+            why = f"rows of one {first.name} share a bucket, so its reads scan one bucket"
         yield led(_build_bucket([first], n), why, allowed_rules=_allow_few_values(roles, first))
     if entity is not None and roles.is_missing_time:
         return
@@ -112,20 +106,14 @@ def propose_key_candidates(
         )
         yield led(_build_bucket(some, n), why)
     if len(columns) > 1:
-        why = (
-            (
+        why = "the fields that distinguish rows also spread them"
+        if entity is not None:
+            why = (
                 f"the key tried before was rejected ({find_objection()}), so rows of one "
-                f"{entity.name} are spread too: a read of one {entity.name} scans all {n} buckets "
-                "and merges them"
+                f"{entity.name} are spread too: its reads scan all {n} buckets and merge them"
             )
-            if entity is not None
-            else "the fields that distinguish rows also spread them"
-        )
         yield led(_build_bucket(columns, n), why)
-    why = (
-        "no field spreads the rows, so a random salt does, and a row that is put twice may "
-        "be stored twice"
-    )
+    why = "no field spreads the rows, so a random salt does; a row put twice may be stored twice"
     drawn = next(
         name for name, kind in TRANSFORMS.items() if kind.determined_by is Determinant.CHANCE
     )
