@@ -124,7 +124,7 @@ def test_a_name_that_no_table_has_is_told(things: Path, name: str) -> None:
     done = run("scan", name, *ON)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert "there is no table" in done.err
-    assert done.err.endswith("; expected things.\n")
+    assert done.err.endswith("; expected one of things.\n")
 
 
 def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:

@@ -371,7 +371,7 @@ def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
     batch = slow.batch()
     batch.put(ROWS[2])
     batch.delete(ROWS[0])
-    with pytest.raises(BatchError, match=r"row 1: .*were changed while it was written"), batch:
+    with pytest.raises(BatchError, match=r"row 1: .*was changed while the row was written"), batch:
         pass
     slow.delete(ROWS[0])
     assert [ROWS[2]] == list(setter.scan())
