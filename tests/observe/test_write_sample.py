@@ -143,8 +143,8 @@ def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
                     host = host if number % 10 else f"h{number * 617 % 900}"
                     batch.put({"host": host, "ts": START_MS + int(writer.now) * 20_000 + number})
 
-        of: dict[str, Any] = {"every_s": 2.0, "for_s": 16.0, "clock": writer.clock}
+        of: dict[str, Any] = {"every_s": 2.0, "for_s": 8.0, "clock": writer.clock}
         seen = list(watch_table("logs", url, sleep=sleep, **of))
     first = seen[-1].causes[0]
     assert "hot_entity" == first.code
-    assert 0.9 * 40_000 / 44_000 == pytest.approx(first.evidence["share"], abs=0.05)
+    assert 0.9 * 20_000 / 22_000 == pytest.approx(first.evidence["share"], abs=0.05)

@@ -25,6 +25,8 @@ EXAMPLES = Path(str(resources.files(rowkey))) / "examples"
 SHARED = ROOT.parent / "shared" / "data"
 """Recordings that are too large for the repository; their tests say so where they are not."""
 SIXTEEN = {"algorithm": "sample", "regions": 16}
+_READ: dict[Path, pa.Table] = {}
+"""All rows of the files that were read so far: several tests take their first rows."""
 NO_VALUE = "NA"
 """How R, which wrote the two from New York, says that there is no value."""
 
@@ -60,7 +62,9 @@ class Recording:
         is_typed = self.path.is_relative_to(SHARED)
         if most is None and not is_typed:
             return self.path
-        table = typed(self.path) if is_typed else self._read()
+        if self.path not in _READ:
+            _READ[self.path] = typed(self.path) if is_typed else self._read()
+        table = _READ[self.path]
         parquet.write_table(table.slice(0, most), folder / "sample.parquet")
         return folder / "sample.parquet"
 

@@ -31,7 +31,7 @@ def run(arrangement: str, engine: str, place: Path | str, count: int) -> None:
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_forks_with_a_table_on_disk(arrangement: str, tmp_path: Path) -> None:
     """Children refuse what they inherit, at once, and what they open themselves works."""
-    run(arrangement, "rocks", tmp_path, 3)
+    run(arrangement, "rocks", tmp_path, 2)
 
 
 @pytest.mark.parametrize("arrangement", ["pool", "child_opens"])

@@ -146,7 +146,7 @@ def test_a_live_table_changes_its_buckets(engine: str, tmp_path: Path) -> None:
 
 def wait_for(doing: list[Doing]) -> None:
     """Wait until each thread has done a little more, or one has failed."""
-    goals = [thread.done + 3 for thread in doing]
+    goals = [thread.done + 2 for thread in doing]
     for _ in count():
         done = all(t.done >= goal for t, goal in zip(doing, goals, strict=True))
         if done or any(thread.failed for thread in doing):

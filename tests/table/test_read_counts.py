@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Stored = dict[bytes, set[bytes]]
 """Row keys, and the qualifiers of each."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 5_000 if IS_LONG else 250
-ON_DISK = 500 if IS_LONG else 50
+DEEP = 5_000 if IS_LONG else 60
+ON_DISK = 500 if IS_LONG else 12
 WAYS: dict[str, Callable[[Scan], int]] = {
     "rows": lambda scan: len(list(scan)),
     "a count": lambda scan: scan.count(),
