@@ -1,4 +1,4 @@
-"""The plugin that starts the Java oracles, and how many examples each property is tried with."""
+"""The plugins that start Java, HBase and catalogs, and the number of examples per property."""
 
 import os
 import signal
@@ -6,34 +6,44 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Tests start the command some hundred times: what Python compiles for it is kept, whatever a shell
-# says that is set up for programs which start once.
+# Tests start the command some hundred times, so the compiled files are kept even where the shell
+# forbids it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
 
-_SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+IGNORED_HEALTH_CHECKS = [
+    HealthCheck.too_slow,
+    HealthCheck.filter_too_much,
+    HealthCheck.data_too_large,
+]
 # `make test` tries the same cases on every machine, so that it fails for what was changed and for
 # nothing else; `make test-long` draws new ones each time.
 settings.register_profile(
-    "test", max_examples=16, derandomize=True, deadline=None, suppress_health_check=_SLOW
+    "test",
+    max_examples=16,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=IGNORED_HEALTH_CHECKS,
 )
-settings.register_profile("long", max_examples=600, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile(
+    "long", max_examples=600, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 
 def pytest_configure() -> None:
-    """Lets tests interrupt what they start, also where a shell runs all this in the background."""
+    """Let tests interrupt their processes, also where a shell runs pytest in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says which recordings were not there to be loaded: a skip is easily missed."""
+    """Print which recordings were not loaded, because a skipped test is easily overlooked."""
     skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
     reasons = [place[2] for place in skipped if isinstance(place, tuple)]
-    left_out = sorted({one.removeprefix("Skipped: ") for one in reasons if "NOT LOADED" in one})
-    if left_out:
+    not_loaded = sorted({one.removeprefix("Skipped: ") for one in reasons if "NOT LOADED" in one})
+    if not_loaded:
         terminalreporter.write_sep("!", "RECORDINGS LEFT OUT", red=True, bold=True)
-        for reason in left_out:
+        for reason in not_loaded:
             terminalreporter.write_line(reason, red=True, bold=True)

@@ -1,7 +1,7 @@
-"""Where properties put tables that need not last: a folder in memory, where the system has one.
+"""The folder in memory, where the system has one, for tables of property tests.
 
-A thousand small tables on a disk are a thousand times some forced writes, which is most of the time
-that such a property takes, and nothing of what it tells.
+A thousand small tables on a disk need thousands of forced writes, which take most of the time of
+such a test and prove nothing.
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ import os
 import shutil
 from pathlib import Path
 
-_USUAL = Path("/dev/shm")
-ENOUGH = 1 << 30
-"""Bytes that must be free: a container may have 64 MiB there."""
+_SHARED_MEMORY = Path("/dev/shm")
+MIN_FREE_BYTES = 1 << 30
+"""Bytes that must be free, because a container may have only 64 MiB there."""
 
 
-def folder() -> str | None:
-    """The folder, to be given to `TemporaryDirectory`; None for the usual one.
+def find_ram_folder() -> str | None:
+    """Return a folder in memory for `TemporaryDirectory`; None for the default folder.
 
-    >>> folder() in (None, "/dev/shm")
+    >>> find_ram_folder() in (None, "/dev/shm")
     True
     """
-    if not os.access(_USUAL, os.W_OK) or shutil.disk_usage(_USUAL).free < ENOUGH:
+    if (
+        not os.access(_SHARED_MEMORY, os.W_OK)
+        or shutil.disk_usage(_SHARED_MEMORY).free < MIN_FREE_BYTES
+    ):
         return None
-    return str(_USUAL)
+    return str(_SHARED_MEMORY)
 
 
-RAM = folder()
+RAM_FOLDER = find_ram_folder()

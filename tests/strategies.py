@@ -1,4 +1,4 @@
-"""Random declarations, keys and rows, made from what the kinds say of themselves."""
+"""Random declarations, keys and rows, made from what field types and transforms declare."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Transform
     from rowkey.schema import Bound, Scalar, Term
 
-NAMES = ("a", "b", "c", "d")
+FIELD_NAMES = ("a", "b", "c", "d")
 
 _LETTERS = st.text(
     st.one_of(
@@ -49,8 +49,8 @@ _LETTERS = st.text(
 )
 
 
-def _words(name: str) -> st.SearchStrategy[Any]:
-    """A value for a word that a type's `options` mention."""
+def _option_values(name: str) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of an option of a field type."""
     return {
         "of": st.lists(_LETTERS, min_size=1, max_size=6, unique=True).map(tuple),
         "precision": st.integers(1, 38),
@@ -62,35 +62,38 @@ def _words(name: str) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def field_words(draw: st.DrawFn, kind: str | None = None) -> FieldDeclaration:
-    """The words of a declared field of any type, or of the given one."""
-    name = draw(st.sampled_from(sorted(TYPES))) if kind is None else kind
-    words: dict[str, Any] = {"type": name}
+def declarations(draw: st.DrawFn, type_name: str | None = None) -> FieldDeclaration:
+    """Draw the declaration of a field of any type, or of the given one."""
+    name = draw(st.sampled_from(sorted(TYPES))) if type_name is None else type_name
+    options: dict[str, Any] = {"type": name}
     for option in sorted(TYPES[name].options):
         if option in TYPES[name].required_options or draw(st.booleans()):
-            words[option] = draw(_words(option))
-    words["nullable"] = draw(st.integers(0, 4)) == 0
-    return FieldDeclaration(**words)
+            options[option] = draw(_option_values(option))
+    options["nullable"] = draw(st.integers(0, 4)) == 0
+    return FieldDeclaration(**options)
 
 
 @st.composite
-def fields(draw: st.DrawFn, kinds: tuple[str, ...] = ()) -> dict[str, Field]:
-    """A few bound fields; the first have the given types."""
-    count = draw(st.integers(max(len(kinds), 1), 4))
-    wanted = [*kinds, *(None for _ in range(count - len(kinds)))]
-    declared = {NAMES[i]: draw(field_words(kind)) for i, kind in enumerate(wanted)}
+def fields(draw: st.DrawFn, type_names: tuple[str, ...] = ()) -> dict[str, Field]:
+    """Draw one to four bound fields, the first of the given types."""
+    count = draw(st.integers(max(len(type_names), 1), 4))
+    all_type_names = [*type_names, *(None for _ in range(count - len(type_names)))]
+    declared_fields = {
+        FIELD_NAMES[i]: draw(declarations(kind)) for i, kind in enumerate(all_type_names)
+    }
     mistakes = Mistakes()
-    bound = bind_fields(declared, mistakes)
-    assume(len(bound) == len(declared) and not mistakes.mistakes)
+    bound = bind_fields(declared_fields, mistakes)
+    assume(len(bound) == len(declared_fields) and not mistakes.mistakes)
     return bound
 
 
 def values(field: Field) -> st.SearchStrategy[Any]:
-    """Values of a field, the awkward ones often."""
-    return of_domain(field.type.domain).filter(lambda value: _fits(field, value))
+    """Return a strategy for the values of a field, often those at its limits."""
+    return values_of_domain(field.type.domain).filter(lambda value: _is_valid(field, value))
 
 
-def _fits(field: Field, value: Any) -> bool:
+def _is_valid(field: Field, value: Any) -> bool:
+    """Return whether a field accepts a value."""
     try:
         field.type.to_internal(value)
     except InvalidArgument:
@@ -98,8 +101,8 @@ def _fits(field: Field, value: Any) -> bool:
     return True
 
 
-def of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
-    """Values of a domain."""
+def values_of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of a domain."""
     match domain:
         case domains.IntegerDomain(low, high, start):
             near = st.integers(max(low, start - 3), min(high, start + 3_700))
@@ -125,173 +128,186 @@ def of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
         case domains.ChoiceDomain(listed):
             return st.sampled_from(listed)
         case domains.MappedDomain(base, release):
-            return of_domain(base).map(release)
+            return values_of_domain(base).map(release)
     raise AssertionError(domain)
 
 
 @st.composite
-def references(draw: st.DrawFn, field: Field) -> FieldRef:
-    """A field in any of its encodings."""
-    word = draw(st.sampled_from(sorted(field.type.encodings)))
-    arguments = field.type.encodings[word].arguments
-    return FieldRef(field.name, word, tuple(draw(st.integers(1, 40)) for _ in arguments))
+def field_refs(draw: st.DrawFn, field: Field) -> FieldRef:
+    """Draw a field in one of its encodings."""
+    encoding = draw(st.sampled_from(sorted(field.type.encodings)))
+    arguments = field.type.encodings[encoding].arguments
+    return FieldRef(field.name, encoding, tuple(draw(st.integers(1, 40)) for _ in arguments))
 
 
-def _scalar(asked: NumberArgument) -> st.SearchStrategy[Scalar]:
-    if asked.unit == "time":
+def _scalar_values(argument: NumberArgument) -> st.SearchStrategy[Scalar]:
+    """Return a strategy for the values of a number or duration of a transform."""
+    if argument.unit == "time":
         return st.sampled_from(
             [Duration(n, u) for n, u in ((1, "s"), (90, "s"), (1, "h"), (1, "d"), (5, "ms"))]
         )
-    top = min(asked.maximum, 40)
+    top = min(argument.maximum, 40)
     return st.one_of(
-        st.integers(asked.minimum, top), st.sampled_from([asked.minimum, asked.maximum])
+        st.integers(argument.minimum, top), st.sampled_from([argument.minimum, argument.maximum])
     )
 
 
 @st.composite
-def calls(draw: st.DrawFn, bound: Mapping[str, Field], kind: str, depth: int) -> FunctionCall:
-    """A transform of the given kind over random terms."""
-    transform: type[Transform] = TRANSFORMS[kind]
-    least, most = transform.term_limits
-    count = draw(st.integers(least, min(most, 3)))
+def calls(
+    draw: st.DrawFn, bound: Mapping[str, Field], transform_name: str, depth: int
+) -> FunctionCall:
+    """Draw a call of a transform with random terms."""
+    transform: type[Transform] = TRANSFORMS[transform_name]
+    min_terms, max_terms = transform.term_limits
+    count = draw(st.integers(min_terms, min(max_terms, 3)))
     inner = tuple(draw(terms(bound, depth=depth + 1, constants=False)) for _ in range(count))
     numbers = []
     for scalar in transform.scalars:
         if scalar.optional and draw(st.booleans()):
             break
-        numbers.append(draw(_scalar(scalar)))
+        numbers.append(draw(_scalar_values(scalar)))
     options: dict[str, Any] = {}
     for option in transform.options:
         if draw(st.integers(0, 2)) == 0:
-            words = (
+            option_values = (
                 st.sampled_from(option.choices)
                 if isinstance(option, EnumOption)
-                else _scalar(option)
+                else _scalar_values(option)
             )
-            options[option.name] = draw(words)
-    return FunctionCall(kind, inner, tuple(numbers), options)
+            options[option.name] = draw(option_values)
+    return FunctionCall(transform_name, inner, tuple(numbers), options)
 
 
 @st.composite
 def terms(
     draw: st.DrawFn, bound: Mapping[str, Field], *, depth: int = 0, constants: bool = True
 ) -> Term:
-    """Any term: a field mostly, else a transform, or a constant."""
+    """Draw a term: mostly a field, else a transform or a constant."""
     choice = draw(st.integers(0, 9))
     if choice == 0 and constants:
         return Constant(draw(st.binary(min_size=1, max_size=3)))
     if choice < 5 and depth < 2:
-        kind = draw(st.sampled_from(sorted(TRANSFORMS)))
-        return draw(calls(bound, kind, depth))
+        transform_name = draw(st.sampled_from(sorted(TRANSFORMS)))
+        return draw(calls(bound, transform_name, depth))
     name = draw(st.sampled_from(sorted(bound)))
-    return draw(references(bound[name]))
+    return draw(field_refs(bound[name]))
 
 
-def bind(listed: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | None:
-    """The key of some terms, or None if they do not fit together."""
+def try_build_key(terms: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | None:
+    """Build the key of some terms; None if they do not fit together."""
     mistakes = Mistakes()
     try:
-        key = build_key(listed, bound, mistakes)
+        key = build_key(terms, bound, mistakes)
     except InvalidDesign:
         return None
     return None if mistakes.mistakes else key
 
 
 @lru_cache
-def _types_for(kind: str) -> list[str]:
-    """The type itself, or the types whose fields a transform takes by themselves."""
-    if kind in TYPES:
-        return [kind]
-    transform = TRANSFORMS[kind]
+def _list_accepted_types(plugin_name: str) -> list[str]:
+    """Return a field type itself, or the field types that a transform accepts."""
+    if plugin_name in TYPES:
+        return [plugin_name]
+    transform = TRANSFORMS[plugin_name]
     numbers = tuple(
         Duration(1, "h") if scalar.unit == "time" else scalar.minimum
         for scalar in transform.scalars
     )
     terms = (FieldRef("a"),) * transform.term_limits[0]
-    plain: dict[str, Any] = {"of": ("a",), "precision": 5, "width": 4}
-    found = []
+    required_values: dict[str, Any] = {"of": ("a",), "precision": 5, "width": 4}
+    accepted = []
     for name, declared in sorted(TYPES.items()):
-        words = {option: plain[option] for option in declared.required_options}
-        bound = bind_fields({"a": FieldDeclaration(type=name, **words)}, Mistakes())
-        if bind((FunctionCall(kind, terms, numbers, {}),), bound):
-            found.append(name)
-    return found or sorted(TYPES)
+        options = {option: required_values[option] for option in declared.required_options}
+        bound = bind_fields({"a": FieldDeclaration(type=name, **options)}, Mistakes())
+        if try_build_key((FunctionCall(plugin_name, terms, numbers, {}),), bound):
+            accepted.append(name)
+    return accepted or sorted(TYPES)
 
 
 @st.composite
-def _fitting(draw: st.DrawFn, bound: Mapping[str, Field], kind: str) -> FunctionCall:
-    """A transform of the given kind that binds, if one is found soon."""
-    call = draw(calls(bound, kind, 0))
+def _valid_calls(draw: st.DrawFn, bound: Mapping[str, Field], transform_name: str) -> FunctionCall:
+    """Draw a call of a transform, if possible one that fits the fields."""
+    call = draw(calls(bound, transform_name, 0))
     for _ in range(6):
-        if bind((call,), bound):
+        if try_build_key((call,), bound):
             break
-        call = draw(calls({NAMES[0]: bound[NAMES[0]]}, kind, 1))
+        call = draw(calls({FIELD_NAMES[0]: bound[FIELD_NAMES[0]]}, transform_name, 1))
     return call
 
 
 @st.composite
-def keys(draw: st.DrawFn, kind: str | None = None) -> Key:
-    """A random key that binds; with a part of the given kind, if one is given."""
-    bound = draw(fields((draw(st.sampled_from(_types_for(kind))),) if kind else ()))
+def keys(draw: st.DrawFn, plugin_name: str | None = None) -> Key:
+    """Draw a valid key, with a part of the given field type or transform."""
+    bound = draw(
+        fields((draw(st.sampled_from(_list_accepted_types(plugin_name))),) if plugin_name else ())
+    )
     chosen: list[Term] = []
     for _ in range(draw(st.integers(1, 4))):
         term = draw(terms(bound))
-        chosen += [term] if bind((term,), bound) or isinstance(term, Constant) else []
-    if kind is not None:
-        of_type = kind in TYPES
-        wanted: Term = draw(references(bound[NAMES[0]])) if of_type else draw(_fitting(bound, kind))
-        chosen.insert(draw(st.integers(0, len(chosen))), wanted)
-    key = bind(tuple(chosen), bound) if chosen else None
+        chosen += [term] if try_build_key((term,), bound) or isinstance(term, Constant) else []
+    if plugin_name is not None:
+        is_type = plugin_name in TYPES
+        plugin_term: Term = (
+            draw(field_refs(bound[FIELD_NAMES[0]]))
+            if is_type
+            else draw(_valid_calls(bound, plugin_name))
+        )
+        chosen.insert(draw(st.integers(0, len(chosen))), plugin_term)
+    key = try_build_key(tuple(chosen), bound) if chosen else None
     assume(key is not None and bool(key.fields))
     assert key is not None
     return key
 
 
-_GROWN = {
+_SIZES_OF_SAME_WIDTH = {
     "text": ("max_bytes", ((3, 4), (8, 40), (40, None))),
     "bytes": ("max_bytes", ((3, 4), (8, 40), (40, None))),
     "choice": ("of", ((2, 3), (200, 256))),
     "decimal": ("precision", ((5, 6), (8, 9), (10, 18), (19, 38))),
 }
-_CROSSED = {
+_SIZES_OF_OTHER_WIDTH = {
     "choice": ("of", ((256, 257),)),
     "decimal": ("precision", ((9, 10), (18, 19))),
 }
 
 
 @st.composite
-def grown(draw: st.DrawFn, *, crosses: bool) -> tuple[Key, Key, list[dict[str, Any]]]:
-    """A key twice, one of its fields with more values the second time; and rows of the first.
+def widened_keys(draw: st.DrawFn, *, changes_width: bool) -> tuple[Key, Key, list[dict[str, Any]]]:
+    """Draw a key, the same key with more values of one field, and rows of the first.
 
     Args:
-        draw: Hypothesis' own.
-        crosses: whether the field's default encoding needs another width then.
+        draw: passed by Hypothesis.
+        changes_width: whether the default encoding of the field then has another width.
     """
-    kind, (word, sizes) = draw(st.sampled_from(sorted((_CROSSED if crosses else _GROWN).items())))
+    type_name, (option, sizes) = draw(
+        st.sampled_from(
+            sorted((_SIZES_OF_OTHER_WIDTH if changes_width else _SIZES_OF_SAME_WIDTH).items())
+        )
+    )
     shapes = ["[a]", "[desc(a)]", "[bucket(a, 16)][a]", "[bucket(16, over=rest)][n][a]"]
-    if not crosses:
+    if not changes_width:
         shapes += ["[a][digest(a, 4)]", "[code(a)]", "[truncate(a, 2)][a]"]
         shapes += {"choice": ["[a:u16]", "[a:text]"], "decimal": [], "text": ["[a:fixed(40)]"]}.get(
-            kind, ["[a:tail]", "[desc(a:tail)]", "[reverse(a)]"]
+            type_name, ["[a:tail]", "[desc(a:tail)]", "[reverse(a)]"]
         )
     notation = draw(st.sampled_from(shapes))
     nullable = draw(st.booleans())
     keys = []
     for size in draw(st.sampled_from(sizes)):
-        given: Any = tuple(f"c{n:03}" for n in range(size or 0)) if word == "of" else size
-        words = {"type": kind, "nullable": nullable, word: given}
-        keys.append(bind_key(notation, {"a": words, "n": "u8"}))
+        value: Any = tuple(f"c{n:03}" for n in range(size or 0)) if option == "of" else size
+        declaration = {"type": type_name, "nullable": nullable, option: value}
+        keys.append(bind_key(notation, {"a": declaration, "n": "u8"}))
     return keys[0], keys[1], [draw(rows(keys[0])) for _ in range(4)]
 
 
 @st.composite
 def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
-    """A row for a key; nulls where they may be.
+    """Draw a row for a key, with nulls where they are allowed.
 
     Args:
-        draw: Hypothesis' own.
+        draw: passed by Hypothesis.
         key: the key.
-        normal: whether values are in their normal form already.
+        normal: whether values are in their normal form.
     """
     row: dict[str, Any] = {}
     for name, field in key.fields.items():
@@ -302,27 +318,33 @@ def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
 
 
 @st.composite
-def mutated(draw: st.DrawFn, data: bytes) -> bytes:
-    """The bytes of a key with something changed, cut off, put in or added; or any bytes at all."""
-    at = draw(st.integers(0, len(data)))
-    some = draw(st.one_of(st.sampled_from([b"\0", b"\1", b"\xff", b"\0\0"]), st.binary(max_size=3)))
+def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
+    """Draw a changed, shortened or extended copy of some bytes, or other bytes."""
+    position = draw(st.integers(0, len(data)))
+    inserted = draw(
+        st.one_of(st.sampled_from([b"\0", b"\1", b"\xff", b"\0\0"]), st.binary(max_size=3))
+    )
     shape = draw(st.integers(0, 6))
     if shape == 0:
         return data
     if shape == 1:
-        return data[:at]
+        return data[:position]
     if shape == 2:
-        return data + some
+        return data + inserted
     if shape == 3:
-        return data[:at] + some + data[at:]
+        return data[:position] + inserted + data[position:]
     if shape == 4:
-        return data[:at] + data[at + len(some) :]
-    return data[:at] + some + data[at + len(some) :] if shape == 5 else draw(st.binary(max_size=12))
+        return data[:position] + data[position + len(inserted) :]
+    return (
+        data[:position] + inserted + data[position + len(inserted) :]
+        if shape == 5
+        else draw(st.binary(max_size=12))
+    )
 
 
 @st.composite
 def bounds_around(draw: st.DrawFn, field: Field, value: Any) -> Bound:
-    """A bound that a value satisfies."""
+    """Draw a bound that a value satisfies."""
     if value is None:
         return Equal(None) if draw(st.booleans()) else OneOf((None,))
     others = [field.normalize(one) for one in draw(st.lists(values(field), max_size=3))]
@@ -334,15 +356,16 @@ def bounds_around(draw: st.DrawFn, field: Field, value: Any) -> Bound:
         return OneOf(tuple(draw(st.permutations(listed))))
     if shape == 2 and field.type.is_sequence:
         return StartsWith(value[: draw(st.integers(0, len(value)))])
-    return _range_around(draw, field, value, others)
+    return _draw_range(draw, field, value, others)
 
 
-def _range_around(draw: st.DrawFn, field: Field, value: Any, others: list[Any]) -> Range:
-    hold = field.type.to_internal
-    below = [one for one in others if hold(one) < hold(value)]
-    above = [one for one in others if hold(one) > hold(value)]
+def _draw_range(draw: st.DrawFn, field: Field, value: Any, others: list[Any]) -> Range:
+    """Draw a range that contains a value."""
+    to_internal = field.type.to_internal
+    below = [one for one in others if to_internal(one) < to_internal(value)]
+    above = [one for one in others if to_internal(one) > to_internal(value)]
     low = draw(st.sampled_from([None, value, *below]))
     high = draw(st.sampled_from([None, value, *above]))
-    with_low = low is None or hold(low) == hold(value) or draw(st.booleans())
-    with_high = high is None or hold(high) == hold(value) or draw(st.booleans())
+    with_low = low is None or to_internal(low) == to_internal(value) or draw(st.booleans())
+    with_high = high is None or to_internal(high) == to_internal(value) or draw(st.booleans())
     return Range(low, high, with_low, with_high)

@@ -49,7 +49,8 @@ def test_a_mistake_survives_a_pickle() -> None:
     assert [number for number, _ in restored.row_errors] == [3]
 
 
-def _fail() -> None:
+def raise_unavailable() -> None:
+    """Raise the error of a server that does not answer."""
     raise Unavailable("url", "no server answers")
 
 
@@ -58,4 +59,4 @@ def test_an_error_of_a_worker_reaches_the_caller_of_a_pool() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for _ in range(2):
             with pytest.raises(OneMistakeError, match="no server answers"):
-                pool.submit(_fail).result(timeout=60)
+                pool.submit(raise_unavailable).result(timeout=60)

@@ -13,7 +13,7 @@ import pytest
 
 import rowkey
 from cli.command import run
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.catalog import find_catalog_url
 from rowkey.catalog.catalog_url import TABLE_CATALOG
 from rowkey.engines import open_engine
@@ -66,7 +66,7 @@ class Foreign:
 @pytest.fixture
 def foreign() -> Iterator[Foreign]:
     """A table whose word names a directory that is not there."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield Foreign(Path(folder), f"file:{folder}/elsewhere/catalog")
 
 

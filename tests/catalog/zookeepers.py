@@ -17,7 +17,7 @@ from cluster.ports import Claims
 from cluster.processes import POLL_S, State, end, runs, send
 from cluster.servers import keeper_of
 from cluster.site import HOST, LOGGING, Ports
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ class ZooKeeper:
 
     def __init__(self, lost: int = 0) -> None:
         built = programs()
-        self.directory = Path(tempfile.mkdtemp(prefix="rowkey-zookeeper-", dir=RAM))
+        self.directory = Path(tempfile.mkdtemp(prefix="rowkey-zookeeper-", dir=RAM_FOLDER))
         self._claims = Claims()
         self.port = self._claims.port()
         ports = Ports(self.port, 0, ())

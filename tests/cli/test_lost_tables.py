@@ -12,7 +12,7 @@ import pytest
 
 import rowkey
 from cli.command import run, run_apart
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.design import Design
 from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
 from rowkey.errors import CorruptionError, InvalidArgument, RowkeyError, Unavailable
@@ -37,7 +37,7 @@ ROWS = [{"host": f"h{number % 5}", "ts": number} for number in range(20)]
 @pytest.fixture(scope="module")
 def source() -> Iterator[Path]:
     """A folder with a design and a closed table of 20 rows."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         (Path(folder) / "logs.toml").write_text(DESIGN)
         with rowkey.open(Design.loads(DESIGN), f"rocks:{folder}/data") as table:
             for row in ROWS:
@@ -48,7 +48,7 @@ def source() -> Iterator[Path]:
 @pytest.fixture
 def table(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The directory of the table in a copy of it, which is the current folder."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         shutil.copytree(source, folder, dirs_exist_ok=True)
         monkeypatch.chdir(folder)
         yield Path(folder) / "data" / "logs"

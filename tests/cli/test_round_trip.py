@@ -18,7 +18,7 @@ from rowkey.errors import Mistakes
 from rowkey.keys import TYPES, bind_fields
 from rowkey.schema import FieldDeclaration
 from rowkey.table import load_file
-from strategies import field_words, values
+from strategies import declarations, values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ AWKWARD = {
 def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
     """A design with columns of some types, each nullable, and rows for it."""
     chosen = draw(st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=5))
-    words = [draw(field_words(name)).model_copy(update={"nullable": True}) for name in chosen]
+    words = [draw(declarations(name)).model_copy(update={"nullable": True}) for name in chosen]
     fields: dict[str, Any] = {
         "id": "u32",
         "host": {"type": "text", "nullable": draw(st.booleans())},

@@ -224,7 +224,7 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
         )
         declared[names[name]] |= {"heavy": heavy} if heavy else {}
     for name in given[len(names) :]:
-        extra = draw(strategies.field_words("text"))
+        extra = draw(strategies.declarations("text"))
         declared[name] = extra.model_dump(by_alias=True, exclude_defaults=True)
     kinds = {name: words["type"] for name, words in declared.items()}
     fields = {

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from engines import drawing, steps
 from engines.benches import BENCHES
 from engines.book import Book
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.engines import ScanRange
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def run(bench: Bench, examples: int, length: int) -> Counter[str]:
 @pytest.mark.parametrize("name", BENCHES)
 def test_engine_does_as_the_book_says(name: str) -> None:
     """An engine gives the same results as the reference book for random steps."""
-    with TemporaryDirectory(dir=RAM) as place:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place:
         bench = BENCHES[name](Path(place) / "tables")
         try:
             taken = run(bench, EXAMPLES, LENGTH)

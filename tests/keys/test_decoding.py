@@ -1,4 +1,4 @@
-"""Bytes that are no key of a design, one by one: each was once taken for a key, or for a crash."""
+"""Bytes that are not a key of a design are refused; each case was once accepted or crashed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rowkey.errors import RowError
 NULLABLE = {"type": "u8", "nullable": True}
 HEX = {"type": "hex", "width": 2}
 DIGITS = {"type": "digits", "width": 2}
-NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
+INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[bucket(host, 16)][ts]", {"host": "text", "ts": "timestamp_s"}, b"\xff" + bytes(8),
      "ff are not a valid bucket; expected a number below 16"),
     ("[bucket(n, 20, as=decimal)][ts]", {"n": "u8", "ts": "timestamp_s"}, b"20" + bytes(8),
@@ -48,32 +48,34 @@ NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("notation", "fields", "data", "words"), NO_KEYS)
-def test_no_key(notation: str, fields: dict[str, Any], data: bytes, words: str) -> None:
-    """It is refused alone and in a batch, in the same words, and the property agrees."""
+@pytest.mark.parametrize(("notation", "fields", "data", "message"), INVALID_KEYS)
+def test_bytes_that_are_not_a_key_are_refused(
+    notation: str, fields: dict[str, Any], data: bytes, message: str
+) -> None:
+    """Such bytes are refused with the same message alone and in a batch."""
     key = bind_key(notation, fields)
     with pytest.raises(RowError) as alone:
         key.decode(data)
-    assert words in str(alone.value)
+    assert message in str(alone.value)
     with pytest.raises(RowError) as together:
         key.decode_batch(pa.array([data], pa.binary()))
     assert str(alone.value) == str(together.value)
-    decoding_properties.check_decodes_only_keys(key, data)
+    decoding_properties.check_only_keys_decode(key, data)
 
 
-def test_a_stretch_of_stretches() -> None:
-    """90 s lie in the stretch of 7 s from 84 on: it decodes although 84 starts no 90 s."""
+def test_a_time_bucket_of_a_time_bucket_decodes() -> None:
+    """The interval of 7 s from 84 s on is decoded, although no interval of 90 s begins at 84 s."""
     key = bind_key("[time_bucket(time_bucket(ts, 90s), 7s)]", {"ts": "timestamp_s"})
     assert bytes(7) + bytes([84]) == key.encode({"ts": 100})
     assert {} == key.decode(bytes(7) + bytes([84]))
 
 
-CODED = "[bucket(16, over=rest)][code(b)]"
+KEY_WITH_CODE = "[bucket(16, over=rest)][code(b)]"
 
 
-def test_a_bucket_beside_a_code_is_verified() -> None:
-    """The dictionary knows the value, so its bucket is known; nothing is added to it."""
-    key = bind_key(CODED, {"b": "text"})
+def test_decoding_verifies_the_bucket_of_a_code() -> None:
+    """A key with the wrong bucket for the value of its code is refused, and no code is assigned."""
+    key = bind_key(KEY_WITH_CODE, {"b": "text"})
     data = key.encode({"b": "x"})
     assert {"b": "x"} == key.decode(data)
     wrong = bytes([(data[0] + 1) % 16]) + data[1:]
@@ -83,8 +85,8 @@ def test_a_bucket_beside_a_code_is_verified() -> None:
     assert data[1:-1] + b"\2" == key.encode({"b": "y"})[1:]
 
 
-def test_a_code_beside_its_value_is_verified() -> None:
-    """A value that the dictionary lacks is not given a number by being read."""
+def test_decoding_verifies_the_code_of_a_value() -> None:
+    """A key with the wrong code for its value is refused, and no code is assigned."""
     key = bind_key("[code(b)][b]", {"b": "text"})
     data = key.encode({"b": "x"})
     with pytest.raises(RowError, match="00000001 is not the code of b"):
@@ -93,7 +95,7 @@ def test_a_code_beside_its_value_is_verified() -> None:
     assert b"\0\0\0\2y\0" == key.encode({"b": "y"})
 
 
-COLUMNS: list[tuple[pa.Array, str]] = [
+INVALID_COLUMNS: list[tuple[pa.Array, str]] = [
     (pa.array([b"\1", None], pa.binary()), "key of row 1: the key is null; expected bytes"),
     (pa.array([1, 2]), "keys: the column has the type int64; expected bytes"),
     (pa.array([[1]]), "keys: the column has the type list<item: int64>; expected bytes"),
@@ -101,54 +103,60 @@ COLUMNS: list[tuple[pa.Array, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("column", "words"), COLUMNS)
-def test_no_column_of_keys(column: pa.Array, words: str) -> None:
-    """What is no column of bytes, or has a null, is refused by name."""
-    with pytest.raises(RowError) as found:
+@pytest.mark.parametrize(("column", "message"), INVALID_COLUMNS)
+def test_a_column_that_does_not_hold_keys_is_refused(column: pa.Array, message: str) -> None:
+    """A column of another type, or with a null, is refused with its type or row."""
+    with pytest.raises(RowError) as error:
         bind_key("[a]", {"a": "u8"}).decode_batch(column)
-    assert words in str(found.value)
+    assert message in str(error.value)
 
 
-@pytest.mark.parametrize("kind", [pa.large_binary(), pa.binary(1), pa.string(), pa.binary()])
+@pytest.mark.parametrize("arrow_type", [pa.large_binary(), pa.binary(1), pa.string(), pa.binary()])
 @pytest.mark.parametrize("is_chunked", [False, True])
-def test_columns_of_keys(kind: pa.DataType, is_chunked: bool) -> None:
-    """Keys come in every type that Arrow has for bytes, in one piece or in several."""
-    array = pa.array([b"\1", b"\2"]).cast(kind) if kind != pa.string() else pa.array(["\1", "\2"])
+def test_keys_decode_from_columns_of_every_byte_type(
+    arrow_type: pa.DataType, is_chunked: bool
+) -> None:
+    """Keys are decoded from every Arrow type for bytes, in one chunk or in several."""
+    array = (
+        pa.array([b"\1", b"\2"]).cast(arrow_type)
+        if arrow_type != pa.string()
+        else pa.array(["\1", "\2"])
+    )
     column = pa.chunked_array([array, array]) if is_chunked else array
     expected = [1, 2, 1, 2] if is_chunked else [1, 2]
     assert expected == bind_key("[a]", {"a": "u8"}).decode_batch(column)["a"].to_pylist()
 
 
-@pytest.mark.parametrize("given", ["a", None, 5, [1]])
-def test_no_bytes(given: Any) -> None:
-    """What is not bytes is refused by name."""
+@pytest.mark.parametrize("value", ["a", None, 5, [1]])
+def test_a_key_that_is_not_bytes_is_refused(value: Any) -> None:
+    """Text, numbers, lists and None are refused as keys."""
     with pytest.raises(RowError, match="expected bytes"):
-        bind_key("[a]", {"a": "u8"}).decode(given)
+        bind_key("[a]", {"a": "u8"}).decode(value)
 
 
-@pytest.mark.parametrize("given", [memoryview(b"\1"), bytearray(b"\1")])
-def test_a_view_of_bytes(given: Any) -> None:
-    """Bytes come as a view or an array of bytes, too."""
+@pytest.mark.parametrize("data", [memoryview(b"\1"), bytearray(b"\1")])
+def test_a_key_in_a_bytes_like_object_decodes(data: Any) -> None:
+    """A key may be a memoryview or a bytearray."""
     key = bind_key("[a]", {"a": "u8"})
-    assert {"a": 1} == key.decode(given)
+    assert {"a": 1} == key.decode(data)
 
 
 @pytest.mark.parametrize("encoding", ["", ":u32", ":calendar"])
 @pytest.mark.parametrize("length", ["7us", "3ms", "1500ms", "7s", "90s"])
 @pytest.mark.parametrize("outer", ["", "13us", "700ms", "5s"])
 @given(instant=st.integers(0, 2**31 * 10**6))
-def test_a_stretch_finer_than_its_encoding_decodes(
+def test_a_time_bucket_finer_than_its_encoding_decodes(
     encoding: str, length: str, outer: str, instant: int
 ) -> None:
-    """The start of a stretch that the encoding cuts down to whole seconds is a key all the same."""
+    """A key decodes although its encoding cuts the start of an interval to whole seconds."""
     term = f"time_bucket(ts{encoding}, {length})"
     notation = f"[time_bucket({term}, {outer})]" if outer else f"[{term}]"
     key = bind_key(notation, {"ts": "timestamp_us"})
     assert {} == key.decode(key.encode({"ts": instant}))
 
 
-def test_what_is_no_start_is_refused() -> None:
-    """Whole seconds that no stretch begins at are no key."""
+def test_seconds_that_begin_no_time_bucket_are_refused() -> None:
+    """Whole seconds at which no interval begins are not a key."""
     key = bind_key("[time_bucket(ts:u32, 7s)]", {"ts": "timestamp_us"})
     assert {} == key.decode(bytes([0, 0, 0, 7]))
     with pytest.raises(RowError, match="is not a multiple of 7s"):

@@ -1,6 +1,6 @@
-"""Each planted mistake in a part of a key must fail the property test that is named with it.
+"""Each mutant of a part of a key must fail the property test that is named with it.
 
-A mistake is put into one class for one test; the property runs in process, with a fixed seed.
+A mutant has one planted mistake for one test, which runs in this process with a fixed seed.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from rowkey.keys.transforms.pad import PadTransform
 from rowkey.keys.transforms.reverse import ReverseTransform
 from rowkey.keys.transforms.truncate import TruncateTransform
 
-Property = Callable[[str, st.DataObject], None]
-Lie = Callable[[pytest.MonkeyPatch], None]
+PropertyTest = Callable[[str, st.DataObject], None]
+Mutant = Callable[[pytest.MonkeyPatch], None]
 
-LIED, TRUE = 400, 3
-"""Examples in which a lie must be caught, and in which the truth must not be."""
+MUTANT_EXAMPLES, UNCHANGED_EXAMPLES = 400, 3
+"""Examples in which a mutant must be caught, and in which the unchanged code must pass."""
 
 
-def catches(test: Any, kind: str, examples: int) -> bool:
-    """Return whether a property test fails for parts of a kind, by what it asserts."""
+def is_mutant_caught(test: Any, plugin_name: str, examples: int) -> bool:
+    """Return whether a property test fails for keys with a plugin."""
     inner = test.hypothesis.inner_test
 
     @settings(
@@ -63,40 +63,45 @@ def catches(test: Any, kind: str, examples: int) -> bool:
         suppress_health_check=list(HealthCheck),
     )
     @given(data=st.data())
-    def tried(data: st.DataObject) -> None:
-        inner(kind, data)
+    def check_example(data: st.DataObject) -> None:
+        inner(plugin_name, data)
 
     try:
-        tried()
+        check_example()
     except AssertionError:
         return True
     return False
 
 
-def _set(owner: Any, name: str, lie: Any) -> Lie:
-    """A lie that stands where the truth stood."""
-    return lambda patch: patch.setattr(owner, name, lie)
+def _replace_attribute(owner: Any, name: str, replacement: Any) -> Mutant:
+    """Return a mutant that replaces an attribute of a class."""
+    return lambda patch: patch.setattr(owner, name, replacement)
 
 
-def _after_init(owner: type, **lies: Any) -> Lie:
-    """A lie that a part tells of itself once it is made."""
-    truth: Any = vars(owner).get("__init__") or owner.__init__  # type: ignore[misc]
+def _replace_traits(owner: type, **traits: Any) -> Mutant:
+    """Return a mutant that sets traits of a part to wrong values after it is built."""
+    original: Any = vars(owner).get("__init__") or owner.__init__  # type: ignore[misc]
 
-    def made(self: Any, *given: Any, **named: Any) -> None:
-        truth(self, *given, **named)
-        for name, lie in lies.items():
-            setattr(self, name, lie)
+    def initialize(self: Any, *arguments: Any, **options: Any) -> None:
+        original(self, *arguments, **options)
+        for name, value in traits.items():
+            setattr(self, name, value)
 
-    return _set(owner, "__init__", made)
-
-
-def _changed(owner: type, name: str, change: Callable[[Any], Any]) -> Lie:
-    """A method whose answer is changed."""
-    truth = getattr(owner, name)
-    return _set(owner, name, lambda self, *given, **named: change(truth(self, *given, **named)))
+    return _replace_attribute(owner, "__init__", initialize)
 
 
-def _one_bucket_less(images: Images) -> Images:
+def _change_result(owner: type, name: str, change: Callable[[Any], Any]) -> Mutant:
+    """Return a mutant that changes the result of a method."""
+    original = getattr(owner, name)
+    return _replace_attribute(
+        owner,
+        name,
+        lambda self, *arguments, **options: change(original(self, *arguments, **options)),
+    )
+
+
+def _drop_first_point(images: Images) -> Images:
+    """Return images without their first point."""
     return (
         Images(images.points[1:] or None, images.intervals, images.exact)
         if images.points
@@ -104,175 +109,183 @@ def _one_bucket_less(images: Images) -> Images:
     )
 
 
-def _turned_round(part: NullablePart) -> ComplementPart:
-    """The marker inverted with the value."""
+def _invert_with_marker(part: NullablePart) -> ComplementPart:
+    """Return a nullable part inverted together with its null marker."""
     return ComplementPart(part)
 
 
-def _off_by_one(self: ModTransform, bounds: Any) -> Images:
-    """Images of a range that forget its last value."""
-    truth = _MOD_IMAGES(self, bounds)
-    return _one_bucket_less(truth) if truth.points and len(truth.points) < self.n else truth
+def _omit_last_image(self: ModTransform, bounds: Any) -> Images:
+    """Return the images of a range without one of its values."""
+    images = _MOD_IMAGES(self, bounds)
+    return _drop_first_point(images) if images.points and len(images.points) < self.n else images
 
 
 _MOD_IMAGES = ModTransform.images
 
-LIES: dict[str, tuple[Any, Any, Lie]] = {
+MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
     "reverse keeps order": (
-        properties.test_order_is_what_the_part_says, "reverse",
-        _after_init(ReverseTransform, order=Order.STRICT),
+        properties.test_bytes_sort_as_the_order_trait_says, "reverse",
+        _replace_traits(ReverseTransform, order=Order.STRICT),
     ),
     "a truncated value sorts strictly": (
-        properties.test_order_is_what_the_part_says, "truncate",
-        _after_init(TruncateTransform, order=Order.STRICT),
+        properties.test_bytes_sort_as_the_order_trait_says, "truncate",
+        _replace_traits(TruncateTransform, order=Order.STRICT),
     ),
     "the sign bit is not flipped": (
-        properties.test_order_is_what_the_part_says, "i32",
-        _set(BigEndianCodec, "pack", lambda self, held: (
-            held % (1 << 8 * self.width)).to_bytes(self.width, "big")),
+        properties.test_bytes_sort_as_the_order_trait_says, "i32",
+        _replace_attribute(BigEndianCodec, "pack", lambda self, value: (
+            value % (1 << 8 * self.width)).to_bytes(self.width, "big")),
     ),
     "negative floats are not inverted": (
-        properties.test_order_is_what_the_part_says, "float64",
-        _set(OrderedFloatCodec, "pack", lambda self, held: struct.pack(">d", held)),
+        properties.test_bytes_sort_as_the_order_trait_says, "float64",
+        _replace_attribute(OrderedFloatCodec, "pack", lambda self, value: struct.pack(">d", value)),
     ),
     "a batch is one too high": (
-        properties.test_batches_give_the_same_bytes, "u16",
-        _changed(BigEndianCodec, "_to_stored", lambda stored: stored + stored.dtype.type(1)),
+        properties.test_batches_encode_as_single_rows, "u16",
+        _change_result(BigEndianCodec, "_to_stored", lambda stored: stored + stored.dtype.type(1)),
     ),
     "a batch floors times upwards": (
-        properties.test_batches_give_the_same_bytes, "time_bucket",
-        _changed(TimeFloorPart, "compute_numbers", lambda numbers: numbers + numbers.dtype.type(1)),
+        properties.test_batches_encode_as_single_rows, "time_bucket",
+        _change_result(
+            TimeFloorPart, "compute_numbers",
+            lambda numbers: numbers + numbers.dtype.type(1),
+        ),
     ),
     "a batch forgets to escape": (
-        properties.test_batches_give_the_same_bytes, "bytes",
-        _set(EscapedCodec, "pack_batch", TerminatedCodec.pack_batch),
+        properties.test_batches_encode_as_single_rows, "bytes",
+        _replace_attribute(EscapedCodec, "pack_batch", TerminatedCodec.pack_batch),
     ),
     "a truncated value is whole": (
-        properties.test_parts_read_back_what_they_hold, "truncate",
-        _set(TruncateTransform, "residue", lambda self, name: NO_RESIDUE),
+        properties.test_parts_decode_to_the_recoverable_fields, "truncate",
+        _replace_attribute(TruncateTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "a digest recovers": (
-        properties.test_what_a_key_claims_to_hold_is_read_back, "digest",
-        _set(DigestTransform, "residue", lambda self, name: NO_RESIDUE),
+        properties.test_decoding_returns_the_recoverable_fields, "digest",
+        _replace_attribute(DigestTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "text may hold 00": (
-        properties.test_pieces_are_framed_as_said, "bytes",
-        _set(EscapedCodec, "pack", lambda self, held: held + b"\0\1"),
+        properties.test_parts_have_their_declared_length_and_alphabet, "bytes",
+        _replace_attribute(EscapedCodec, "pack", lambda self, value: value + b"\0\1"),
     ),
     "an end is one byte too early": (
-        properties.test_pieces_are_framed_as_said, "text",
-        _changed(TerminatedCodec, "find_end", lambda end: end - 1),
+        properties.test_parts_have_their_declared_length_and_alphabet, "text",
+        _change_result(TerminatedCodec, "find_end", lambda end: end - 1),
     ),
     "padding is wider than said": (
-        properties.test_pieces_are_framed_as_said, "text",
-        _after_init(PaddedCodec, framing=Framing.from_width(2)),
+        properties.test_parts_have_their_declared_length_and_alphabet, "text",
+        _replace_traits(PaddedCodec, framing=Framing.from_width(2)),
     ),
     "there is one bucket less": (
-        properties.test_pieces_are_framed_as_said, "bucket",
-        _after_init(BucketTransform, cardinality=1),
+        properties.test_parts_have_their_declared_length_and_alphabet, "bucket",
+        _replace_traits(BucketTransform, cardinality=1),
     ),
     "digits are letters": (
-        properties.test_pieces_are_framed_as_said, "mod",
-        _after_init(ModTransform, alphabet=Alphabet(b"ab")),
+        properties.test_parts_have_their_declared_length_and_alphabet, "mod",
+        _replace_traits(ModTransform, alphabet=Alphabet(b"ab")),
     ),
     "images of a range miss its end": (
-        properties.test_images_hold_every_row_within_the_bounds, "mod",
-        _set(ModTransform, "images", _off_by_one),
+        properties.test_images_contain_every_row_in_the_bounds, "mod",
+        _replace_attribute(ModTransform, "images", _omit_last_image),
     ),
     "images of a bucket miss one": (
-        properties.test_images_hold_every_row_within_the_bounds, "bucket",
-        _changed(BucketTransform, "images", _one_bucket_less),
+        properties.test_images_contain_every_row_in_the_bounds, "bucket",
+        _change_result(BucketTransform, "images", _drop_first_point),
     ),
     "images of a remainder are exact": (
-        properties.test_images_hold_every_row_within_the_bounds, "mod",
-        _changed(
+        properties.test_images_contain_every_row_in_the_bounds, "mod",
+        _change_result(
             ModTransform, "images",
             lambda images: Images(images.points, images.intervals, exact=True),
         ),
     ),
-    "a null is turned round": (
-        properties.test_nulls_come_first_both_ways, "u8",
-        _set(NullablePart, "to_descending", _turned_round),
+    "the null marker is inverted": (
+        properties.test_nulls_sort_first_ascending_and_descending, "u8",
+        _replace_attribute(NullablePart, "to_descending", _invert_with_marker),
     ),
     "desc leaves the end as it is": (
-        properties.test_order_is_what_the_part_says, "text",
-        _set(ComplementedCodec, "pack", lambda self, held: bytes(
-            255 - byte for byte in self.base.pack(held)[:-1]) + self.base.pack(held)[-1:]),
+        properties.test_bytes_sort_as_the_order_trait_says, "text",
+        _replace_attribute(ComplementedCodec, "pack", lambda self, value: bytes(
+            255 - byte for byte in self.base.pack(value)[:-1]) + self.base.pack(value)[-1:]),
     ),
     "zeros before values are left out": (
-        properties.test_what_a_key_claims_to_hold_is_read_back, "bool",
-        _set(
+        properties.test_decoding_returns_the_recoverable_fields, "bool",
+        _replace_attribute(
             SequencePart, "join_pieces",
             lambda self, pieces: b"".join(p for p in pieces if p != b"\0"),
         ),
     ),
     "padded text may begin with 0": (
-        properties.test_parts_read_back_what_they_hold, "pad",
-        _set(PadTransform, "encode", lambda self, row: (
+        properties.test_parts_decode_to_the_recoverable_fields, "pad",
+        _replace_attribute(PadTransform, "encode", lambda self, row: (
             self.field.to_internal(row[self.field.name])[: self.n].rjust(self.n, "0").encode())),
     ),
     "two values share a code": (
-        properties.test_what_a_key_claims_to_hold_is_read_back, "code",
-        _set(FirstSeenDictionary, "assign_id", lambda self, name, value, most=None: 1),
+        properties.test_decoding_returns_the_recoverable_fields, "code",
+        _replace_attribute(
+            FirstSeenDictionary, "assign_id", lambda self, name, value, most=None: 1
+        ),
     ),
-    "an hour stands still for a day": (
-        properties.test_time_parts_stand_still_within_their_resolution, "time_bucket",
-        _after_init(TimeFloorPart, resolution_ns=10**15),
+    "an hour is constant for a day": (
+        properties.test_time_parts_are_constant_within_their_resolution, "time_bucket",
+        _replace_traits(TimeFloorPart, resolution_ns=10**15),
     ),
     "steps reach one number": (
-        properties.test_steps_reach_no_more_than_said, "mod",
-        _set(ModTransform, "count_reachable", lambda self, step: 1),
+        properties.test_equidistant_values_have_no_more_encodings_than_declared, "mod",
+        _replace_attribute(ModTransform, "count_reachable", lambda self, step: 1),
     ),
     "any byte is a salt": (
-        properties.test_what_decodes_is_a_key, "salt",
-        _set(NumberedPrefix, "check", lambda self, piece: None),
+        properties.test_only_keys_of_the_design_decode, "salt",
+        _replace_attribute(NumberedPrefix, "check", lambda self, piece: None),
     ),
     "a null may stand at the end": (
-        properties.test_what_decodes_is_a_key, "u8",
-        _set(SequencePart, "_find_last_omittable", lambda self, pieces: b""),
+        properties.test_only_keys_of_the_design_decode, "u8",
+        _replace_attribute(SequencePart, "_find_last_omittable", lambda self, pieces: b""),
     ),
     "any time is the start of an hour": (
-        properties.test_what_decodes_is_a_key, "time_bucket",
-        _set(TimeFloorPart, "check", lambda self, piece: None),
+        properties.test_only_keys_of_the_design_decode, "time_bucket",
+        _replace_attribute(TimeFloorPart, "check", lambda self, piece: None),
     ),
     "shorter texts are the same texts": (
-        properties.test_a_field_with_more_values, False, _set(FieldType, "max_value_bytes", None),
+        properties.test_more_values_of_the_same_width_are_compatible, False,
+        _replace_attribute(FieldType, "max_value_bytes", None),
     ),
     "the range of a number is part of its bytes": (
-        properties.test_a_field_with_more_values, False,
-        _set(BigEndianCodec, "byte_layout", property(Codec.__repr__)),
+        properties.test_more_values_of_the_same_width_are_compatible, False,
+        _replace_attribute(BigEndianCodec, "byte_layout", property(Codec.__repr__)),
     ),
     "two bytes are as good as one": (
-        properties.test_a_field_with_more_values, True,
-        _set(BigEndianCodec, "byte_layout", "a number"),
+        properties.test_more_values_of_the_same_width_are_compatible, True,
+        _replace_attribute(BigEndianCodec, "byte_layout", "a number"),
     ),
-    "text is held as it comes, normalised or not": (
-        properties.test_batches_give_the_same_bytes, "text",
-        _set(TextField, "is_internal_form", lambda self, array: True),
+    "text is stored without normalising it": (
+        properties.test_batches_encode_as_single_rows, "text",
+        _replace_attribute(TextField, "is_internal_form", lambda self, array: True),
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_planted_lie_is_caught(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The property that must catch a mistake fails with it, and only with it."""
-    test, kind, plant = LIES[lie]
+@pytest.mark.parametrize("mutant_name", MUTANTS)
+def test_a_mutant_is_caught(mutant_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The named property test fails for the mutant and passes for the unchanged code."""
+    test, plugin_name, apply_mutant = MUTANTS[mutant_name]
     with monkeypatch.context() as patch:
-        plant(patch)
-        assert catches(test, kind, LIED)
-    assert not catches(test, kind, TRUE)
+        apply_mutant(patch)
+        assert is_mutant_caught(test, plugin_name, MUTANT_EXAMPLES)
+    assert not is_mutant_caught(test, plugin_name, UNCHANGED_EXAMPLES)
 
 
-def test_lost_events_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Heat sums to operations: windows that lose an event do not."""
-    truth = EqualCountWindows.add
+def test_lost_events_change_the_sum_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operations of equal-count windows add up to all operations unless an event is lost."""
+    add_events = EqualCountWindows.add
     regions = np.array([0, 1, 1, 0, 1])
 
-    def counted() -> int:
+    def count_events() -> int:
         equal = EqualCountWindows(len(regions), 2, 2)
         equal.add(regions)
         return int(equal.counts.sum())
 
-    assert len(regions) == counted()
-    monkeypatch.setattr(EqualCountWindows, "add", lambda self, given: truth(self, given[1:]))
-    assert len(regions) != counted()
+    assert len(regions) == count_events()
+    monkeypatch.setattr(
+        EqualCountWindows, "add", lambda self, regions: add_events(self, regions[1:])
+    )
+    assert len(regions) != count_events()

@@ -1,4 +1,4 @@
-"""Chance comes from the caller: a key holds no random state and can be pickled."""
+"""A key holds no random state: salts come from the caller, and keys can be pickled."""
 
 from __future__ import annotations
 
@@ -18,34 +18,35 @@ from rowkey.keys import TRANSFORMS, TYPES, bind_key, combine_keys
 if TYPE_CHECKING:
     from rowkey.keys import Key
 
-SALTED = bind_key("[salt(16)][n]", {"n": "u8"})
-ROWS = pa.record_batch({"n": pa.array(range(100), pa.uint8())})
+SALTED_KEY = bind_key("[salt(16)][n]", {"n": "u8"})
+BATCH = pa.record_batch({"n": pa.array(range(100), pa.uint8())})
 
 
-@pytest.mark.parametrize("kind", [*sorted(TYPES), *sorted(TRANSFORMS)])
+@pytest.mark.parametrize("plugin_name", [*sorted(TYPES), *sorted(TRANSFORMS)])
 @settings(max_examples=max(settings().max_examples // 8, 1))
 @given(data=st.data())
-def test_a_pickled_key_encodes_the_same_bytes(kind: str, data: st.DataObject) -> None:
-    """A key that was pickled encodes and decodes as the key that it was made from."""
-    key = data.draw(strategies.keys(kind))
+def test_a_pickled_key_encodes_the_same_bytes(plugin_name: str, data: st.DataObject) -> None:
+    """A pickled key encodes and decodes like the key it was copied from."""
+    key = data.draw(strategies.keys(plugin_name))
     rows = [data.draw(strategies.rows(key)) for _ in range(3)]
-    _encode_all(key, rows)
+    encode_rows(key, rows)
     copy: Key = pickle.loads(pickle.dumps(key))
-    assert (repr(key), _encode_all(key, rows)) == (repr(copy), _encode_all(copy, rows))
+    assert (repr(key), encode_rows(key, rows)) == (repr(copy), encode_rows(copy, rows))
 
 
-def _encode_all(key: Key, rows: list[dict[str, object]]) -> list[object]:
-    found: list[object] = []
+def encode_rows(key: Key, rows: list[dict[str, object]]) -> list[object]:
+    """Encode rows; for a refused row return the message of its error."""
+    results: list[object] = []
     for row in rows:
         try:
-            found.append(key.encode(row, salt=0 if key.is_salted else None))
+            results.append(key.encode(row, salt=0 if key.is_salted else None))
         except ValueError as error:
-            found.append(str(error))
-    return found
+            results.append(str(error))
+    return results
 
 
-def test_a_pickled_key_of_several_counts_decodes_rows_of_each() -> None:
-    """A key that reads rows of 32 and of 16 buckets still reads both after it was pickled."""
+def test_a_pickled_key_of_several_bucket_counts_decodes_rows_of_each() -> None:
+    """A key that reads rows of 32 and of 16 buckets reads both after it was pickled."""
     fields = {"id": "u64"}
     key = combine_keys([bind_key(f"[bucket(id, {n})][id]", fields) for n in (32, 16)])
     copy = pickle.loads(pickle.dumps(key))
@@ -54,8 +55,8 @@ def test_a_pickled_key_of_several_counts_decodes_rows_of_each() -> None:
         assert {"id": 5} == copy.decode(bytes.fromhex(f"{bucket}0000000000000005"))
 
 
-def test_ids_of_values_are_pickled_with_the_key() -> None:
-    """A pickled key writes the ids that its values had."""
+def test_assigned_codes_are_pickled_with_the_key() -> None:
+    """A pickled key encodes values with the codes that they had before."""
     key = bind_key("[code(host)]", {"host": "text"})
     ids = [key.encode({"host": host}) for host in ("b", "a")]
     copy = pickle.loads(pickle.dumps(key))
@@ -68,26 +69,28 @@ def test_ids_of_values_are_pickled_with_the_key() -> None:
     count=st.integers(1, 65_536),
 )
 def test_the_same_seed_draws_the_same_salts(seed: int, sizes: list[int], count: int) -> None:
-    """Salts depend on the seed alone, not on what was drawn before or on the sizes of batches."""
+    """Salts depend on the seed alone, not on the sizes of the batches."""
     key = bind_key(f"[salt({count}, width=2)][n]", {"n": "u8"})
-    whole = key.draw_salts(sum(sizes), np.random.default_rng(seed))
+    salts_at_once = key.draw_salts(sum(sizes), np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     drawn = [key.draw_salts(size, rng) for size in sizes]
-    assert whole is not None
-    assert whole.tolist() == [salt for salts in drawn if salts is not None for salt in salts]
+    assert salts_at_once is not None
+    assert salts_at_once.tolist() == [
+        salt for salts in drawn if salts is not None for salt in salts
+    ]
 
 
-def test_a_key_without_salt_draws_none() -> None:
-    """Callers may ask any key for salts; one without a salt has none."""
+def test_a_key_without_salt_draws_no_salts() -> None:
+    """Drawing salts for a key without a salt returns None."""
     key = bind_key("[n]", {"n": "u8"})
     assert key.draw_salts(3, np.random.default_rng(0)) is None
 
 
-def test_a_salted_key_never_draws_by_itself() -> None:
-    """Without a salt for each row, a salted key refuses to encode."""
+def test_a_salted_key_requires_a_salt_per_row() -> None:
+    """A salted key refuses to encode a row without a salt."""
     with pytest.raises(InvalidArgument, match=r"random salt, but no salts were passed; expected"):
-        SALTED.encode({"n": 1})
+        SALTED_KEY.encode({"n": 1})
     with pytest.raises(InvalidArgument, match=r"from 0 to 15 for each row\. Pass salts=key\.draw"):
-        SALTED.encode_batch(ROWS)
+        SALTED_KEY.encode_batch(BATCH)
     with pytest.raises(InvalidArgument, match=r"salts: 7 salts were passed for 100 rows"):
-        SALTED.encode_batch(ROWS, salts=np.zeros(7, np.int64))
+        SALTED_KEY.encode_batch(BATCH, salts=np.zeros(7, np.int64))

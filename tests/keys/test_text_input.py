@@ -1,4 +1,4 @@
-"""Values written as text, one at a time and as columns: the same value or the same refusal."""
+"""Values written as text are parsed the same alone and in a column, or refused in both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rowkey.keys import TYPES, FieldPart, bind_key
 if TYPE_CHECKING:
     from rowkey.keys import Field, Key, Part
 
-TEXTS = st.one_of(
+RANDOM_TEXTS = st.one_of(
     st.text("0123456789+-.,eE_x: TZ/abf\uff11\u0663", max_size=12),
     st.sampled_from(
         [
@@ -34,7 +34,7 @@ TEXTS = st.one_of(
 
 
 def encode_text(key: Key, text: str) -> bytes | None:
-    """The key of a value written as text, or None if it is refused."""
+    """Encode a value written as text; None if it is refused."""
     try:
         return key.encode({"a": key.fields["a"].parse(text), "n": 1})
     except RowError:
@@ -42,7 +42,7 @@ def encode_text(key: Key, text: str) -> bytes | None:
 
 
 def encode_column(key: Key, array: pa.Array) -> bytes | None:
-    """The key of a column of one value, or None if it is refused."""
+    """Encode a column of one value; None if it is refused."""
     try:
         batch = pa.record_batch({"a": array, "n": pa.array([1], pa.uint8())})
         (encoded,) = key.encode_batch(batch).to_pylist()
@@ -52,16 +52,18 @@ def encode_column(key: Key, array: pa.Array) -> bytes | None:
     return encoded
 
 
-@pytest.mark.parametrize("kind", sorted(set(TYPES) - {"text", "bytes", "choice", "hex", "digits"}))
+@pytest.mark.parametrize(
+    "type_name", sorted(set(TYPES) - {"text", "bytes", "choice", "hex", "digits"})
+)
 @settings(max_examples=max(settings().max_examples // 2, 1))
 @given(data=st.data())
-def test_a_text_column_holds_what_each_text_is(kind: str, data: st.DataObject) -> None:
-    """A text means the same alone, in a column, in a large one, and where Arrow casts it."""
-    declaration = data.draw(strategies.field_words(kind))
+def test_a_text_column_is_parsed_as_single_texts(type_name: str, data: st.DataObject) -> None:
+    """A text gives the same key alone, in a text column, and where Arrow casts the column."""
+    declaration = data.draw(strategies.declarations(type_name))
     fields = {"a": declaration.model_dump(by_alias=True, exclude_none=True), "n": "u8"}
     key = bind_key("[a][n]", fields)
     field = key.fields["a"]
-    text = data.draw(st.one_of(TEXTS, strategies.values(field).map(field.type.format_value)))
+    text = data.draw(st.one_of(RANDOM_TEXTS, strategies.values(field).map(field.type.format_value)))
     expected = encode_text(key, text)
     for arrow_type in (pa.string(), pa.large_string()):
         assert expected == encode_column(key, pa.array([text], arrow_type))
@@ -71,10 +73,10 @@ def test_a_text_column_holds_what_each_text_is(kind: str, data: st.DataObject) -
 
 
 @pytest.mark.parametrize("text", ["--5", "+-5", "1_0", "\uff11", "x5", "", "+"])
-def test_what_is_no_whole_number_is_refused(text: str) -> None:
-    """Two signs, underscores and digits of other scripts are no number for any numeric type."""
-    for kind in ("i64", {"type": "decimal", "precision": 5}):
-        field = bind_key("[a]", {"a": kind}).fields["a"]
+def test_text_that_is_not_a_number_is_refused(text: str) -> None:
+    """Two signs, underscores and digits of other scripts are not a number."""
+    for declaration in ("i64", {"type": "decimal", "precision": 5}):
+        field = bind_key("[a]", {"a": declaration}).fields["a"]
         with pytest.raises(RowError, match="is not a"):
             field.parse(text)
 
@@ -83,7 +85,7 @@ def test_what_is_no_whole_number_is_refused(text: str) -> None:
     ("text", "expected"),
     [("0" * 110 + "7", Decimal("7.00")), ("+.5", Decimal("0.50")), ("5.", Decimal("5.00"))],
 )
-def test_a_long_decimal_is_read_whole(text: str, expected: Decimal) -> None:
+def test_a_long_decimal_is_parsed_completely(text: str, expected: Decimal) -> None:
     """No digit of a decimal is cut off."""
     field = bind_key("[d]", {"d": {"type": "decimal", "precision": 9, "scale": 2}}).fields["d"]
     assert expected == field.parse(text)
@@ -91,7 +93,7 @@ def test_a_long_decimal_is_read_whole(text: str, expected: Decimal) -> None:
 
 @pytest.mark.parametrize("text", ["1." + "0" * 110 + "5", "0" * 1_001, "1e-400", "1e400"])
 def test_a_decimal_is_never_rounded(text: str) -> None:
-    """A digit beyond the scale is refused wherever it stands, and so is an endless text."""
+    """A digit beyond the scale is refused, however long the text is."""
     field = bind_key("[d]", {"d": {"type": "decimal", "precision": 9, "scale": 2}}).fields["d"]
     with pytest.raises(RowError):
         field.parse(text)
@@ -111,22 +113,22 @@ def test_a_decimal_is_never_rounded(text: str) -> None:
         (pa.array([2_932_897], pa.int32()).cast(pa.date32()), "2932897 days after 1970"),
     ],
 )
-def test_a_column_that_is_no_column_of_dates_is_refused(column: pa.Array, message: str) -> None:
-    """A date column loses no time of day, and holds no year that it cannot read back."""
+def test_a_column_with_more_than_dates_is_refused(column: pa.Array, message: str) -> None:
+    """A date column with time zones, times of day or years beyond the calendar is refused."""
     with pytest.raises(RowError, match=message):
         bind_key("[d]", {"d": "date"}).encode_batch(pa.record_batch({"d": column}))
 
 
-def test_instants_at_midnight_are_dates() -> None:
-    """Frames that know no dates have instants at midnight in their place."""
+def test_timestamps_at_midnight_are_dates() -> None:
+    """A column of timestamps at midnight is encoded as dates."""
     key = bind_key("[d]", {"d": "date"})
     days = [datetime(2024, 1, 2), datetime(1969, 12, 31)]  # noqa: DTZ001 - a date has no time zone
     batch = pa.record_batch({"d": pa.array(days, pa.timestamp("ns"))})
     assert [key.encode({"d": day.date()}) for day in days] == key.encode_batch(batch).to_pylist()
 
 
-def test_scalars_of_numpy_are_values() -> None:
-    """A row may hold NumPy's numbers, truth values and dates as far as Python has the same."""
+def test_numpy_scalars_are_encoded_as_python_values() -> None:
+    """NumPy's numbers and truth values are encoded like Python's."""
     key = bind_key("[f][g][b][n]", {"f": "float32", "g": "float64", "b": "bool", "n": "u8"})
     row = {"f": np.float32(1.5), "g": np.float64(2.5), "b": np.bool_(True), "n": np.int8(3)}
     assert key.encode({"f": 1.5, "g": 2.5, "b": True, "n": 3}) == key.encode(row)
@@ -134,14 +136,16 @@ def test_scalars_of_numpy_are_values() -> None:
         key.encode({**row, "b": np.int8(1)})
 
 
-@pytest.mark.parametrize("kind", sorted(TYPES))
+@pytest.mark.parametrize("type_name", sorted(TYPES))
 @settings(max_examples=max(settings().max_examples // 4, 1))
 @given(data=st.data())
-def test_columns_of_nulls_and_of_views_are_columns(kind: str, data: st.DataObject) -> None:
-    """A column without any value, and text or bytes as views with nulls, encode as rows do."""
-    declaration = data.draw(strategies.field_words(kind)).model_copy(update={"nullable": True})
-    words = declaration.model_dump(by_alias=True, exclude_none=True)
-    key = bind_key("[a][n]", {"a": words, "n": "u8"})
+def test_columns_of_nulls_and_of_views_are_encoded(type_name: str, data: st.DataObject) -> None:
+    """A column of nulls, and a string or binary view with nulls, are encoded as rows are."""
+    declaration = data.draw(strategies.declarations(type_name)).model_copy(
+        update={"nullable": True}
+    )
+    options = declaration.model_dump(by_alias=True, exclude_none=True)
+    key = bind_key("[a][n]", {"a": options, "n": "u8"})
     field = key.fields["a"]
     value = field.normalize(data.draw(strategies.values(field)))
     numbers = pa.array([1, 2], pa.uint8())
@@ -152,45 +156,48 @@ def test_columns_of_nulls_and_of_views_are_columns(kind: str, data: st.DataObjec
     view = views.get(field.type.build_arrow_type())
     if view is not None:
         rows = [key.encode({"a": value, "n": 1}), nulls[1]]
-        some = pa.record_batch({"a": pa.array([value, None], view), "n": numbers})
-        assert rows == key.encode_batch(some).to_pylist()
+        batch_with_view = pa.record_batch({"a": pa.array([value, None], view), "n": numbers})
+        assert rows == key.encode_batch(batch_with_view).to_pylist()
 
 
 @pytest.mark.parametrize("nullable", [False, True])
-def test_no_keys_decode_to_no_rows_of_every_field(nullable: bool) -> None:
-    """A batch of zero keys has the columns, in their types, that any other batch has."""
+def test_zero_keys_decode_to_an_empty_batch_with_all_columns(nullable: bool) -> None:
+    """The empty batch has the columns and types of any other batch."""
     fields = {
-        name: {"type": kind, "nullable": nullable, **more}
-        for name, kind, more in (
+        name: {"type": type_name, "nullable": nullable, **options}
+        for name, type_name, options in (
             ("a", "text", {}), ("b", "i64", {}), ("c", "date", {}), ("d", "timestamp_ms", {}),
             ("e", "decimal", {"precision": 5}), ("f", "choice", {"of": ["x"]}), ("g", "uuid", {}),
         )
     }  # fmt: skip
     key = bind_key("[a][b][c][d][e][f][desc(g)]", fields)
-    keys = key.encode_batch(pa.record_batch({name: pa.array([], _arrow(key.fields[name]))
+    keys = key.encode_batch(pa.record_batch({name: pa.array([], find_arrow_type(key.fields[name]))
                                              for name in key.fields}))  # fmt: skip
     row = {name: field.type.domain.generate_value(0) for name, field in key.fields.items()}
     one = key.decode_batch(pa.array([key.encode(row)]))
     assert one.schema == key.decode_batch(keys).schema
 
 
-def _arrow(field: Field) -> pa.DataType:
+def find_arrow_type(field: Field) -> pa.DataType:
+    """Return the Arrow type of a field."""
     return field.type.build_arrow_type()
 
 
-@pytest.mark.parametrize("kind", [*sorted(TYPES), "pad", "reverse", "desc", "digest", "truncate"])
+@pytest.mark.parametrize(
+    "plugin_name", [*sorted(TYPES), "pad", "reverse", "desc", "digest", "truncate"]
+)
 @settings(max_examples=max(settings().max_examples // 2, 1))
 @given(data=st.data())
-def test_every_value_of_a_domain_has_a_key(kind: str, data: st.DataObject) -> None:
-    """The domain of each field is what the key has room for: generated rows can be encoded."""
-    key = data.draw(strategies.keys(kind))
-    assume(all(map(has_values, key.parts)))
+def test_generated_rows_can_be_encoded(plugin_name: str, data: st.DataObject) -> None:
+    """The key accepts every value of the domain of its fields."""
+    key = data.draw(strategies.keys(plugin_name))
+    assume(all(map(accepts_declared_width, key.parts)))
     for row in key.generate_rows(6):
         key.encode(row, salt=0 if key.is_salted else None)
 
 
-def has_values(part: Part) -> bool:
-    """Whether a part's width has room for a value of the width that its field declares."""
+def accepts_declared_width(part: Part) -> bool:
+    """Return whether a part is wide enough for the declared width of its field."""
     width = part.framing.width
     if isinstance(part, FieldPart) and part.reference.encoding == "fixed":
         limit = part.field.type.max_value_bytes
@@ -198,11 +205,11 @@ def has_values(part: Part) -> bool:
     if part.name == "pad":
         declared = part.field.declaration.width  # type: ignore[attr-defined]
         return width is None or declared is None or declared <= width
-    return all(map(has_values, part.children))
+    return all(map(accepts_declared_width, part.children))
 
 
-def test_padding_a_field_leaves_the_domains_of_others_alone() -> None:
-    """The domain of a padded text is numbers; a field next to it keeps its own values."""
+def test_padding_a_field_keeps_the_domains_of_other_fields() -> None:
+    """Only the padded field has the domain of numbers."""
     fields = {"n": {"type": "text", "max_bytes": 3}, "ts": "timestamp_ms", "b": "bool"}
     key = bind_key("[bucket(n, 4)][pad(n, 6)][ts][b]", fields)
     alone = bind_key("[ts][b]", {name: fields[name] for name in ("ts", "b")})
@@ -216,16 +223,16 @@ def test_padding_a_field_leaves_the_domains_of_others_alone() -> None:
     )
 
 
-def test_a_key_of_fields_that_may_be_null_has_example_rows() -> None:
-    """No example row is all nulls where its key would be empty."""
+def test_example_rows_of_nullable_fields_differ() -> None:
+    """No example row has only nulls where its key would be empty."""
     fields = {"a": {"type": "text", "nullable": True}, "b": {"type": "u8", "nullable": True}}
     for notation in ("[a]", "[a][b]", "[desc(b)]"):
         key = bind_key(notation, {n: f for n, f in fields.items() if n in notation})
         assert len({key.encode(row) for row in key.generate_rows(4)}) == 4
 
 
-def test_nan_behind_a_null_is_refused_without_a_wrong_row() -> None:
-    """The refusal of NaN names no row, for nulls before it are counted elsewhere."""
+def test_nan_after_a_null_is_refused_without_a_row_number() -> None:
+    """The error names no row, because nulls before NaN make the row number uncertain."""
     key = bind_key("[f][n]", {"f": {"type": "float64", "nullable": True}, "n": "u8"})
     batch = pa.record_batch(
         {"f": pa.array([1.0, None, float("nan")]), "n": pa.array([1, 2, 3], pa.uint8())}

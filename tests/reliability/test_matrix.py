@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from reliability.matrix import CRASHED, Outcome, damage_files
 from reliability.places import FULL_SIZE, STATES, make_place
 from reliability.probes import REFUSED, RIGHT, WRONG
@@ -35,7 +35,7 @@ def check_outcomes(outcomes: list[Outcome]) -> None:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder in memory."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield Path(folder)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from reliability.places import FULL_SIZE, make_place
 from reliability.probes import REFUSED, RIGHT, WRONG
 from reliability.record import record
@@ -33,7 +33,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder in memory."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield Path(folder)
 
 

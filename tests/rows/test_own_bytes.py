@@ -8,9 +8,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-import book_designs
-import book_row_values
-import book_values
+import random_designs
+import random_row_values
+import reference_values
 from rowkey.cells import CellType
 from rowkey.errors import Mistakes, RowError
 from rowkey.keys import bind_fields, bind_key
@@ -22,24 +22,24 @@ def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
     """What stands before the column's name for a value, and the value in a cell; by the page."""
     marker = bool(words.get("nullable"))
     if value is None:
-        book_values.check(marker, "null")
+        reference_values.require(marker, "null")
         return b"\0", None
-    normal = book_values.normal(words, value)
-    encoded = book_values.encoded(words, FieldRef("x"), normal)
-    return b"\1" * marker + encoded, book_values.own_bytes(words, normal)
+    normal = reference_values.normalize_value(words, value)
+    encoded = reference_values.encode_value(words, FieldRef("x"), normal)
+    return b"\1" * marker + encoded, reference_values.encode_for_digest(words, normal)
 
 
-@given(data=st.data(), words=book_designs.field())
+@given(data=st.data(), words=random_designs.declarations())
 def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any]) -> None:
     """The field's own bytes in its column, its encoding in the qualifier; and refused alike."""
     placed = {**words, "at": "qualifier"}
     fields = {"id": {"type": "u8"}, "x": words, "q": placed, "sure": {"type": "u8"}}
     bound = bind_fields({n: FieldDeclaration(**w) for n, w in fields.items()}, Mistakes())
     layout = build_layout(bind_key("[id]", {"id": "u8"}), bound)
-    row = data.draw(book_row_values.rows({"x": words, "q": placed}))
+    row = data.draw(random_row_values.rows({"x": words, "q": placed}))
     try:
         (_, value), (before, _) = expected(words, row["x"]), expected(words, row["q"])
-    except book_values.Refused:
+    except reference_values.InvalidByReference:
         with pytest.raises(RowError):
             layout.encode_event({"id": 1, "sure": 2, **row})
         return
@@ -53,5 +53,7 @@ def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any
     )
     for name in ("x", "q"):
         again = event[name]
-        normal = None if again is None else book_values.normal(words, again)
-        assert normal == (None if row[name] is None else book_values.normal(words, row[name]))
+        normal = None if again is None else reference_values.normalize_value(words, again)
+        assert normal == (
+            None if row[name] is None else reference_values.normalize_value(words, row[name])
+        )

@@ -29,11 +29,11 @@ def spoilt(draw: st.DrawFn, change: RowCells) -> RowCells:
     cell = cells[at]._replace(timestamp=draw(st.sampled_from([0, 1, placed.NOW, 2**63 - 2])))
     which = draw(st.integers(0, 4))
     if which < 3:
-        cell = cell._replace(value=draw(strategies.mutated(cell.value)))
+        cell = cell._replace(value=draw(strategies.mutated_bytes(cell.value)))
     elif which == 3:
-        cell = cell._replace(qualifier=draw(strategies.mutated(cell.qualifier)))
+        cell = cell._replace(qualifier=draw(strategies.mutated_bytes(cell.qualifier)))
     else:
-        key = draw(strategies.mutated(key))
+        key = draw(strategies.mutated_bytes(key))
     assume(key and cell.qualifier not in {c.qualifier for i, c in enumerate(cells) if i != at})
     return RowCells(key, [*cells[:at], cell, *cells[at + 1 :]])
 

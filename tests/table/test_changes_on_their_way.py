@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.engines.hbase.row_clock import ClusterClock
 from rowkey.engines.pairs.row_decoder import read_row_cells
 from rowkey.table.row_writer import RowWriter
@@ -73,7 +73,7 @@ def judge(client: Client) -> None:
 def table_of_two_places(engine: str) -> Iterator[Client]:
     """Open a table whose rows were put under four buckets, and then in part under eight."""
     with (
-        TemporaryDirectory(dir=RAM) as place,
+        TemporaryDirectory(dir=RAM_FOLDER) as place,
         rowkey.open(design(), f"{engine}:{place}", max_stale=0.1) as table,
     ):
         client = Client(table, 0, 0, count(1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.errors import Closed
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def close_during_scans(table: Table, delay_s: float) -> None:
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_a_table_is_closed_during_scans(engine: str) -> None:
     """Ten closes end every scan with a refusal, and the table is whole when it is reopened."""
-    with TemporaryDirectory(dir=RAM) as place:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place:
         url = f"{engine}:{place}"
         with rowkey.open(DESIGN, url) as table, table.batch() as batch:
             for number in range(ROWS):

@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.errors import InvalidDesign
 from table import test_places, test_scan_law
 from table.clients import Time, client, misplaced, set_buckets
@@ -99,7 +99,7 @@ def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
 @given(world=worlds(), data=st.data())
 def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
     """The same on the embedded engine."""
-    with TemporaryDirectory(dir=RAM) as place, grown(world, f"rocks:{place}", data) as table:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place, grown(world, f"rocks:{place}", data) as table:
         test_scan_law.check_reads(world, table, data)
         assert [] == misplaced(table)
 
@@ -142,7 +142,7 @@ def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -
 def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
     """The same on the embedded engine."""
     with (
-        TemporaryDirectory(dir=RAM) as place,
+        TemporaryDirectory(dir=RAM_FOLDER) as place,
         spread(world, f"rocks:{place}", data, in_columns=in_columns) as table,
     ):
         test_places.check(world, table, data)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from reliability.record import record
 from rowkey.table import drop_table
 from rowkey.table.row_writer import RowWriter, stamp_mutation
@@ -119,7 +119,7 @@ def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
     """Open a new table once, or several times where the engine lets several clients have it."""
     name = f"linear.{token_hex(4)}"
     with ExitStack() as held:
-        place = held.enter_context(TemporaryDirectory(dir=RAM))
+        place = held.enter_context(TemporaryDirectory(dir=RAM_FOLDER))
         url = hbase_url or f"{engine}:{place}"
         if hbase_url:
             held.callback(drop_table, name, url)

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from table.machine import COLUMNS, DESIGNS, HOSTS, IDENTITY, LEVELS, TIMES, Both, Clock
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Machine(RuleBasedStateMachine):
     @initialize(moves=st.booleans())
     def create(self, moves: bool) -> None:
         """A new table, under a clock that stands still or goes."""
-        self.place = TemporaryDirectory(dir=RAM)
+        self.place = TemporaryDirectory(dir=RAM_FOLDER)
         self.both = Both(self.name, f"{self.scheme}:{self.place.name}", Clock(moves))
 
     @rule(row=rows)

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from table import test_machine
 from table.pairs import COUNTS, DESIGNS, Leaping, Pair
 
@@ -28,7 +28,7 @@ class Machine(test_machine.Machine):
     @initialize()
     def create(self) -> None:
         """A new table with two clients."""
-        self.place = TemporaryDirectory(dir=RAM)
+        self.place = TemporaryDirectory(dir=RAM_FOLDER)
         self.both = Pair(self.name, f"{self.scheme}:{self.place.name}", Leaping(moves=True))
 
     @rule()

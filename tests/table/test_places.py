@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from table.places import Placed, placed, questions
 from table.worlds import is_there, stands
 
@@ -164,7 +164,7 @@ def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -
 def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
     """The same on the embedded engine."""
     with (
-        TemporaryDirectory(dir=RAM) as place,
+        TemporaryDirectory(dir=RAM_FOLDER) as place,
         filled(world, f"rocks:{place}", in_columns=in_columns) as table,
     ):
         check(world, table, data)

@@ -13,7 +13,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.engines import ScanRange
 from rowkey.keys import Determinant
 from rowkey.plan import bind_read, explain_read, plan_read
@@ -170,6 +170,6 @@ def test_regions_on_disk_count_the_rows_that_the_plan_names(
 ) -> None:
     """The same on the embedded engine."""
     world, asked = case
-    with TemporaryDirectory(dir=RAM) as place, filled(world, f"rocks:{place}") as table:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place, filled(world, f"rocks:{place}") as table:
         check(world, asked, table, way)
         check_limit(asked, table, limit)

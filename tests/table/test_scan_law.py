@@ -11,7 +11,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.table import Table
 from table.worlds import Asked, Row, World, plain, reads, worlds
 
@@ -103,7 +103,7 @@ def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
 @given(world=worlds(), data=st.data())
 def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
     """The same on the embedded engine."""
-    with TemporaryDirectory(dir=RAM) as place, filled(world, f"rocks:{place}") as table:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place, filled(world, f"rocks:{place}") as table:
         check_reads(world, table, data)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Conflict, RowError
 from rowkey.table import row_getter
@@ -33,7 +33,7 @@ def open_table(engine: str, patch: pytest.MonkeyPatch, key: str = "") -> Iterato
     """Open an empty table with four buckets."""
     name = engine.removeprefix("shared ")
     made = rowkey.Design("t", key, fields={"id": "u64", "s": "text"}) if key else design()
-    with TemporaryDirectory(dir=RAM) as place:
+    with TemporaryDirectory(dir=RAM_FOLDER) as place:
         with rowkey.open(made, f"{name}:{place}", max_stale=0.1) as table:
             if name != engine:
                 patch.setattr(type(table.store), "is_shared", True)

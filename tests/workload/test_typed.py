@@ -59,7 +59,7 @@ def alone(field: Field, text: str | None) -> Any:
 @given(data=st.data())
 def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) -> None:
     """A column holds what each text is by itself, null where the field has no such value."""
-    words = data.draw(strategies.field_words(kind))
+    words = data.draw(strategies.declarations(kind))
     field = field_of(words.model_copy(update={"nullable": True}))
     column = data.draw(texts(field))
     expected = [alone(field, text) for text in column]
@@ -90,7 +90,7 @@ def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
 @given(data=st.data())
 def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
     """What a type shows of a value, it parses to the same value."""
-    field = field_of(data.draw(strategies.field_words(kind)))
+    field = field_of(data.draw(strategies.declarations(kind)))
     value = field.normalize(data.draw(strategies.values(field)))
     assert repr(value) == repr(field.normalize(field.parse(field.type.format_value(value))))
 

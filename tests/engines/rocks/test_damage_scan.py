@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
@@ -88,7 +88,7 @@ class DamagedFile:
 @pytest.fixture(scope="module")
 def table() -> Iterator[DamagedFile]:
     """A table of one file."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield DamagedFile(Path(folder))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.rocks.restarts import restart_machine
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
@@ -111,7 +111,7 @@ def test_a_directory_is_no_mark(tmp_path: Path) -> None:
 @given(st.binary(max_size=300))
 def test_garbage_is_no_mark(content: bytes) -> None:
     """Any bytes are read without an error."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         path = Path(folder) / HIGH_WATER_FILE
         for garbage in (content, b"rowkey high water\n" + content):
             path.write_bytes(garbage)
@@ -137,7 +137,7 @@ def test_each_flipped_bit_of_a_mark_is_found(mark_path: Path) -> None:
 @pytest.fixture(scope="module")
 def source() -> Iterator[Path]:
     """A copy of an open table: what a kill would leave, some of it synced, all of it logged."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         place = Path(folder) / "data"
         with RocksEngine.open(str(place)) as engine:
             store = engine.create_table(TableSpec("t", (Family("d"),)))
@@ -151,7 +151,7 @@ def source() -> Iterator[Path]:
 @pytest.fixture
 def killed(source: Path) -> Iterator[Path]:
     """A copy of it to be damaged."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield shutil.copytree(source, Path(folder) / "data")
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, CellBlock, Family, RowCells
 from rowkey.engines import ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
@@ -130,7 +130,7 @@ def manifest_path(directory: Path) -> Path:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """An empty directory in memory."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield Path(folder)
 
 
@@ -214,7 +214,7 @@ def read_pairs(directory: Path, manifest: Manifest) -> dict[tuple[str, bytes], b
 @cache
 def sound_content() -> bytes:
     """The MANIFEST of a small table of some files."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         steps = ("mutate", "flush", "load", "add a family", "mutate", "flush", "compact")
         with grow(Path(folder), 5, *steps):
             pass
@@ -231,7 +231,7 @@ def states() -> list[Manifest]:
 def read_content(content: bytes) -> tuple[Manifest | None, list[CorruptionError]]:
     """What is read of a MANIFEST of some content, and what is reported."""
     problems: list[CorruptionError] = []
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         path = Path(folder) / "MANIFEST-000005"
         path.write_bytes(content)
         return read_manifest(path, problems), problems

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ramdisk import RAM
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
@@ -34,7 +34,7 @@ FULL, READ_ONLY = errno.ENOSPC, errno.EROFS
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A table with rows in files, and rows in its log alone, as a kill leaves them."""
-    with TemporaryDirectory(dir=RAM) as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         source = Path(folder) / "source"
         with RocksEngine.open(str(source)) as engine:
             store = engine.create_table(TableSpec("t", FAMILIES))

@@ -1,4 +1,4 @@
-"""What is no key, no field and no value: each is refused by a sentence for who wrote it."""
+"""Invalid keys, fields and values are refused with a message that says how to correct them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from rowkey.keys import TYPES, Key
 
 LISTED = {"type": "choice", "of": ["a"]}
 OPTIONAL = {"type": "u32", "nullable": True}
-LENGTH = "4 is not a length of time; expected a number with its unit, such as 1h."
-PLAIN = "expected a. Write a: the function reads the value itself."
-INSIDE = (
+NOT_A_DURATION = "4 is not a length of time; expected a number with its unit, such as 1h."
+DROP_ENCODING = "expected a. Write a: the function reads the value itself."
+MOVE_DESC = (
     "desc has no effect here: the function around it reads the value of a; expected a. Write"
     " desc(…) around the function instead."
 )
 
-KEYS: list[tuple[str, Any, str]] = [
+INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[truncate(desc(a), 4)]", "u32",
-     f"key[0].truncate: {INSIDE}"),
+     f"key[0].truncate: {MOVE_DESC}"),
     ("[truncate(a:u8, 4)]", "u32",
-     f"key[0].truncate: the encoding of a:u8 has no effect here; {PLAIN}"),
+     f"key[0].truncate: the encoding of a:u8 has no effect here; {DROP_ENCODING}"),
     ("[digest(desc(a), 4)]", "u32",
-     f"key[0].digest: {INSIDE}"),
+     f"key[0].digest: {MOVE_DESC}"),
     ("[digest(a:u8, a, 4)]", OPTIONAL,
      ("key[0].digest: the encoding of a:u8 has no effect here; expected a. Write a: digest"
      " of several fields uses their default encodings.")),
     ("[digest(time_bucket(a:u32, 1h), 4)]", "timestamp_s",
-     f"key[0].digest: the encoding of a:u32 has no effect here; {PLAIN}"),
+     f"key[0].digest: the encoding of a:u32 has no effect here; {DROP_ENCODING}"),
     ("[bucket(4, over=rest)][bucket(4, over=rest)][a]", "u8",
      ("key[0].bucket.over: a later bucket of the key has over=rest too; expected over=rest in one"
      " bucket only. Name the fields to hash: bucket(field, n).")),
@@ -54,7 +54,7 @@ KEYS: list[tuple[str, Any, str]] = [
     ("[time_bucket(a, 1h)]", "text",
      ("key[0].time_bucket: time_bucket cannot be applied to a, which is text; expected a"
      " timestamp or a date.")),
-    ("[time_bucket(a, 4)]", "timestamp_s", f"key[0].time_bucket.d: {LENGTH}"),
+    ("[time_bucket(a, 4)]", "timestamp_s", f"key[0].time_bucket.d: {NOT_A_DURATION}"),
     ("[reverse(desc(a))]", "text",
      ("key[0].reverse: reverse cannot be applied to desc; expected a field of text, bytes or a"
      " fixed width.")),
@@ -84,27 +84,29 @@ KEYS: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("notation", "declared", "sentence"), KEYS)
-def test_a_declaration(notation: str, declared: Any, sentence: str) -> None:
-    """One mistake is one sentence: where it is, what it is, and what to do."""
-    with pytest.raises(InvalidDesign) as found:
-        bind_key(notation, {"a": declared})
-    assert sentence == str(found.value)
+@pytest.mark.parametrize(("notation", "declaration", "message"), INVALID_DECLARATIONS)
+def test_an_invalid_declaration_is_refused(notation: str, declaration: Any, message: str) -> None:
+    """The message says where the mistake is, what it is, and what to write instead."""
+    with pytest.raises(InvalidDesign) as error:
+        bind_key(notation, {"a": declaration})
+    assert message == str(error.value)
 
 
-@pytest.mark.parametrize(("key", "fields", "sentence"), [
+@pytest.mark.parametrize(("key", "fields", "message"), [
     (5, {"a": "u8"}, "key: 5 is not text; expected a key such as '[host][ts]'."),
     ("[a]", 5, "fields: 5 is not a mapping; expected field names with their types."),
     ("['x']", {5: "u8"}, "fields: the field name 5 is not text; expected text."),
 ])  # fmt: skip
-def test_what_is_no_declaration(key: Any, fields: Any, sentence: str) -> None:
-    """Another Python type is a mistake like any other."""
-    with pytest.raises(InvalidDesign) as found:
+def test_a_declaration_of_a_wrong_python_type_is_refused(
+    key: Any, fields: Any, message: str
+) -> None:
+    """A number is refused as a key, as the fields and as a field name."""
+    with pytest.raises(InvalidDesign) as error:
         bind_key(key, fields)
-    assert sentence == str(found.value)
+    assert message == str(error.value)
 
 
-VALUES: list[tuple[Any, Any, str]] = [
+INVALID_VALUES: list[tuple[Any, Any, str]] = [
     ("text", 5, "a: 5 is a whole number; expected text."),
     ("bytes", "x", "a: 'x' is text; expected bytes."),
     ("u8", "5", "a: '5' is text; expected a whole number for u8."),
@@ -122,41 +124,43 @@ VALUES: list[tuple[Any, Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("declared", "value", "sentence"), VALUES, ids=range(len(VALUES)))
-def test_a_value(declared: Any, value: Any, sentence: str) -> None:
-    """A value of another sort is told in the words of who works with data."""
-    with pytest.raises(RowError) as found:
-        bind_key("[a]", {"a": declared}).encode({"a": value})
-    assert sentence == str(found.value)
+@pytest.mark.parametrize(
+    ("declaration", "value", "message"), INVALID_VALUES, ids=range(len(INVALID_VALUES))
+)
+def test_a_value_of_a_wrong_type_is_refused(declaration: Any, value: Any, message: str) -> None:
+    """The message names the type of the value in plain words."""
+    with pytest.raises(RowError) as error:
+        bind_key("[a]", {"a": declaration}).encode({"a": value})
+    assert message == str(error.value)
 
 
-NEEDED = {"precision": 5, "of": ["a"], "width": 4}
-WEIRD: list[Any] = [
+REQUIRED_OPTIONS = {"precision": 5, "of": ["a"], "width": 4}
+UNUSUAL_VALUES: list[Any] = [
     10**5_000, -(10**400), float("inf"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e999999"), [],
     {}, [10**5_000], object(), b"x", "x" * 100_000, "\ud800", "1" * 5_000,
     datetime.max.replace(tzinfo=UTC), date.min,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", sorted(TYPES))
-def test_weird_values(kind: str) -> None:
-    """No value gives a traceback of another type: it is encoded, or refused for its field."""
-    words = {word: NEEDED[word] for word in TYPES[kind].required_options}
-    key = bind_key("[a]", {"a": {"type": kind, **words}})
-    for value in WEIRD:
-        found = outcome(key, value)
-        assert isinstance(found, bytes) or found.startswith(("a: ", "key: "))
+@pytest.mark.parametrize("type_name", sorted(TYPES))
+def test_unusual_values_are_encoded_or_refused(type_name: str) -> None:
+    """Huge numbers, broken text and foreign objects are encoded, or refused with a `RowError`."""
+    options = {word: REQUIRED_OPTIONS[word] for word in TYPES[type_name].required_options}
+    key = bind_key("[a]", {"a": {"type": type_name, **options}})
+    for value in UNUSUAL_VALUES:
+        result = encode_or_describe_error(key, value)
+        assert isinstance(result, bytes) or result.startswith(("a: ", "key: "))
 
 
-def outcome(key: Key, value: Any) -> bytes | str:
-    """The bytes of a value, or the sentence that refuses it."""
+def encode_or_describe_error(key: Key, value: Any) -> bytes | str:
+    """Encode a value; if it is refused, return the message."""
     try:
         return key.encode({"a": value})
     except RowError as problem:
         return str(problem)
 
 
-HEAVY: list[tuple[Any, Any, Any]] = [
+HEAVY_VALUES: list[tuple[Any, Any, Any]] = [
     ({"type": "decimal", "precision": 5, "scale": 2}, 1.1, Decimal("1.1")),
     ({"type": "decimal", "precision": 5, "scale": 2}, "1.10", Decimal("1.1")),
     ({"type": "bytes"}, "6162", b"ab"),
@@ -168,19 +172,21 @@ HEAVY: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "listed", "value"), HEAVY)
-def test_heavy_values(words: dict[str, Any], listed: Any, value: Any) -> None:
-    """Whatever TOML has no word for is listed as text, and is spread."""
-    key = bind_key("[bucket(a, b, 64, 8)]", {"a": {**words, "heavy": [listed]}, "b": "u16"})
-    found = {key.encode({"a": value, "b": number}) for number in range(200)}
-    assert 8 == len(found)
+@pytest.mark.parametrize(("declaration", "listed", "value"), HEAVY_VALUES)
+def test_heavy_values_of_every_type_are_spread(
+    declaration: dict[str, Any], listed: Any, value: Any
+) -> None:
+    """Heavy values that TOML cannot represent are listed as text, and are spread over buckets."""
+    key = bind_key("[bucket(a, b, 64, 8)]", {"a": {**declaration, "heavy": [listed]}, "b": "u16"})
+    row_keys = {key.encode({"a": value, "b": number}) for number in range(200)}
+    assert 8 == len(row_keys)
 
 
-LONG = "x" * 40_000
+LONG_TEXT = "x" * 40_000
 
 
-def test_refused_rows_get_no_number() -> None:
-    """Ids go by the rows that are stored: a row that a later part refuses takes none."""
+def test_refused_rows_are_assigned_no_code() -> None:
+    """A row that a later part of the key refuses uses up no code."""
     key = bind_key("[code(b)][b:u32]", {"b": "u64"})
     text = bind_key("[code(a)][b:tail]", {"a": "u8", "b": "text"})
     with pytest.raises(RowError):
@@ -188,17 +194,17 @@ def test_refused_rows_get_no_number() -> None:
     with pytest.raises(RowError):
         key.encode_batch(pa.record_batch([pa.array([2**41, 2**42])], names=["b"]))
     with pytest.raises(RowError, match="the key has 40,004 bytes"):
-        text.encode({"a": 1, "b": LONG})
+        text.encode({"a": 1, "b": LONG_TEXT})
     with pytest.raises(RowError, match="has 40,004 bytes"):
-        text.encode_batch(pa.record_batch([pa.array([1]), pa.array([LONG])], names=["a", "b"]))
+        text.encode_batch(pa.record_batch([pa.array([1]), pa.array([LONG_TEXT])], names=["a", "b"]))
     assert b"\0\0\0\1\0\0\0\7" == key.encode({"b": 7})
     both = pa.record_batch([pa.array([9, 7, 8], pa.uint64())], names=["b"])
     assert [2, 1, 3] == [data[3] for data in key.encode_batch(both).to_pylist()]
     assert b"\0\0\0\1" == text.encode({"a": 2, "b": ""})
 
 
-def test_many_tables_are_one() -> None:
-    """Prefixes of as many numbers in one form share what they look them up in."""
+def test_prefixes_of_the_same_count_share_their_lookup_table() -> None:
+    """Many bucket parts of large counts need little memory."""
     tracemalloc.start()
     try:
         bind_key("[bucket(id, 65536, as=letters)]" * 60, {"id": "u64"})

@@ -1,4 +1,4 @@
-"""What a part says of itself where nothing of it is a field."""
+"""Parts computed from a salt alone, with no field, are described."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rowkey.design import derive_properties
 
 
 @pytest.mark.parametrize("part", ["truncate(salt(1, as=bytes), 1)", "digest(salt(1, as=bytes), 1)"])
-def test_a_part_of_a_salt_says_what_it_does(part: str) -> None:
-    """A key that nobody would choose is described, not the end of the command."""
+def test_a_part_computed_from_a_salt_is_described(part: str) -> None:
+    """The description of such a part, which nobody would choose, raises no error."""
     design = Design("t", f"[{part}][id]", fields={"id": "u64"})
     assert 2 == len(derive_properties(design).parts)

@@ -1,0 +1,210 @@
+"""A transform of another package, found by its entry point, works like one of our own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from docs.blocks import ROOT, blocks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+GUIDE = ROOT / "docs" / "guides" / "writing-a-plugin.md"
+FILES = {block.file: block.text for block in blocks_of(GUIDE.read_text("utf-8")) if block.file}
+"""The files of the guide, so that the text readers copy is tested."""
+ENTRY_POINTS = "[rowkey.kinds]\nweekday = weekday:Weekday\n"
+ROW = '{"ts": "2021-01-01T12:00:00Z", "shop": 7}\n'
+FRIDAY_KEY_HEX = "04" + "00000007" + "000000005fef0ec0"
+
+
+@pytest.fixture(scope="module")
+def package_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an installed package that has a transform, and a design that uses it."""
+    return install_package(tmp_path_factory.mktemp("outside"))
+
+
+def install_package(
+    folder: Path, entry_points: str = ENTRY_POINTS, replacements: Mapping[str, str] | None = None
+) -> Path:
+    """Write an installed package into a folder, with some replacements in its only module."""
+    metadata = folder / "weekday-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: weekday\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(entry_points)
+    text = FILES["weekday.py"]
+    for old, new in (replacements or {}).items():
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "weekday.py").write_text(text)
+    (folder / "visits.toml").write_text(FILES["visits.toml"])
+    return folder
+
+
+def run_python(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder with the package on its path."""
+    path = os.pathsep.join([str(folder), str(ROOT / "tests"), str(ROOT / "tests" / "keys")])
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_commands_encode_and_decode_with_a_plugin(package_folder: Path) -> None:
+    """`rowkey encode` writes the byte of the plugin, and `rowkey decode` returns the row."""
+    encoded = run_python(package_folder, "-m", "rowkey", "encode", "visits.toml", stdin=ROW)
+    assert (FRIDAY_KEY_HEX + "\n", "") == (encoded.stdout, encoded.stderr)
+    decoded = run_python(
+        package_folder, "-m", "rowkey", "decode", "visits.toml", stdin=encoded.stdout
+    )
+    assert {"ts": 1_609_502_400, "shop": 7} == json.loads(decoded.stdout)
+
+
+def test_reads_and_splits_use_a_plugin(package_folder: Path) -> None:
+    """A read of a shop scans one range per weekday, and each weekday is a region."""
+    checked = run_python(package_folder, "-m", "rowkey", "check", "visits.toml", "-f", "json")
+    report = json.loads(checked.stdout)
+    assert [7] == [read["fan_out"] for read in report["reads"]]
+    splits = run_python(package_folder, "-m", "rowkey", "splits", "visits.toml", "--keys", "hex")
+    assert [f"{day:02x}" for day in range(1, 7)] == splits.stdout.split()
+
+
+def test_a_simulation_names_the_cause_in_a_plugin(package_folder: Path) -> None:
+    """All writes of an hour go to one weekday, and the report names that as the cause."""
+    short = FILES["visits.toml"] + '\n[writes]\nrate = "1000/s"\nfor = "10s"\n'
+    (package_folder / "short.toml").write_text(short)
+    simulated = run_python(package_folder, "-m", "rowkey", "simulate", "short.toml", "-f", "json")
+    report = json.loads(simulated.stdout)
+    assert (1, "hot") == (simulated.returncode, report["verdict"])
+    assert 10_000 == report["operations"] == max(region["writes"] for region in report["regions"])
+    assert ["time_only_bucket"] == [cause["code"] for cause in report["causes"]]
+
+
+def test_the_reference_documents_a_plugin(package_folder: Path) -> None:
+    """`tools/docs.py` writes a section on the plugin, and `rowkey vectors` describes its bytes."""
+    page = run_python(package_folder, str(ROOT / "tools" / "docs.py"), "--outside").stdout
+    assert "\n## weekday\n\n`weekday(x)`\n\nThe day of the week of a time in UTC" in page
+    assert "| `[weekday(ts)]` | `ts: timestamp_s` | `ts = 0` | `03` |" in page
+    description = run_python(package_folder, "-m", "rowkey", "vectors", "visits.toml").stdout
+    assert "in UTC, in 1 byte, 00 for Monday" in description
+
+
+def test_a_plugin_passes_the_property_tests(package_folder: Path) -> None:
+    """The property tests and the tests of golden vectors run on the plugin and pass."""
+    # The reference encoder is left out: it is written by hand for rowkey's own transforms.
+    files = [
+        str(ROOT / "tests" / "keys" / name)
+        for name in ("test_key_properties.py", "test_vectors.py")
+    ]
+    options = ["-q", "-k", "weekday and not reference_encoder", f"--rootdir={ROOT}"]
+    result = run_python(
+        package_folder, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), *options, *files
+    )
+    assert 0 == result.returncode, result.stdout
+    assert int(result.stdout.rpartition(" passed")[0].split()[-1]) >= 12
+
+
+PROPERTY_TEST_SCRIPT = """
+import sys, test_key_properties, test_mutants
+test = getattr(test_key_properties, sys.argv[1])
+sys.exit(test_mutants.is_mutant_caught(test, "weekday", test_mutants.MUTANT_EXAMPLES))
+"""
+MUTANTS = {
+    "there is one day": (
+        "test_parts_have_their_declared_length_and_alphabet",
+        {"self.cardinality = 7": "self.cardinality = 1"},
+    ),
+    "reads need no Sunday": (
+        "test_images_contain_every_row_in_the_bounds",
+        {"in range(7))": "in range(6))"},
+    ),
+    "it changes once a week": (
+        "test_time_parts_are_constant_within_their_resolution",
+        {"n = DAY_NS": "n = 7 * DAY_NS"},
+    ),
+    "its bytes hold the time": (
+        "test_parts_decode_to_the_recoverable_fields",
+        {"    def describe_encoding": "    def residue(self, name):\n"
+         "        return __import__('rowkey.keys').keys.Residue()\n\n    def describe_encoding"},
+    ),
+}  # fmt: skip
+
+
+# One mutant in `make test`, all in `make test-long`, because each takes some seconds.
+@pytest.mark.parametrize(
+    "mutant_name",
+    [
+        name if number == 0 else pytest.param(name, marks=pytest.mark.long)
+        for number, name in enumerate(MUTANTS)
+    ],
+)
+def test_a_mutant_of_a_plugin_is_caught(
+    mutant_name: str, package_folder: Path, tmp_path: Path
+) -> None:
+    """A property test fails for a plugin with a planted mistake and passes for the correct one."""
+    test, replacements = MUTANTS[mutant_name]
+    results = [
+        run_python(folder, "-c", PROPERTY_TEST_SCRIPT, test)
+        for folder in (install_package(tmp_path, replacements=replacements), package_folder)
+    ]
+    assert [(1, ""), (0, "")] == [(result.returncode, result.stderr) for result in results]
+
+
+@pytest.mark.parametrize("first", ["weekday", "rowkey.keys", "rowkey.simulate"])
+def test_a_plugin_may_be_imported_before_or_after_rowkey(first: str, package_folder: Path) -> None:
+    """The registry holds the class of the plugin's module in either order of imports."""
+    imports = f"import {first}, weekday\nfrom rowkey.keys import TRANSFORMS\n"
+    result = run_python(
+        package_folder, "-c", imports + "assert TRANSFORMS['weekday'] is weekday.Weekday"
+    )
+    assert (0, "") == (result.returncode, result.stderr)
+
+
+MESSAGES_BY_ENTRY_POINT = {
+    "weekday:Missing": "the plugin cannot be imported: AttributeError: module 'weekday' has no",
+    "nowhere:Weekday": "the plugin cannot be imported: ModuleNotFoundError: No module",
+    "weekday:DAY_NS": "86400000000000 is not a plugin; expected a class derived from a plugin base",
+    "json:JSONDecoder": "<class 'json.decoder.JSONDecoder'> is not a plugin; expected a class",
+    "rowkey.keys:Transform": "Transform does not define encode, framing; expected a class without",
+    "rowkey.keys.transforms.mod:ModTransform": (
+        "the plugin name 'mod' is already used by rowkey.keys.transforms.mod"
+    ),
+}
+
+
+@pytest.mark.parametrize("value", MESSAGES_BY_ENTRY_POINT)
+def test_an_invalid_entry_point_is_one_error_line(value: str, tmp_path: Path) -> None:
+    """The error is one line and names the entry point once."""
+    folder = install_package(tmp_path, ENTRY_POINTS.replace("weekday:Weekday", value))
+    result = run_python(folder, "-m", "rowkey", "check", "visits.toml")
+    assert (4, "", 1) == (result.returncode, result.stdout, result.stderr.count("\n"))
+    assert (
+        f"entry point rowkey.kinds, weekday = {value}: {MESSAGES_BY_ENTRY_POINT[value]}"
+        in result.stderr
+    )
+    assert 1 == result.stderr.count("entry point")
+
+
+def test_a_plugin_with_an_invalid_name_is_refused(tmp_path: Path) -> None:
+    """A plugin name that a key cannot contain is refused when the plugin is loaded."""
+    folder = install_package(tmp_path, replacements={'name = "weekday"': 'name = "Week day"'})
+    result = run_python(folder, "-m", "rowkey", "check", "visits.toml")
+    assert "the plugin name of Weekday is 'Week day'; expected lower-case letters" in result.stderr
+
+
+def test_rowkey_does_not_contain_the_plugin() -> None:
+    """Without the package there is no transform of that name."""
+    from rowkey.keys import TRANSFORMS
+
+    assert "weekday" not in TRANSFORMS
