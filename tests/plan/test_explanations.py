@@ -1,4 +1,4 @@
-"""What is told of a read before it runs: by hand for one design, and by properties for any."""
+"""The explanation of a read, checked by hand for one design and by properties for random ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from plan.designs import FIELDS, KEYS
-from plan.questions import questions
+from plan.random_keys import FIELDS, KEYS
+from plan.random_reads import random_reads
 from rowkey.errors import Mistakes
 from rowkey.keys import Key, bind_key
 from rowkey.plan import (
@@ -38,14 +38,14 @@ LOGS = {
 KEY = bind_key("[bucket(host, 16)][host][kind][desc(ts)]", LOGS)
 
 
-def told(where: str, *values: Any, order: str = "", key: Key = KEY, **more: Any) -> Explanation:
-    """How a read of the logs runs."""
+def explain(where: str, *values: Any, order: str = "", key: Key = KEY, **more: Any) -> Explanation:
+    """Explain a read of the log table."""
     return explain_read(key, bind_read(where, order, values, key.declared_fields), **more)
 
 
-def test_the_tail_of_a_host_is_merged() -> None:
-    """One bucket times three kinds, merged by time, nothing tested, as many read as returned."""
-    found = told("host = ?", "web-1", order="ts desc", limit=100)
+def test_the_latest_rows_of_a_host_are_merged() -> None:
+    """One bucket and three kinds make three ranges, merged by time without a residual filter."""
+    found = explain("host = ?", "web-1", order="ts desc", limit=100)
     assert ("scan", 3, ("bucket(host, 16)", "host", "kind"), "", (), "forwards", 1.0, ()) == (
         found.access_type, found.fan_out, found.pinned_parts, found.narrowed_part,
         found.residual_fields, found.order_method, found.rows_read, found.warnings,
@@ -55,18 +55,18 @@ def test_the_tail_of_a_host_is_merged() -> None:
         "bucket 9, host web-1, kind WARN",
         "bucket 9, host web-1, kind ERROR",
     ] == [one.description for one in found.ranges]
-    assert "backwards" == told("host = ?", "web-1", order="ts").order_method
+    assert "backwards" == explain("host = ?", "web-1", order="ts").order_method
 
 
-def test_a_stretch_of_time_is_named_at_both_ends() -> None:
-    """What the keys of a range share is said once, then where it begins and ends."""
-    found = told("host = 'a' and kind = 'INFO' and ts >= ? and ts < ?", 5, 10_000)
+def test_a_range_of_time_is_described_by_both_ends() -> None:
+    """A description gives the common prefix once, then the start and the stop of the range."""
+    found = explain("host = 'a' and kind = 'INFO' and ts >= ? and ts < ?", 5, 10_000)
     assert ("desc(ts)", 1) == (found.narrowed_part, found.fan_out)
     assert (
         "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z "
         "up to ts 1970-01-01T00:00:00.004Z"
     ) == found.ranges[0].description
-    half = told("host = 'a' and kind = 'INFO' and ts < ?", 10_000)
+    half = explain("host = 'a' and kind = 'INFO' and ts < ?", 10_000)
     assert (
         "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z"
         == half.ranges[0].description
@@ -85,16 +85,16 @@ def test_a_stretch_of_time_is_named_at_both_ends() -> None:
         ("host in ?", [[]], ("nothing", 0)),
     ],
 )
-def test_how_a_read_runs_is_one_of_four(
+def test_a_read_has_one_of_four_access_types(
     where: str, values: list[Any], expected: tuple[str, int]
 ) -> None:
-    """A get of whole keys, a scan of what the key narrows, a full scan, or nothing at all."""
-    found = told(where, *values)
+    """A read is a get, a scan, a full scan, or nothing."""
+    found = explain(where, *values)
     assert expected == (found.access_type, found.fan_out)
     assert min(found.fan_out, 3) == len(found.ranges)
 
 
-PROPOSED = [
+PROPOSED_KEYS = [
     ("user = 'ada'", "", "[bucket(host, 16)][user][host][kind][desc(ts)]", ("user",), ()),
     ("user = 'ada'", "ts desc", "[bucket(host, 16)][user][desc(ts)][host][kind]", ("user",), ()),
     ("user = 'ada'", "ts", "[bucket(host, 16)][user][ts][host][kind]", ("user",), ()),
@@ -111,33 +111,33 @@ PROPOSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("where", "order", "key", "moved", "residual"), PROPOSED)
-def test_a_key_that_would_serve_is_proposed(
+@pytest.mark.parametrize(("where", "order", "key", "moved", "residual"), PROPOSED_KEYS)
+def test_a_key_that_serves_the_read_is_proposed(
     where: str, order: str, key: str, moved: tuple[str, ...], residual: tuple[str, ...]
 ) -> None:
-    """What spreads, one value, a few, the order or a stretch, then what else the key has."""
-    found = told(where, order=order).proposal
+    """A proposed key has its spreading parts, then the fields of the read, then all others."""
+    found = explain(where, order=order).proposal
     assert found is not None
     assert (key, moved, residual) == (found.key, found.moved_fields, found.residual_fields)
 
 
-def test_no_key_is_proposed_where_none_serves() -> None:
-    """A stretch of one field in the order of another: one key cannot both narrow and order."""
-    found = told("size > 5", order="user")
+def test_no_key_is_proposed_where_no_key_serves() -> None:
+    """No key both narrows a range of one field and sorts by another."""
+    found = explain("size > 5", order="user")
     assert (None, "sorted", "full scan") == (found.proposal, found.order_method, found.access_type)
     assert 3 == len(found.warnings)
     assert "no single key both narrows this read and gives its order" == found.warnings[-1]
 
 
-def test_what_a_sort_costs_is_said() -> None:
-    """An order that the key does not give reads all rows of the answer, whatever the limit."""
-    (only,) = told("host = 'a'", order="kind, ts", limit=10).warnings
+def test_the_cost_of_a_sort_is_a_warning() -> None:
+    """A sort in memory reads all rows of the answer, whatever the limit is."""
+    (only,) = explain("host = 'a'", order="kind, ts", limit=10).warnings
     assert "all rows of the answer are read and sorted in memory" in only
     assert only.endswith("the limit of 10 does not reduce them")
-    assert told("host = 'a' and kind = 'INFO' and ts = 5", order="size").warnings == ()
+    assert explain("host = 'a' and kind = 'INFO' and ts = 5", order="size").warnings == ()
 
 
-KNOWN = {
+KNOWN_FACTS = {
     "size": FieldFacts(distinct_count=50, heaviest_values=((7, 0.5),), minimum=0, maximum=99),
     "user": FieldFacts(distinct_count=11, heaviest_values=(("ada", 0.2),), null_share=0.3),
     "ts": FieldFacts(minimum=0, maximum=999),
@@ -162,16 +162,16 @@ KNOWN = {
         ("host = 'a'", 1.0),
     ],
 )
-def test_rows_read_follow_from_what_is_known(where: str, expected: float | None) -> None:
-    """The share of rows that meet what is tested after reading, turned round; null if unknown."""
-    found = told(where, facts=KNOWN).rows_read
+def test_rows_read_are_estimated_from_facts(where: str, expected: float | None) -> None:
+    """Rows read per returned row are the reciprocal of the selectivity; None if unknown."""
+    found = explain(where, facts=KNOWN_FACTS).rows_read
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-def test_ranges_of_one_entity_follow_each_other_where_the_order_goes_by_them() -> None:
-    """Kinds, or listed hosts, that are ordered by come one after the other, without a sort."""
-    by_kind = told("host = 'a'", order="kind, ts desc")
-    back = told("host = 'a' and ts < 9", order="kind desc, ts")
+def test_ranges_are_read_in_sequence_where_the_order_begins_with_their_field() -> None:
+    """An order by kind or by listed hosts needs no sort."""
+    by_kind = explain("host = 'a'", order="kind, ts desc")
+    back = explain("host = 'a' and ts < 9", order="kind desc, ts")
     assert ("forwards", "backwards") == (by_kind.order_method, back.order_method)
     assert ["bucket 10, host a, kind INFO", "bucket 10, host a, kind WARN"] == [
         one.description for one in by_kind.ranges[:2]
@@ -182,48 +182,50 @@ def test_ranges_of_one_entity_follow_each_other_where_the_order_goes_by_them() -
     assert (True, 2, 1) == (plan.serves_order, plan.pinned_count, plan.merge_prefix_count)
 
 
-def test_nulls_have_the_share_that_was_seen() -> None:
-    """Asked for the rows without a value, the share of nulls counts."""
-    assert told("user = ?", None, facts=KNOWN).rows_read == pytest.approx(1 / 0.3)
-    assert told("user = ?", None).rows_read is None
+def test_nulls_have_the_measured_share() -> None:
+    """The selectivity of a condition on null is the share of nulls."""
+    assert explain("user = ?", None, facts=KNOWN_FACTS).rows_read == pytest.approx(1 / 0.3)
+    assert explain("user = ?", None).rows_read is None
 
 
-def test_a_field_that_the_ranges_narrow_tells_nothing_more() -> None:
-    """Behind a digest nearly all rows of a range are the ones asked for: no share is made up."""
+def test_a_field_narrowed_by_a_digest_has_no_estimate() -> None:
+    """Nearly all rows in the range of a digest match, so no selectivity is assumed."""
     key = bind_key("[digest(user, 4)][ts]", {**LOGS, "user": "text"})
-    found = told("user = 'ada'", key=key, facts=KNOWN)
+    found = explain("user = 'ada'", key=key, facts=KNOWN_FACTS)
     assert (("user",), None) == (found.residual_fields, found.rows_read)
 
 
 @given(st.data())
-def test_what_is_told_is_what_the_plan_says(data: st.DataObject) -> None:
-    """Ranges, order and residual are the plan's; a proposal is bound again, and serves."""
+def test_an_explanation_agrees_with_its_plan(data: st.DataObject) -> None:
+    """Ranges, order and residual fields are the plan's, and a proposed key serves the read."""
     key = data.draw(KEYS["any"])
-    question = data.draw(questions(key))
-    asked = bind_read(question.where, question.order, question.values, key.declared_fields)
-    plan, found = plan_read(key, asked.bounds, asked.order), explain_read(key, asked)
+    random_read = data.draw(random_reads(key))
+    bound_read = bind_read(
+        random_read.where, random_read.order, random_read.values, key.declared_fields
+    )
+    plan, found = plan_read(key, bound_read.bounds, bound_read.order), explain_read(key, bound_read)
     assert (plan.fan_out, plan.residual_fields) == (found.fan_out, found.residual_fields)
     assert [(one.start, one.stop) for one in plan.ranges[:3]] == [
         (one.start, one.stop) for one in found.ranges
     ]
-    assert (found.order_method == "sorted") == (plan.needs_sort and bool(asked.order))
+    assert (found.order_method == "sorted") == (plan.needs_sort and bool(bound_read.order))
     event("proposed" if found.proposal else "not proposed")
     if isinstance(found.proposal, KeyProposal):
         new = bind_key(found.proposal.key, FIELDS)
-        again = plan_read(new, asked.bounds, asked.order)
+        again = plan_read(new, bound_read.bounds, bound_read.order)
         assert not again.needs_sort
-        assert not (again.is_full_scan and asked.bounds)
+        assert not (again.is_full_scan and bound_read.bounds)
         assert set(new.fields) >= set(key.fields)
         assert (again.fan_out, again.residual_fields) == (
             found.proposal.fan_out,
             found.proposal.residual_fields,
         )
-        assert [] == torn(new, asked)
+        assert [] == list_torn_parts(new, bound_read)
     assert 2 < len(str(found).splitlines()) < 16
 
 
-def test_a_declared_read_is_explained_with_examples() -> None:
-    """Parameters take values of their fields' types, so that a file alone can be explained."""
+def test_a_declared_read_is_explained_with_example_values() -> None:
+    """Parameters get example values of the types of their fields."""
     where = "host = ? and ts between :a and :b and kind in ? and user starts with ? and size < ?"
     mistakes = Mistakes()
     (read,) = bind_declared_reads(
@@ -244,16 +246,18 @@ def test_a_declared_read_is_explained_with_examples() -> None:
         ("date", "1m", 1),
     ],
 )
-def test_an_example_is_as_long_as_its_read(declared: str, span: str | None, units: int) -> None:
-    """A stretch of time has the declared span, else an hour, and one unit at the least."""
+def test_an_example_range_has_the_declared_span(
+    declared: str, span: str | None, units: int
+) -> None:
+    """A range of time has the declared span, else an hour, and at least one unit."""
     key = bind_key("[at]", {"at": declared})
     for where in ("at >= ? and at < ?", "at between ? and ?"):
         words = ReadDeclaration(name="r", where=where, span=span)
         (read,) = bind_declared_reads([words], key.declared_fields, Mistakes())
-        asked = bind_example(read).bounds["at"]
-        assert isinstance(asked, Range)
+        bound_read = bind_example(read).bounds["at"]
+        assert isinstance(bound_read, Range)
         hold = key.declared_fields["at"].type.to_internal
-        assert units == hold(asked.high) - hold(asked.low)
+        assert units == hold(bound_read.high) - hold(bound_read.low)
 
 
 @pytest.mark.parametrize(
@@ -268,10 +272,10 @@ def test_an_example_is_as_long_as_its_read(declared: str, span: str | None, unit
          {"size": (0, 1, 2), "ts": (1_704_067_200_000, 1_704_067_200_001)}),
     ],
 )  # fmt: skip
-def test_a_list_is_explained_with_different_values(
+def test_listed_parameters_get_different_example_values(
     where: str, expected: dict[str, tuple[Any, ...]]
 ) -> None:
-    """One for each question mark, none that is written there, as far as the type has as many."""
+    """Each parameter of a list gets another value, as far as the type has enough values."""
     mistakes = Mistakes()
     (read,) = bind_declared_reads(
         [ReadDeclaration(name="r", where=where)], KEY.declared_fields, mistakes
@@ -279,8 +283,8 @@ def test_a_list_is_explained_with_different_values(
     assert {n: OneOf(values) for n, values in expected.items()} == bind_example(read).bounds
 
 
-def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
-    """Several intervals behind one prefix are ranges with that prefix: null first, then values."""
+def test_ranges_of_one_prefix_are_merged_by_key() -> None:
+    """Null comes first, then the values."""
     key = bind_key("[host][user]", LOGS)
     bounds = bind_read(
         "host = 'a' and user in ?", "", [["b", None, "z"]], key.declared_fields
@@ -293,10 +297,10 @@ def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
     assert [b"", b"\1b\0", b"\1z\0"] == found == sorted(found)
 
 
-def torn(key: Key, asked: BoundRead) -> list[str]:
-    """Parts in front that are computed from what is asked in stretches alone."""
-    names = {n for n, bound in asked.bounds.items() if isinstance(bound, Range | StartsWith)}
-    names |= {one.field for one in asked.order if asked.bounds.get(one.field) is None}
+def list_torn_parts(key: Key, bound_read: BoundRead) -> list[str]:
+    """Return the leading parts of a key computed only from fields with ranges."""
+    names = {n for n, bound in bound_read.bounds.items() if isinstance(bound, Range | StartsWith)}
+    names |= {one.field for one in bound_read.order if bound_read.bounds.get(one.field) is None}
     pairs = zip(key.terms, key.parts[: count_spreading_terms(key)], strict=False)
     return [str(term) for term, part in pairs if part.fields and names.issuperset(part.fields)]
 
@@ -313,19 +317,19 @@ def torn(key: Key, asked: BoundRead) -> list[str]:
         ("", "ts >= 5", "", None),
     ],
 )
-def test_no_proposal_tears_the_stretch_apart(
+def test_no_proposed_key_scatters_a_range(
     front: str, where: str, order: str, expected: str | None
 ) -> None:
-    """What spreads a time by itself, or nothing before it, is no key for a stretch of it."""
+    """A key that spreads by the time itself is not proposed for a range of that time."""
     key = bind_key(f"{front}[host][ts]", LOGS)
-    asked = bind_read(where, order, [], key.declared_fields)
-    found = explain_read(key, asked)
+    bound_read = bind_read(where, order, [], key.declared_fields)
+    found = explain_read(key, bound_read)
     assert expected == (found.proposal.key if found.proposal else None)
     assert NO_KEY_WARNING not in found.warnings
 
 
-def test_a_proposal_keeps_what_spreads() -> None:
-    """A salt, a bucket that stands for a field behind it, and a constant between them stay."""
+def test_a_proposed_key_keeps_its_spreading_parts() -> None:
+    """A salt, a bucket of a later field, and a constant between them are kept."""
     for front in ("[salt(4)]", "[bucket(size, 4)]['-']", "[mod(size, 3)][salt(2)]", ""):
         key = bind_key(f"{front}[host][ts]", LOGS)
         found = propose_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
@@ -333,11 +337,11 @@ def test_a_proposal_keeps_what_spreads() -> None:
         assert found.key.startswith(f"{front}[kind][ts][host]")
 
 
-def test_the_ends_of_a_stretch_are_times() -> None:
-    """Also where the first key behind it ends early: what it lacks are zeros."""
+def test_the_ends_of_a_range_of_time_are_described_as_times() -> None:
+    """Both ends are times, also where the stop key is shorter than a time."""
     key = bind_key("[mod(size, 4)][at][size]", {**LOGS, "at": "timestamp_s"})
     where = "at >= '2024-01-01T00:00:00Z' and at < '2024-01-02T00:00:00Z'"
-    found = told(where, key=key)
+    found = explain(where, key=key)
     assert (
         "mod 0, from at 2024-01-01T00:00:00Z up to at 2024-01-02T00:00:00Z"
         == found.ranges[0].description
@@ -345,8 +349,8 @@ def test_the_ends_of_a_stretch_are_times() -> None:
 
 
 @pytest.mark.parametrize(("form", "digits"), [("", "0cc175b9"), (", as=hex", "0cc175b9")])
-def test_a_digest_is_named_as_one(form: str, digits: str) -> None:
-    """Its digits are not the user's, and digits are not spelled in digits again."""
+def test_a_digest_is_described_in_hexadecimal(form: str, digits: str) -> None:
+    """The description shows the digest once in hexadecimal digits, in either format."""
     key = bind_key(f"[digest(host, 4{form}, hash=md5)][ts]", LOGS)
-    found = told("host = 'a'", key=key)
+    found = explain("host = 'a'", key=key)
     assert f"digest {digits}" == found.ranges[0].description

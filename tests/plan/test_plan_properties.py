@@ -1,4 +1,4 @@
-"""Every row of a read lies in its ranges, and nothing else but what the plan names."""
+"""The ranges of a plan hold every matching row, and have the order and prefixes it names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from plan.designs import KEYS, bounds, held, matches, orders, rows
+from plan.random_keys import KEYS, bounds, orders, rows, satisfies_bounds, to_comparable
 from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.plan import plan_read
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from rowkey.schema import Ordering
 
 
-def encoded(key: Key, row: Mapping[str, Any], data: st.DataObject) -> bytes:
-    """The row's key, with a salt drawn by the test."""
+def encode_with_salt(key: Key, row: Mapping[str, Any], data: st.DataObject) -> bytes:
+    """Encode the key of a row with a drawn salt."""
     return key.encode(row, salt=data.draw(st.integers(0, 2)) if key.is_salted else None)
 
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_every_row_of_a_read_lies_in_its_ranges(sort: str, data: st.DataObject) -> None:
-    """Rows that satisfy all conditions lie in the ranges; rows there satisfy what is decided."""
+def test_every_matching_row_is_in_the_ranges(sort: str, data: st.DataObject) -> None:
+    """Matching rows are in the ranges, where all rows satisfy all but residual conditions."""
     key = data.draw(KEYS[sort])
-    asked = data.draw(bounds(key))
-    plan = plan_read(key, asked, data.draw(orders(key)))
-    decided = set(asked) - set(plan.residual_fields)
-    event(f"decided {len(decided)} of {len(asked)}")
+    conditions = data.draw(bounds(key))
+    plan = plan_read(key, conditions, data.draw(orders(key)))
+    decided = set(conditions) - set(plan.residual_fields)
+    event(f"decided {len(decided)} of {len(conditions)}")
     for row in data.draw(rows(key)):
-        where = encoded(key, row, data) if _has_key(key, row) else None
+        where = encode_with_salt(key, row, data) if has_key(key, row) else None
         if where is None:
             continue
-        if matches(row, asked, set(asked)):
-            assert plan.has_key(where), (str(key), row, asked, plan)
+        if satisfies_bounds(row, conditions, set(conditions)):
+            assert plan.has_key(where), (str(key), row, conditions, plan)
         if plan.has_key(where):
-            assert matches(row, asked, decided), (str(key), row, asked, plan)
+            assert satisfies_bounds(row, conditions, decided), (str(key), row, conditions, plan)
 
 
-def _has_key(key: Key, row: Mapping[str, Any]) -> bool:
-    """Whether the row has a key at all: one of empty text alone has none."""
+def has_key(key: Key, row: Mapping[str, Any]) -> bool:
+    """Return whether a row can be encoded, which a row of only empty text cannot."""
     from rowkey.errors import RowError
 
     try:
@@ -58,8 +58,8 @@ def _has_key(key: Key, row: Mapping[str, Any]) -> bool:
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_ranges_ascend_and_stand_apart(sort: str, data: st.DataObject) -> None:
-    """Each range ends before the next begins, and keeps to its prefix."""
+def test_ranges_are_sorted_and_disjoint(sort: str, data: st.DataObject) -> None:
+    """Each range ends before the next begins, and starts with its prefix."""
     key = data.draw(KEYS[sort])
     plan = plan_read(key, data.draw(bounds(key)), data.draw(orders(key)))
     for before, after in pairwise(plan.ranges):
@@ -72,41 +72,58 @@ def test_ranges_ascend_and_stand_apart(sort: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_rows_of_all_ranges_merge_in_the_claimed_order(sort: str, data: st.DataObject) -> None:
-    """Merged by the bytes behind their prefixes, rows come in the order that the plan claims."""
+def test_merged_ranges_have_the_planned_order(sort: str, data: st.DataObject) -> None:
+    """Rows merged by the bytes after their prefixes are in the order of the plan."""
     key = data.draw(KEYS[sort])
-    asked, wanted = data.draw(bounds(key)), data.draw(orders(key))
-    plan = plan_read(key, asked, wanted)
-    found = [(encoded(key, row, data), row) for row in data.draw(rows(key)) if _has_key(key, row)]
-    merged = sorted((tail for k, row in found if (tail := _tail(plan, k, row))), key=_first)
-    merged = [(tail, row) for tail, row in merged if matches(row, asked, set(asked))]
+    conditions, requested_order = data.draw(bounds(key)), data.draw(orders(key))
+    plan = plan_read(key, conditions, requested_order)
+    found = [
+        (encode_with_salt(key, row, data), row) for row in data.draw(rows(key)) if has_key(key, row)
+    ]
+    merged = sorted(
+        (tail for k, row in found if (tail := _strip_prefix(plan, k, row))), key=_find_tail
+    )
+    merged = [
+        (tail, row) for tail, row in merged if satisfies_bounds(row, conditions, set(conditions))
+    ]
     for (here, one), (there, other) in pairwise(merged):
         if here == there and any(part.time_remainder is not None for part in key.parts):
             continue  # one row: its cells are in the order of their qualifiers
-        assert _compare(one, other, plan.row_order) <= 0, (
+        assert _compare_rows(one, other, plan.row_order) <= 0, (
             str(key),
-            asked,
+            conditions,
             plan.row_order,
             one,
             other,
         )
         if plan.serves_order:
-            assert _compare(one, other, wanted) <= 0, (str(key), asked, wanted, one, other)
+            assert _compare_rows(one, other, requested_order) <= 0, (
+                str(key),
+                conditions,
+                requested_order,
+                one,
+                other,
+            )
         elif plan.serves_backwards:
-            assert _compare(one, other, wanted, sign=-1) <= 0, (str(key), wanted, one, other)
+            assert _compare_rows(one, other, requested_order, sign=-1) <= 0, (
+                str(key),
+                requested_order,
+                one,
+                other,
+            )
 
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_what_is_said_to_be_pinned_is_the_prefix(sort: str, data: st.DataObject) -> None:
-    """In each range the pinned parts are constant, and those merged without are its prefix."""
+def test_pinned_parts_are_the_prefix_of_a_range(sort: str, data: st.DataObject) -> None:
+    """Pinned parts are constant in each range, and the first of them are its merge prefix."""
     key = data.draw(KEYS[sort])
-    asked = data.draw(bounds(key))
-    plan = plan_read(key, asked, data.draw(orders(key)))
+    conditions = data.draw(bounds(key))
+    plan = plan_read(key, conditions, data.draw(orders(key)))
     for one in plan.ranges:
         assert not plan.is_point or one.stop == one.start + b"\0", (str(key), plan)
     for row in data.draw(rows(key)):
-        if not _has_key(key, row) or not matches(row, asked, set(asked)):
+        if not has_key(key, row) or not satisfies_bounds(row, conditions, set(conditions)):
             continue
         salt = data.draw(st.integers(0, 2)) if key.is_salted else None
         where = key.encode(row, salt=salt)
@@ -118,8 +135,8 @@ def test_what_is_said_to_be_pinned_is_the_prefix(sort: str, data: st.DataObject)
 
 
 @given(st.data())
-def test_a_scan_comes_in_the_order_behind_what_spreads(data: st.DataObject) -> None:
-    """Without an order asked for, rows come by the first fields behind buckets and salts."""
+def test_a_scan_is_ordered_by_the_fields_after_buckets_and_salts(data: st.DataObject) -> None:
+    """Without an order, rows are sorted by the first fields after buckets and salts."""
     key = data.draw(KEYS["spread"])
     plan = plan_read(key, data.draw(bounds(key)))
     first = next(part for part in key.parts if part.name == "field")
@@ -127,26 +144,28 @@ def test_a_scan_comes_in_the_order_behind_what_spreads(data: st.DataObject) -> N
     assert plan.pinned_count > key.parts.index(first) or free, (str(key), plan)
 
 
-def _first(pair: tuple[bytes, Any]) -> bytes:
+def _find_tail(pair: tuple[bytes, Any]) -> bytes:
+    """Return the bytes of a pair of bytes and row."""
     return pair[0]
 
 
-def _tail(plan: Plan, where: bytes, row: Any) -> tuple[bytes, Any] | None:
+def _strip_prefix(plan: Plan, where: bytes, row: Any) -> tuple[bytes, Any] | None:
+    """Return the key after the prefix of its range, with its row; None outside of all ranges."""
     for one in plan.ranges:
         if one.has_key(where):
             return where[len(one.prefix) :], row
     return None
 
 
-def _compare(
+def _compare_rows(
     one: Mapping[str, Any],
     other: Mapping[str, Any],
     order: tuple[Ordering, ...],
     sign: int = 1,
 ) -> int:
-    """How two rows stand in an order; nulls come first both ways."""
+    """Compare two rows in an order, nulls first in both directions."""
     for ordering in order:
-        mine, yours = (held(ordering.field, row[ordering.field]) for row in (one, other))
+        mine, yours = (to_comparable(ordering.field, row[ordering.field]) for row in (one, other))
         if mine == yours:
             continue
         if mine is None or yours is None:

@@ -1,4 +1,4 @@
-"""Plans of reads that a person can check by hand: how many ranges, in which order, what is left."""
+"""Plans of reads that can be checked by hand: the ranges, their order and the residual fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plan.designs import bound
+from plan.random_keys import bind_fields_to_key
 from rowkey.keys import bind_key
 from rowkey.plan import count_spreading_parts, plan_read
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range, StartsWith
@@ -18,17 +18,17 @@ BY_TIME = (Ordering("ts", descending=True),)
 
 
 def test_small_choices_are_merged_by_time() -> None:
-    """The tail of one host is one bucket times three kinds, merged by time without a sort."""
-    plan = plan_read(bound(LOGS), {"host": Equal("ab")}, BY_TIME)
+    """The latest rows of one host are three ranges, merged by time without a sort."""
+    plan = plan_read(bind_fields_to_key(LOGS), {"host": Equal("ab")}, BY_TIME)
     assert (3, True, (), False) == (
         plan.fan_out, plan.serves_order, plan.residual_fields, plan.is_full_scan,
     )  # fmt: skip
     assert BY_TIME == plan.row_order
 
 
-def test_a_span_of_time_narrows_behind_the_pinned_parts() -> None:
-    """Host, kind and a range of time are one range, bounded on both sides, with nothing to test."""
-    key = bound(LOGS)
+def test_a_range_of_time_narrows_after_the_pinned_parts() -> None:
+    """A host, a kind and a range of time are one range without a residual filter."""
+    key = bind_fields_to_key(LOGS)
     bounds: Bounds = {"host": Equal("ab"), "kind": Equal("warn"), "ts": Range(60, 120, True, False)}
     plan = plan_read(key, bounds)
     row = {"host": "ab", "kind": "warn"}
@@ -39,9 +39,11 @@ def test_a_span_of_time_narrows_behind_the_pinned_parts() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [("a", 3), ("ab", 3), ("b", 1)], ids=["heavy", "heavy too", "other"]
 )
-def test_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int) -> None:
-    """A heavy value is read from its m buckets, every other one from one."""
-    plan = plan_read(bound("[bucket(host, ts, 8, 3)][host][ts]"), {"host": Equal(value)}, BY_TIME)
+def test_a_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int) -> None:
+    """A heavy value is read from its m buckets, any other value from one bucket."""
+    plan = plan_read(
+        bind_fields_to_key("[bucket(host, ts, 8, 3)][host][ts]"), {"host": Equal(value)}, BY_TIME
+    )
     assert (expected, True) == (plan.fan_out, plan.serves_backwards)
 
 
@@ -50,56 +52,56 @@ def test_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int)
 def test_a_remainder_has_as_many_ranges_as_the_span_has_seconds(
     seconds: int, expected: int
 ) -> None:
-    """A mod of seconds by 16 under a span of 5 s has 5 ranges, and never more than 16."""
+    """A range of 5 s under `mod(ts, 16)` is 5 ranges, and a longer one at most 16."""
     bounds = {"ts": Range(1_000, 1_000 + seconds - 1)}
-    assert expected == plan_read(bound("[mod(ts, 16)][ts][host]"), bounds).fan_out
+    assert expected == plan_read(bind_fields_to_key("[mod(ts, 16)][ts][host]"), bounds).fan_out
 
 
-def test_a_bucket_of_time_has_a_range_for_each_stretch_or_all() -> None:
-    """A bucket over time cannot be computed for a span, so all of its ranges are read."""
-    plan = plan_read(bound("[bucket(ts, 16)][ts]"), {"ts": Range(0, 3)})
+def test_a_range_of_time_reads_all_hash_buckets_of_the_time() -> None:
+    """A hash bucket of a time cannot be computed from a range, so all buckets are read."""
+    plan = plan_read(bind_fields_to_key("[bucket(ts, 16)][ts]"), {"ts": Range(0, 3)})
     assert 16 == plan.fan_out
 
 
 @pytest.mark.claims(14)
 def test_a_salt_multiplies_every_read() -> None:
-    """A random salt cannot be computed: one row is looked for under each of its numbers."""
-    plan = plan_read(bound("[salt(3)][host][n]"), {"host": Equal("a"), "n": Equal(1)})
+    """A random salt cannot be computed, so a row is read under each salt."""
+    plan = plan_read(bind_fields_to_key("[salt(3)][host][n]"), {"host": Equal("a"), "n": Equal(1)})
     assert (3, True) == (plan.fan_out, plan.is_point)
 
 
-def test_a_whole_row_is_a_point() -> None:
-    """All fields of the key given, the range holds one key."""
-    key = bound("[host][n]")
+def test_a_read_of_all_key_fields_is_a_point() -> None:
+    """The range of a read that gives all fields of the key holds one key."""
+    key = bind_fields_to_key("[host][n]")
     plan = plan_read(key, {"host": Equal("a"), "n": Equal(-1)})
     only = key.encode({"host": "a", "n": -1})
     assert (True, only, only + b"\0") == (plan.is_point, plan.ranges[0].start, plan.ranges[0].stop)
 
 
-def test_a_condition_behind_a_range_is_tested_row_by_row() -> None:
-    """Behind the first range the key tells no more: the later condition is residual."""
-    plan = plan_read(bound("[ts][host]"), {"ts": Range(0, 9), "host": Equal("a")})
+def test_a_condition_after_a_range_is_residual() -> None:
+    """A field after the first range of the key cannot narrow the scan."""
+    plan = plan_read(bind_fields_to_key("[ts][host]"), {"ts": Range(0, 9), "host": Equal("a")})
     assert (1, ("host",)) == (plan.fan_out, plan.residual_fields)
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 4)][ts]", "[salt(3)][ts]", "[kind][ts]"])
-def test_a_scan_of_all_comes_in_the_order_behind_the_spreading_prefix(key: str) -> None:
-    """Nothing asked but an order by time: the prefixes are merged, whatever spreads the rows."""
-    plan = plan_read(bound(key), {}, (Ordering("ts"),))
+def test_a_full_scan_is_merged_in_the_order_after_the_prefix(key: str) -> None:
+    """A full scan ordered by time merges all prefixes."""
+    plan = plan_read(bind_fields_to_key(key), {}, (Ordering("ts"),))
     assert (True, True) == (plan.serves_order, plan.is_full_scan)
     assert plan.fan_out > 1
 
 
 @pytest.mark.parametrize("key", ["[host][n]", "[kind][ts]", "[bucket(host, 4)][n]"])
-def test_nothing_asked_is_one_range(key: str) -> None:
-    """A scan reads the table from end to end, where nothing but spreads stands in front."""
-    plan = plan_read(bound(key), {})
+def test_a_read_without_conditions_is_one_range(key: str) -> None:
+    """A full scan of a key without a useful merge reads the table from end to end."""
+    plan = plan_read(bind_fields_to_key(key), {})
     assert [(b"", b"")] == [(one.start, one.stop) for one in plan.ranges]
     assert (0, True, False) == (plan.pinned_count, plan.is_full_scan, plan.is_point)
 
 
 @pytest.mark.parametrize(
-    ("key", "asked", "ranges", "expected"),
+    ("key", "bounds", "ranges", "expected"),
     [
         ("[salt(3)][ts][n]", {}, 3, ["ts", "n"]),
         ("[salt(3)][ts][n]", {"n": Equal(1)}, 3, ["ts", "n"]),
@@ -110,47 +112,47 @@ def test_nothing_asked_is_one_range(key: str) -> None:
         ("[yes]", {"yes": OneOf((False, True))}, 1, ["yes"]),
     ],
 )
-def test_a_scan_of_all_has_a_range_for_each_spread(
-    key: str, asked: Bounds, ranges: int, expected: list[str]
+def test_a_full_scan_has_a_range_for_each_salt_and_bucket(
+    key: str, bounds: Bounds, ranges: int, expected: list[str]
 ) -> None:
-    """It comes in the order of the key without its spreading prefix, and no other is claimed."""
-    plan = plan_read(bound(key), asked)
+    """The rows are in the order of the key without its spreading prefix."""
+    plan = plan_read(bind_fields_to_key(key), bounds)
     assert (ranges, expected) == (plan.fan_out, list(map(str, plan.row_order)))
     assert (True, False) == (plan.is_full_scan, plan.is_point)
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("bounds", "expected"),
     [
         ({"ts": Range(60, 120)}, True),
         ({"host": Range("a", "b")}, False),
         ({"host": Equal("ab")}, False),
     ],
 )
-def test_a_bucket_of_what_is_bounded_in_part_narrows_nothing(asked: Bounds, expected: bool) -> None:
-    """All sixteen numbers are left where the read does not give the host, whatever the time."""
-    plan = plan_read(bound("[bucket(host, ts, 16, 8)][host][ts]"), asked)
+def test_a_bucket_of_two_fields_needs_the_first(bounds: Bounds, expected: bool) -> None:
+    """A read without the host is a full scan, whatever bounds of the time it has."""
+    plan = plan_read(bind_fields_to_key("[bucket(host, ts, 16, 8)][host][ts]"), bounds)
     assert expected == plan.is_full_scan
 
 
-def test_a_null_or_a_text_without_end_is_filtered() -> None:
-    """What begins with the text lies in its range, so that the condition is tested row by row."""
-    key = bound("[note:tail]")
+def test_null_or_a_text_without_terminator_is_residual() -> None:
+    """The range of a text without terminator holds longer texts, so rows are filtered."""
+    key = bind_fields_to_key("[note:tail]")
     plan = plan_read(key, {"note": OneOf((None, "ab"))})
     assert ("note",) == plan.residual_fields
     many = plan_read(key, {"note": OneOf((None, "", "ab"))})
     assert [(b"", b"\x01"), (b"\x01", b"\x02")] == [(one.start, one.stop) for one in many.ranges]
 
 
-def test_a_list_of_values_has_a_range_for_each() -> None:
-    """Three hosts are three ranges, in the order of their keys."""
-    plan = plan_read(bound("[host][n]"), {"host": OneOf(("b", "a", "ab"))})
+def test_a_list_has_a_range_for_each_value() -> None:
+    """Three hosts are three ranges, sorted by their keys."""
+    plan = plan_read(bind_fields_to_key("[host][n]"), {"host": OneOf(("b", "a", "ab"))})
     assert [b"a\0", b"ab\0", b"b\0"] == [one.start for one in plan.ranges]
 
 
-def test_a_beginning_is_one_range() -> None:
-    """Text that starts with something is one range, and needs no test."""
-    plan = plan_read(bound("[host][n]"), {"host": StartsWith("ab")})
+def test_a_prefix_of_a_text_is_one_range() -> None:
+    """A prefix of a text is one range without a residual filter."""
+    plan = plan_read(bind_fields_to_key("[host][n]"), {"host": StartsWith("ab")})
     assert [(b"ab", b"ac", ())] == [(r.start, r.stop, plan.residual_fields) for r in plan.ranges]
 
 
@@ -162,21 +164,21 @@ def test_a_beginning_is_one_range() -> None:
         ("[host][n]", {"host": Equal(None)}),
     ],
 )
-def test_what_no_row_satisfies_reads_nothing(key: str, bounds: Any) -> None:
-    """A range turned round, or a null of a field that has none, has no range at all."""
-    assert () == plan_read(bound(key), bounds).ranges
+def test_impossible_bounds_read_no_range(key: str, bounds: Any) -> None:
+    """An inverted range, or a null of a required field, has no range."""
+    assert () == plan_read(bind_fields_to_key(key), bounds).ranges
 
 
-def test_more_ranges_than_any_scan_stands_are_left_as_fewer() -> None:
-    """A list in front of another stays pinned only as long as their product is bounded."""
+def test_too_many_ranges_leave_a_list_residual() -> None:
+    """A second list is pinned only while the product of the lists is below the limit."""
     key = bind_key("[a][b]", {"a": "u16", "b": "u16"})
     many = OneOf(tuple(range(1_000)))
     plan = plan_read(key, {"a": many, "b": many})
     assert (1_000, ("b",)) == (plan.fan_out, plan.residual_fields)
 
 
-def test_a_list_with_too_many_values_is_read_from_its_first_to_its_last() -> None:
-    """Where every listed value cannot be a range, ranges begin and end at the outer ones."""
+def test_a_list_that_is_too_long_is_read_as_one_range() -> None:
+    """The range goes from the first to the last listed value."""
     key = bind_key("[salt(300)][h]", {"h": "u16"})
     values = tuple(range(10, 229))
     exact, wide = (plan_read(key, {"h": OneOf(some)}) for some in (values[1:], values))
@@ -194,10 +196,10 @@ def test_a_list_with_too_many_values_is_read_from_its_first_to_its_last() -> Non
         ("[n][t:raw]", {"t": "text", "n": "u8"}, ("a", "b")),
     ],
 )
-def test_an_excluded_end_is_not_read(
+def test_an_excluded_end_is_outside_of_the_range(
     notation: str, fields: dict[str, str], bounds: tuple[Any, Any]
 ) -> None:
-    """A read up to, but without, a value reads no key of that value and of none above it."""
+    """A range that excludes its high value holds no key of that value."""
     key, (low, high) = bind_key(notation, fields), bounds
     conditions = {"n": Equal(0)} if "n" in fields else {}
     plan = plan_read(key, {**conditions, "t": Range(low, high, includes_high=False)})
@@ -226,25 +228,25 @@ def test_an_excluded_end_is_not_read(
         ("[reverse(n)]", []),
     ],
 )
-def test_the_order_of_a_key_is_what_its_parts_keep_together(key: str, expected: list[str]) -> None:
-    """Weak parts order a field only where the field itself follows at once, the same way round."""
+def test_the_order_of_a_key_follows_from_its_parts(key: str, expected: list[str]) -> None:
+    """A coarse part keeps an order only if the field itself follows in the same direction."""
     from rowkey.plan import compute_merged_order
 
-    assert expected == [str(one) for one in compute_merged_order(bound(key), 0)]
+    assert expected == [str(one) for one in compute_merged_order(bind_fields_to_key(key), 0)]
 
 
-def test_nulls_come_first_so_that_reading_backwards_is_another_order() -> None:
-    """An order over a field that may be null is not served by reading the other order backwards."""
-    key = bound("[kind][desc(level)]")
+def test_an_order_with_nulls_is_not_served_backwards() -> None:
+    """Nulls come first in both directions, so a backward scan has another order."""
+    key = bind_fields_to_key("[kind][desc(level)]")
     info = {"kind": Equal("info")}
     with_nulls = plan_read(key, info, (Ordering("level"),))
     without = plan_read(key, {**info, "level": Range(1)}, (Ordering("level"),))
     assert (False, True) == (with_nulls.serves_backwards, without.serves_backwards)
 
 
-def test_a_null_is_found_where_it_is_left_out() -> None:
-    """Rows without an optional field at the end of the key lie in the range that asks for them."""
-    key = bound("[n][note]")
+def test_an_omitted_null_is_in_the_range_of_null() -> None:
+    """Rows without an optional last field are in the range of a read for null."""
+    key = bind_fields_to_key("[n][note]")
     plan = plan_read(key, {"n": Equal(1), "note": Equal(None)})
     keys = {note: key.encode({"n": 1, "note": note}) for note in (None, "", "a")}
     assert [None] == [note for note, where in keys.items() if plan.has_key(where)]
@@ -258,13 +260,13 @@ def test_a_null_is_found_where_it_is_left_out() -> None:
         ("[bucket(host, ts, 4)][host][time_bucket(ts, 1h)]", 0),
     ],
 )
-def test_a_bucket_of_a_time_that_is_sliced_only_spreads(key: str, expected: int) -> None:
-    """The rest of the time is in the qualifiers, so that the bucket tells nothing by itself."""
+def test_a_bucket_of_a_sliced_time_only_spreads(key: str, expected: int) -> None:
+    """A bucket of a time whose rest is in the qualifiers is counted as a spreading part."""
     assert expected == count_spreading_parts(bind_key(key, {"host": "text", "ts": "timestamp_s"}))
 
 
-def test_stretches_behind_many_prefixes_are_read_as_one() -> None:
-    """600 beginnings in each of 60,000 buckets are not 36 million ranges, and no row is missed."""
+def test_many_ranges_after_many_prefixes_become_one_per_prefix() -> None:
+    """600 prefixes in 60,000 buckets are 60,000 ranges, and no row is missed."""
     key = bind_key("[bucket(ts, 60000)][host:raw][ts]", {"host": "text", "ts": "timestamp_s"})
     hosts = ("a", "ab", *(f"b{number:03}" for number in range(600)))
     plan = plan_read(key, {"host": OneOf(hosts)})

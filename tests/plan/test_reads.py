@@ -1,4 +1,4 @@
-"""What declared reads ask of fields: values as they are held, and conditions that meet."""
+"""Declared reads become bounds of fields, with normal values and merged conditions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plan.designs import FIELDS, POOLS, matches
+from plan.random_keys import FIELDS, VALUES_BY_FIELD, satisfies_bounds
 from rowkey.errors import Mistakes, ReadError
 from rowkey.keys import bind_key
 from rowkey.plan import DeclaredRead, bind_declared_reads, plan_read
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistake
     from rowkey.schema import Bound
 
-MORE: dict[str, Any] = {
+MORE_FIELDS: dict[str, Any] = {
     **FIELDS,
     "name": {"type": "text", "normalize": "nfc"},
     "id": {"type": "hex", "width": 4},
 }
-KEY = bind_key("".join(f"[{name}]" for name in MORE), MORE)
+KEY = bind_key("".join(f"[{name}]" for name in MORE_FIELDS), MORE_FIELDS)
 
 
-def bound_reads(where: str) -> tuple[tuple[DeclaredRead, ...], list[Mistake]]:
-    """A read over the record, and what is wrong with it."""
+def bind_reads(where: str) -> tuple[tuple[DeclaredRead, ...], list[Mistake]]:
+    """Bind a declared read, and return it with its mistakes."""
     mistakes = Mistakes()
     words = ReadDeclaration(name="r", where=where)
     return bind_declared_reads([words], KEY.declared_fields, mistakes), mistakes.mistakes
 
 
-def asked(where: str, *values: Any) -> dict[str, Bound]:
-    """What a read asks of each field, given its values."""
-    (read,), _ = bound_reads(where)
+def build_bounds(where: str, *values: Any) -> dict[str, Bound]:
+    """Return the bounds of a declared read with values."""
+    (read,), _ = bind_reads(where)
     return dict(read.build_bounds(dict(enumerate(values))))
 
 
-HELD: list[tuple[str, Any, Any]] = [
+PREFIXES: list[tuple[str, Any, Any]] = [
     ("name", "e\u0301", "\u00e9"),
     ("host", "", ""),
     ("raw", "61ff", b"a\xff"),
@@ -51,27 +51,27 @@ HELD: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given_", "expected"), HELD)
-def test_a_beginning_is_asked_as_the_field_holds_it(name: str, given_: Any, expected: Any) -> None:
-    """Composed where the field composes, bytes from hexadecimal digits, lower-case digits."""
-    assert {name: StartsWith(expected)} == asked(f"{name} starts with ?", given_)
+@pytest.mark.parametrize(("name", "given_", "expected"), PREFIXES)
+def test_a_prefix_is_normalized_by_its_field(name: str, given_: Any, expected: Any) -> None:
+    """Prefixes are composed, parsed as hexadecimal digits or lower-cased as the field is."""
+    assert {name: StartsWith(expected)} == build_bounds(f"{name} starts with ?", given_)
 
 
-def test_a_beginning_in_the_file_is_asked_as_the_field_holds_it() -> None:
-    """Written between quotes, it means the same as when it is given."""
+def test_a_prefix_in_a_design_file_is_normalized() -> None:
+    """A quoted prefix in a read means the same as a parameter."""
     expected = {"name": StartsWith("\u00e9"), "raw": StartsWith(b"\xab")}
-    assert expected == asked("name starts with 'e\u0301' and raw starts with 'ab'")
+    assert expected == build_bounds("name starts with 'e\u0301' and raw starts with 'ab'")
 
 
-def test_a_row_that_begins_so_is_found_however_its_text_was_composed() -> None:
-    """The range of a beginning holds the row whose text was given in either form."""
-    key = bind_key("[name]", {"name": MORE["name"]})
-    plan = plan_read(key, asked("name starts with ?", "e\u0301"))
+def test_a_prefix_finds_rows_of_any_unicode_form() -> None:
+    """A decomposed prefix finds a row whose text is composed."""
+    key = bind_key("[name]", {"name": MORE_FIELDS["name"]})
+    plan = plan_read(key, build_bounds("name starts with ?", "e\u0301"))
     assert plan.has_key(key.encode({"name": "e\u0301x"}))
     assert not plan.is_full_scan
 
 
-NO_VALUES: list[tuple[str, tuple[Any, ...]]] = [
+INVALID_VALUES: list[tuple[str, tuple[Any, ...]]] = [
     ("host starts with ?", (None,)),
     ("host starts with ?", (5,)),
     ("host starts with ?", (b"x",)),
@@ -93,15 +93,15 @@ NO_VALUES: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "values"), NO_VALUES)
-def test_what_is_no_value_is_refused(where: str, values: tuple[Any, ...]) -> None:
-    """Each is an error of the read that names the field: never all rows, and no other error."""
+@pytest.mark.parametrize(("where", "values"), INVALID_VALUES)
+def test_an_invalid_value_of_a_read_is_refused(where: str, values: tuple[Any, ...]) -> None:
+    """The error names the field, and no rows are returned."""
     with pytest.raises(ReadError) as caught:
-        asked(where, *values)
+        build_bounds(where, *values)
     assert where.split(maxsplit=1)[0] == caught.value.mistake.path
 
 
-MEETING: list[tuple[str, tuple[Any, ...], Bound]] = [
+MERGED_CONDITIONS: list[tuple[str, tuple[Any, ...], Bound]] = [
     ("n > ? and n > ?", (4, 5), Range(low=5, includes_low=False)),
     ("n > ? and n >= ?", (5, 5), Range(low=5, includes_low=False)),
     ("n < 9 and n <= 3 and n > 1", (), Range(1, 3, includes_low=False)),
@@ -117,35 +117,37 @@ MEETING: list[tuple[str, tuple[Any, ...], Bound]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "values", "expected"), MEETING)
-def test_conditions_on_one_field_are_asked_together(
+@pytest.mark.parametrize(("where", "values", "expected"), MERGED_CONDITIONS)
+def test_conditions_on_one_field_are_merged(
     where: str, values: tuple[Any, ...], expected: Bound
 ) -> None:
-    """Ranges overlap, listed values are tested, the longer beginning counts."""
-    assert [expected] == list(asked(where, *values).values())
+    """Ranges are intersected, listed values are filtered, and the longer prefix wins."""
+    assert [expected] == list(build_bounds(where, *values).values())
 
 
-FORMS = ("= {}", "< {}", "<= {}", "> {}", ">= {}", "in ({}, {})", "between {} and {}")
+CONDITION_FORMS = ("= {}", "< {}", "<= {}", "> {}", ">= {}", "in ({}, {})", "between {} and {}")
 
 
 @given(st.data())
-def test_a_row_meets_all_conditions_if_it_meets_what_is_asked(data: st.DataObject) -> None:
-    """Random conditions on one number: what is asked holds just the values that meet each."""
-    forms = data.draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=4))
-    values = data.draw(st.lists(POOLS["n"], min_size=8, max_size=8))
+def test_merged_conditions_match_the_values_that_each_condition_matches(
+    data: st.DataObject,
+) -> None:
+    """The merged bound of random conditions matches a value exactly if each condition does."""
+    forms = data.draw(st.lists(st.sampled_from(CONDITION_FORMS), min_size=1, max_size=4))
+    values = data.draw(st.lists(VALUES_BY_FIELD["n"], min_size=8, max_size=8))
     together = " and ".join(f"n {form.replace('{}', '?')}" for form in forms)
     singly, at = [], 0
     for form in forms:
         count = form.count("{}")
-        singly.append(asked(f"n {form.replace('{}', '?')}", *values[at : at + count]))
+        singly.append(build_bounds(f"n {form.replace('{}', '?')}", *values[at : at + count]))
         at += count
-    merged = asked(together, *values)
+    merged = build_bounds(together, *values)
     for value in values:
-        expected = all(matches({"n": value}, one, {"n"}) for one in singly)
-        assert expected == matches({"n": value}, merged, {"n"}), (together, values, merged)
+        expected = all(satisfies_bounds({"n": value}, one, {"n"}) for one in singly)
+        assert expected == satisfies_bounds({"n": value}, merged, {"n"}), (together, values, merged)
 
 
-NEVER = {
+IMPOSSIBLE_READS = {
     "n = 1 and n = 2": "n = 1 and n = 2: no value satisfies this",
     "n > 5 and n < 4": "n > 5 and n < 4: no value satisfies this",
     "n between 5 and 4": "n between 5 and 4: no value satisfies this",
@@ -160,10 +162,10 @@ NEVER = {
 }
 
 
-@pytest.mark.parametrize("where", NEVER)
-def test_a_read_that_can_never_run_is_a_mistake_of_its_file(where: str) -> None:
-    """It is told without values, at the word where the conditions stand."""
-    reads, found = bound_reads(where)
+@pytest.mark.parametrize("where", IMPOSSIBLE_READS)
+def test_a_read_that_matches_no_row_is_a_mistake_of_the_design(where: str) -> None:
+    """The mistake is found without values, and its path is that of the conditions."""
+    reads, found = bind_reads(where)
     assert () == reads
     assert ["reads[0].where"] == [one.path for one in found]
-    assert found[0].problem.startswith(NEVER[where])
+    assert found[0].problem.startswith(IMPOSSIBLE_READS[where])

@@ -1,4 +1,4 @@
-"""Reads asked in words: what they ask, and all that is wrong with them, told at once."""
+"""Conditions and orders are bound to fields, and all their mistakes are reported at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plan.designs import FIELDS
+from plan.random_keys import FIELDS
 from rowkey.errors import ReadError
 from rowkey.keys import bind_key
 from rowkey.plan import BoundRead, bind_read
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 KEY = bind_key("".join(f"[{name}]" for name in FIELDS), FIELDS)
 
 
-def asked(
+def bind_text(
     where: str | Sequence[Condition],
     order: str = "",
     values: Sequence[Any] | Mapping[Any, Any] = (),
 ) -> BoundRead:
-    """A read over the record."""
+    """Bind a read of conditions and order to the fields."""
     return bind_read(where, order, values, KEY.fields)
 
 
-def test_values_go_by_position_and_by_name() -> None:
-    """Question marks take their values in turn, names by name, and both may stand in one read."""
-    by_place = asked("host = ? and ts >= ?", "ts desc", ("a", 60))
-    by_name = asked("host = :host and ts >= :since", "ts desc", {"host": "a", "since": 60})
-    mixed = asked("host = ? and ts >= :since", "ts desc", {0: "a", "since": 60})
+def test_parameters_are_bound_by_position_and_by_name() -> None:
+    """A read may have question marks, names, or both."""
+    by_place = bind_text("host = ? and ts >= ?", "ts desc", ("a", 60))
+    by_name = bind_text("host = :host and ts >= :since", "ts desc", {"host": "a", "since": 60})
+    mixed = bind_text("host = ? and ts >= :since", "ts desc", {0: "a", "since": 60})
     expected = BoundRead(
         {"host": Equal("a"), "ts": Range(low=60)}, (Ordering("ts", descending=True),)
     )
@@ -58,28 +58,28 @@ def test_values_go_by_position_and_by_name() -> None:
         ("n >= 5 and n < 3", (), {"n": Range(5, 3, includes_high=False)}),
     ],
 )  # fmt: skip
-def test_conditions_ask_of_each_field_once(
+def test_conditions_on_a_field_become_one_bound(
     where: str, values: tuple[Any, ...], expected: dict[str, Any]
 ) -> None:
-    """Several conditions on a field are one; what nothing satisfies is asked all the same."""
-    assert expected == asked(where, "", values).bounds
+    """Several conditions on a field are merged, also those that no value satisfies."""
+    assert expected == bind_text(where, "", values).bounds
 
 
-def test_conditions_may_come_taken_apart() -> None:
-    """Conditions and orderings mean what their text does."""
+def test_conditions_may_be_given_as_objects() -> None:
+    """Condition and Ordering objects mean the same as text."""
     conditions = [Condition("host", "=", ("a",)), Condition("n", ">=", (Parameter(0),))]
     order = (Ordering("n"),)
-    expected = asked("host = 'a' and n >= ?", "n", (1,))
+    expected = bind_text("host = 'a' and n >= ?", "n", (1,))
     assert expected == bind_read(conditions, order, (1,), KEY.fields)
 
 
-def test_a_field_orders_once() -> None:
-    """What is ordered by a field already is not ordered by it again."""
-    found = asked("", "ts desc, n, ts asc, n desc").order
+def test_a_repeated_field_of_an_order_is_ignored() -> None:
+    """An order uses only the first mention of a field."""
+    found = bind_text("", "ts desc, n, ts asc, n desc").order
     assert ["ts desc", "n"] == [str(one) for one in found]
 
 
-WRONG: list[tuple[str, str, Any, list[str]]] = [
+INVALID_READS: list[tuple[str, str, Any, list[str]]] = [
     ("host = ? and", "", ("a",), ["where"]),
     ("host = ?", "ts downwards", ("a",), ["order"]),
     ("hots = ? and n = 1", "tss", ("a",), ["where[0]", "order[0]"]),
@@ -94,18 +94,18 @@ WRONG: list[tuple[str, str, Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "order", "values", "paths"), WRONG)
-def test_all_mistakes_are_told_at_once(
+@pytest.mark.parametrize(("where", "order", "values", "paths"), INVALID_READS)
+def test_all_mistakes_of_a_read_are_reported_at_once(
     where: str, order: str, values: Any, paths: list[str]
 ) -> None:
-    """Each says where it stands: in which condition, which ordering, or which value."""
+    """Each mistake names its condition, ordering or value."""
     with pytest.raises(ReadError) as caught:
-        asked(where, order, values)
+        bind_text(where, order, values)
     assert paths == [mistake.path for mistake in caught.value.mistakes]
     assert [str(m) for m in caught.value.mistakes] == str(caught.value).splitlines()
 
 
-def test_a_mistake_names_what_was_meant() -> None:
-    """A field that is nearly one is answered with the one that is there."""
+def test_a_misspelt_field_gets_a_suggestion() -> None:
+    """The error of an unknown field suggests a similar name."""
     with pytest.raises(ReadError, match=r"where\[0\]: there is no field 'hots'.*Did you mean host"):
-        asked("hots = 1")
+        bind_text("hots = 1")

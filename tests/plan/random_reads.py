@@ -1,4 +1,4 @@
-"""Random reads in words, with values, and what they mean for a row: each condition by itself."""
+"""Random reads with conditions and values, and a plain check of each condition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from plan.designs import FIELDS, POOLS, held, normal, orders
+from plan.random_keys import FIELDS, VALUES_BY_FIELD, normalize_row, orders, to_comparable
 from rowkey.schema import Condition, Parameter
 
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from rowkey.schema import Ordering
 
 Row = dict[str, Any]
-BEGINNING = ("starts",)
-COMPARING = ("<", "<=", ">", ">=", "between")
-LISTING = ("=", "=", "in", "in")
-LEAST: dict[str, Any] = {"note": "", "level": 0}
-"""The least value of each field that may be null."""
+PREFIX_OPERATORS = ("starts",)
+COMPARISON_OPERATORS = ("<", "<=", ">", ">=", "between")
+EQUALITY_OPERATORS = ("=", "=", "in", "in")
+MINIMUM_BY_NULLABLE_FIELD: dict[str, Any] = {"note": "", "level": 0}
+"""The smallest value of each field that may be null."""
 
 
-class Question:
-    """A read in words: conditions with values, and an order.
+class RandomRead:
+    """A read with conditions, values and an order.
 
     Args:
         tests: field, operator and values of each condition; `in` has one list.
-        order: the order asked for.
+        order: the order of the rows.
     """
 
     def __init__(
@@ -53,18 +53,23 @@ class Question:
     def __repr__(self) -> str:
         return f"{self.where!r} of {self.values} by {[str(one) for one in self.order]}"
 
-    def meets(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row meets every condition, told by its values alone."""
-        return all(_meets(name, row[name], operator, given) for name, operator, given in self.tests)
+    def matches_row(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row satisfies every condition."""
+        return all(
+            _satisfies_condition(name, row[name], operator, given)
+            for name, operator, given in self.tests
+        )
 
-    def sorted(self, rows: Iterable[Row]) -> list[Row]:
-        """Rows in the order asked for, nulls first both ways."""
-        return sorted(rows, key=cmp_to_key(self.compare))
+    def sort_rows(self, rows: Iterable[Row]) -> list[Row]:
+        """Sort rows in the order of the read, nulls first in both directions."""
+        return sorted(rows, key=cmp_to_key(self.compare_rows))
 
-    def compare(self, one: Row, other: Row) -> int:
-        """How two rows stand in the order asked for: below 0, 0 or above."""
+    def compare_rows(self, one: Row, other: Row) -> int:
+        """Compare two rows in the order of the read: below 0, 0 or above 0."""
         for ordering in self.order:
-            mine, yours = (held(ordering.field, row[ordering.field]) for row in (one, other))
+            mine, yours = (
+                to_comparable(ordering.field, row[ordering.field]) for row in (one, other)
+            )
             if mine == yours:
                 continue
             if mine is None or yours is None:
@@ -73,14 +78,15 @@ class Question:
         return 0
 
 
-def _meets(name: str, value: Any, operator: str, given: list[Any]) -> bool:
+def _satisfies_condition(name: str, value: Any, operator: str, given: list[Any]) -> bool:
+    """Return whether a value satisfies one condition."""
     if operator == "=":
         return bool(value == given[0])
     if operator == "in":
         return value in given[0]
     if value is None:
         return False
-    mine, (first, *others) = held(name, value), [held(name, one) for one in given]
+    mine, (first, *others) = to_comparable(name, value), [to_comparable(name, one) for one in given]
     if operator == "starts":
         return bool(mine.startswith(first))
     low = first if operator in (">", ">=", "between") else None
@@ -91,23 +97,33 @@ def _meets(name: str, value: Any, operator: str, given: list[Any]) -> bool:
 
 
 @st.composite
-def questions(draw: st.DrawFn, key: Key) -> Question:
-    """A read of up to three fields, mostly of the key, a field now and then asked of twice."""
+def random_reads(draw: st.DrawFn, key: Key) -> RandomRead:
+    """Draw a read of up to three fields, mostly of the key, some with two conditions."""
     of_key = st.sampled_from([*key.fields] or ["n"])
     any_field = of_key | of_key | st.sampled_from(sorted(FIELDS))
     least = draw(st.sampled_from((0, 1, 1, 2)))
     names = draw(st.lists(any_field, min_size=least, max_size=3).map(dict.fromkeys).map(list))
-    tests = [test for name in names for test in draw(_tests(key, name))]
-    return Question(tests, draw(orders(key)))
+    tests = [test for name in names for test in draw(_conditions(key, name))]
+    return RandomRead(tests, draw(orders(key)))
 
 
 @st.composite
-def _tests(draw: st.DrawFn, key: Key, name: str) -> list[tuple[str, str, list[Any]]]:
-    """One or two conditions on a field; never a beginning beside a comparison."""
+def _conditions(draw: st.DrawFn, key: Key, name: str) -> list[tuple[str, str, list[Any]]]:
+    """Draw one or two conditions on a field, never a prefix together with a comparison."""
     field = key.declared_fields[name]
-    value = POOLS[name].map(lambda given: normal(key, {name: given})[name])
-    present = value.map(lambda given: LEAST.get(name) if given is None else given)
-    sort = draw(st.sampled_from([LISTING, COMPARING, *([BEGINNING] * field.type.is_sequence)]))
+    value = VALUES_BY_FIELD[name].map(lambda given: normalize_row(key, {name: given})[name])
+    present = value.map(
+        lambda given: MINIMUM_BY_NULLABLE_FIELD.get(name) if given is None else given
+    )
+    sort = draw(
+        st.sampled_from(
+            [
+                EQUALITY_OPERATORS,
+                COMPARISON_OPERATORS,
+                *([PREFIX_OPERATORS] * field.type.is_sequence),
+            ]
+        )
+    )
     found: list[tuple[str, str, list[Any]]] = []
     for _ in range(draw(st.sampled_from((1, 1, 1, 2)))):
         operator = draw(st.sampled_from(sort if not found else (*sort, "=")))

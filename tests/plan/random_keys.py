@@ -1,4 +1,4 @@
-"""Random keys, rows and reads over one record, and what a read means for a row, told naively."""
+"""Random keys, rows, bounds and orders over one set of fields, and a plain check of bounds."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ PARTS = (
     "[desc(time_bucket(ts, 10s))]", "[time_slice(ts, 1m)]", "[bucket(time_bucket(ts, 10s), 4)]",
     "[mod(time_bucket(ts, 10s), 7)]", "[desc(bucket(host, 4))]", "[desc(digest(host, 2))]",
 )  # fmt: skip
-LAST = (
+LAST_PARTS = (
     "[host:tail]", "[desc(host:tail)]", "[raw:tail]", "[raw:raw]", "[desc(raw:tail)]",
     "[note:tail]", "[desc(note:tail)]", "[note:raw]",
 )  # fmt: skip
-SPREADING = (
+SPREADING_PARTS = (
     "[salt(3)]", "[bucket(host, 4)]", "[bucket(4, over=rest)]", "[mod(n, 5)]", "[bucket(n, 3)]",
 )  # fmt: skip
-WHOLE = ("[ts]", "[u]", "[desc(ts)]", "[day]", "[level]")
+ORDERED_PARTS = ("[ts]", "[u]", "[desc(ts)]", "[day]", "[level]")
 
 HOSTS = ("", "a", "ab", "abc", "b", "ba", "é", "z\U0001f600", "~", "a\x7f")
-POOLS: dict[str, st.SearchStrategy[Any]] = {
+VALUES_BY_FIELD: dict[str, st.SearchStrategy[Any]] = {
     "host": st.sampled_from(HOSTS),
     "kind": st.sampled_from(("info", "warn", "error")),
     "n": st.sampled_from((-32768, -2, -1, 0, 1, 2, 255, 256, 32767)),
@@ -76,12 +76,12 @@ NOT_OF_TIME = ("host", "note", "raw")
 
 @st.composite
 def keys(draw: st.DrawFn) -> Key:
-    """A random key of up to five parts."""
+    """Draw a key of up to five parts."""
     parts = draw(st.lists(st.sampled_from(PARTS), min_size=1, max_size=4))
     if draw(st.integers(0, 3)) == 0:
-        parts.append(draw(st.sampled_from(LAST)))
+        parts.append(draw(st.sampled_from(LAST_PARTS)))
     try:
-        return bound("".join(parts))
+        return bind_fields_to_key("".join(parts))
     except InvalidDesign:
         assume(False)
         raise
@@ -89,22 +89,24 @@ def keys(draw: st.DrawFn) -> Key:
 
 @st.composite
 def spread_keys(draw: st.DrawFn) -> Key:
-    """A key of parts that only spread, and behind them fields that are ordered whole."""
-    spreading = draw(st.lists(st.sampled_from(SPREADING), min_size=1, max_size=2, unique=True))
-    whole = ["[host]", "[n]", *draw(st.lists(st.sampled_from(WHOLE), max_size=1))]
+    """Draw a key of salts and buckets, followed by fields that sort as their values do."""
+    spreading = draw(
+        st.lists(st.sampled_from(SPREADING_PARTS), min_size=1, max_size=2, unique=True)
+    )
+    whole = ["[host]", "[n]", *draw(st.lists(st.sampled_from(ORDERED_PARTS), max_size=1))]
     whole = draw(st.permutations(whole))
-    return bound("".join([*spreading, *whole]))
+    return bind_fields_to_key("".join([*spreading, *whole]))
 
 
 @st.composite
 def open_keys(draw: st.DrawFn) -> Key:
-    """A key whose last part has no end of its own."""
+    """Draw a key whose last part has no terminator."""
     first = draw(st.sampled_from(("", "[u]", "[yes]", "[salt(3)]")))
-    return bound(first + draw(st.sampled_from(LAST)))
+    return bind_fields_to_key(first + draw(st.sampled_from(LAST_PARTS)))
 
 
-def bound(notation: str) -> Key:
-    """A key over the record."""
+def bind_fields_to_key(notation: str) -> Key:
+    """Bind a key in the notation to the fields."""
     return bind_key(notation, FIELDS)
 
 
@@ -112,18 +114,18 @@ KEYS = {
     "any": keys(),
     "spread": spread_keys(),
     "open": open_keys(),
-    "open, maybe null": st.sampled_from(("[note:tail]", "[u][note:raw]")).map(bound),
+    "open, maybe null": st.sampled_from(("[note:tail]", "[u][note:raw]")).map(bind_fields_to_key),
 }
 
 
 def rows(key: Key) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Ten to twenty-five random rows in normal values: fewer rarely meet in one range."""
-    one = st.fixed_dictionaries(POOLS).map(lambda row: normal(key, row))
+    """Return a strategy for 10 to 25 normal rows, enough for some to be in one range."""
+    one = st.fixed_dictionaries(VALUES_BY_FIELD).map(lambda row: normalize_row(key, row))
     return st.lists(one, min_size=10, max_size=25)
 
 
-def normal(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as the fields hold it."""
+def normalize_row(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the normal values of its fields."""
     return {
         name: None if value is None else key.declared_fields[name].normalize(value)
         for name, value in row.items()
@@ -132,7 +134,7 @@ def normal(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
 
 @st.composite
 def bounds(draw: st.DrawFn, key: Key) -> dict[str, Bound]:
-    """What is asked of up to three fields, mostly of the key."""
+    """Draw bounds of up to three fields, mostly fields of the key."""
     names = draw(
         st.lists(
             st.sampled_from([*key.fields] or ["n"]) | st.sampled_from(sorted(FIELDS)),
@@ -141,13 +143,14 @@ def bounds(draw: st.DrawFn, key: Key) -> dict[str, Bound]:
             unique=True,
         )
     )
-    return {name: draw(_bound(key, name)) for name in names}
+    return {name: draw(_bounds_of_field(key, name)) for name in names}
 
 
 @st.composite
-def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
+def _bounds_of_field(draw: st.DrawFn, key: Key, name: str) -> Bound:
+    """Draw a bound of a field."""
     field = key.declared_fields[name]
-    value = POOLS[name].map(lambda v: None if v is None else field.normalize(v))
+    value = VALUES_BY_FIELD[name].map(lambda v: None if v is None else field.normalize(v))
     present = value.filter(lambda v: v is not None)
     form = draw(st.sampled_from(("=", "=", "in", "in", "range", "half", "starts")))
     if form == "in":
@@ -169,13 +172,13 @@ def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
 
 @st.composite
 def orders(draw: st.DrawFn, key: Key) -> tuple[Ordering, ...]:
-    """An order asked for."""
+    """Draw an order by up to two fields of the key."""
     names = draw(st.lists(st.sampled_from([*key.fields] or ["n"]), max_size=2, unique=True))
     return tuple(Ordering(name, draw(st.booleans())) for name in names)
 
 
-def held(name: str, value: Any) -> Any:
-    """A value as it compares: a choice by its place in the list, text by its UTF-8 bytes."""
+def to_comparable(name: str, value: Any) -> Any:
+    """Return a value that sorts as the database does: choices by position, text by UTF-8 bytes."""
     if value is None:
         return None
     if FIELDS[name] == FIELDS["kind"]:
@@ -183,22 +186,23 @@ def held(name: str, value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-def matches(row: Mapping[str, Any], asked: Bounds, names: set[str]) -> bool:
-    """Whether a row satisfies the conditions on some fields."""
-    return all(_matches(name, row[name], asked[name]) for name in asked if name in names)
+def satisfies_bounds(row: Mapping[str, Any], bounds: Bounds, names: set[str]) -> bool:
+    """Return whether a row satisfies the bounds of some fields."""
+    return all(_satisfies_bound(name, row[name], bounds[name]) for name in bounds if name in names)
 
 
-def _matches(name: str, value: Any, bound: Bound) -> bool:
+def _satisfies_bound(name: str, value: Any, bound: Bound) -> bool:
+    """Return whether a value satisfies a bound."""
     if isinstance(bound, Equal):
         return bool(value == bound.value)
     if isinstance(bound, OneOf):
         return value in bound.values
     if value is None:
         return False
-    mine = held(name, value)
+    mine = to_comparable(name, value)
     if isinstance(bound, StartsWith):
-        return bool(mine.startswith(held(name, bound.prefix)))
-    low, high = held(name, bound.low), held(name, bound.high)
+        return bool(mine.startswith(to_comparable(name, bound.prefix)))
+    low, high = to_comparable(name, bound.low), to_comparable(name, bound.high)
     above = low is None or mine > low or (bound.includes_low and mine == low)
     below = high is None or mine < high or (bound.includes_high and mine == high)
     return bool(above and below)
