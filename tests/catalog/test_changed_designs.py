@@ -126,7 +126,9 @@ def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
 
 
 UNSAFE: dict[str, tuple[rowkey.Design, list[str]]] = {
-    "a column that must be there": (with_fields(must="u8"), ["fields.must: stored rows have no value"]),
+    "a column that must be there": (
+        with_fields(must="u8"), ["fields.must: stored rows have no value"],
+    ),
     "a wider number": (with_fields(b={"type": "u16", "pack": "p"}),
                        ["fields.b.type: declared u16, remembered u8."]),
     "a wider number in the key": (with_fields(n="u16"),
