@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis.strategies as st
 import pytest
 from click import UsageError
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import rowkey
 from rowkey.cli.destination import Destination
@@ -84,6 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=settings().max_examples // 2)
 @given(given_table=tables())
 def test_what_is_dumped_is_what_is_loaded(
     folder: Path, form: str, given_table: tuple[Design, list[dict[str, Any]]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -196,6 +197,7 @@ def _format_constant(value: Any) -> str:
     return "entries, by name" if isinstance(value, Mapping) else format_code(value)
 
 
+@cache
 def find_constant_meanings(package: Any) -> dict[str, str]:
     """Return the strings under the constants of a package, by the constants' names."""
     from tools.reference.sources import iter_documented_constants
