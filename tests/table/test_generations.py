@@ -183,7 +183,10 @@ def test_of_writes_of_one_time_the_last_one_counts(
     with client(design, "memory:", Time()) as table:
         for number, after in enumerate(counts):
             if after != had[-1] and is_confused((*had, after)):
-                with pytest.raises(InvalidDesign, match="which of two writes of one time"):
+                with pytest.raises(
+                    InvalidDesign,
+                    match="the later of two writes with the same at could not be told",
+                ):
                     set_buckets(table, after)
             elif after != had[-1]:
                 had.append(set_buckets(table, after).count_after)
