@@ -203,7 +203,7 @@ def test_deleting_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
         assert () == codes(tmp_path)
         with pytest.raises(RowError, match="the row has no value of this name"):
             logs.delete({"host": "a"})
-        with pytest.raises(RowError, match="there is no such field"):
+        with pytest.raises(RowError, match="the design has no such field"):
             logs.delete({"host": "a", "n": 1, "other": 1})
         logs.put({"host": "a", "n": 1, "size": 1})
         logs.delete({"host": "a", "n": 1})
@@ -219,7 +219,7 @@ def test_asking_for_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
         assert () == codes(tmp_path)
         with pytest.raises(RowError, match="the row has no value of this name"):
             logs.get(host="a")
-        with pytest.raises(RowError, match="there is no such field"):
+        with pytest.raises(RowError, match="the design has no such field"):
             logs.get(host="a", n=1, other=1)
         row = {"host": "b", "n": 2, "size": 3}
         logs.put(row)

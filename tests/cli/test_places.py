@@ -84,7 +84,10 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
             "cassandra://zk1:2181/hbase",
             "url: no storage engine is called 'cassandra'; expected hbase:... or ",
         ),
-        ("hbase://zk1:70000/hbase", "url.hosts[0]: '70000' is not a port; expected 1..65535."),
+        (
+            "hbase://zk1:70000/hbase",
+            "url.hosts[0]: '70000' is not a port; expected a number from 1 to 65535. Leave",
+        ),
         ("hbase://", "url.hosts[0]: the host is empty"),
         ("roks:data", "Did you mean rocks?"),
         ("data", "url: 'data' has no scheme"),

@@ -120,7 +120,7 @@ def test_parquet_says_which_time_it_cannot_hold(folder: Path) -> None:
     to = Destination("parquet", str(folder / "late.parquet"))
     with rowkey.open(design, "memory:") as table:
         table.put({"ts": 2**62})
-        with pytest.raises(UsageError, match=r"4611686018427387904 .* Take -f arrow"):
+        with pytest.raises(UsageError, match=r"4611686018427387904 .* Use -f arrow"):
             write_rows(table.scan(), to)
     assert [] == list(folder.glob("*late*"))
 

@@ -166,12 +166,12 @@ def test_an_event_without_columns_has_a_marker() -> None:
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
-        ({"a": "text", "b": {"type": "text", "qualifier": "a"}}, "d:a is the cell of a"),
-        ({"a": "text", "b": {"type": "text", "pack": "a"}}, "d:a is the cell of a"),
+        ({"a": "text", "b": {"type": "text", "qualifier": "a"}}, "d:a is already the cell of a"),
+        ({"a": "text", "b": {"type": "text", "pack": "a"}}, "d:a is already the cell of a"),
         ({"a": {"type": "text", "qualifier": "x"}, "b": {"type": "text", "qualifier": "x"}},
-         "d:x is the column of a"),
+         "d:x is already the column of a"),
         ({"a": {"type": "text", "qualifier": "", "nullable": True}},
-         "is the marker cell of rows without columns"),
+         "is already the marker cell of rows without columns"),
     ],
 )  # fmt: skip
 def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> None:

@@ -95,7 +95,7 @@ def test_two_formats_do_not_share_a_cell() -> None:
     """One qualifier is one cell."""
     fields: dict[str, Any] = {"id": "u8", "a": {"type": "u8", "pack": "p"}}
     fields["b"] = {"type": "u8", "pack": "p:protobuf"}
-    with pytest.raises(InvalidDesign, match="d:p is the cell of a"):
+    with pytest.raises(InvalidDesign, match="d:p is already the cell of a"):
         Design("t", "[id]", fields=fields)
 
 

@@ -62,7 +62,7 @@ def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
     >>> find_drift(Design("t", "[bucket(id, 8)][id]", fields={"id": "u64", "n": "u8"}), old) is None
     True
     >>> print(find_drift(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
-    t was made otherwise than declared:
+    the table t was created with another design:
       fields.n.type: declared u16, remembered u8.
     """
     mistakes = [difference.mistake for difference in find_differences(declared, remembered)]

@@ -243,5 +243,5 @@ def test_a_table_without_a_mark_is_opened_with_a_warning(
     assert "the high-water mark is missing or damaged" in caplog.text
     caplog.clear()
     assert WRITTEN == len(read_rows(killed))
-    assert "" == caplog.text
+    assert "high-water" not in caplog.text
     assert read_mark(killed / "t" / HIGH_WATER_FILE) is not None

@@ -351,7 +351,7 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
     into = f"rocks:{coded.parent / 'b'}"
     (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
     assert saved.cell_count == 1_000
-    assert "the table cannot be decoded without its catalog" in saved.notes[-1]
+    assert "its rows cannot be decoded without its catalog entry" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
     with pytest.raises(RowkeyError, match="codes that only its lost entry knows"):
         rowkey.open(CODED, into)
@@ -373,7 +373,7 @@ def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
     (place / ".catalog" / "t.json").write_bytes(b"garbage")
     ids, notes = save_events(place)
     assert ids == [*range(LOGGED)]
-    assert any("its entry in the catalog cannot be read" in note for note in notes)
+    assert any("its catalog entry cannot be read" in note for note in notes)
 
 
 def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> None:
