@@ -73,9 +73,9 @@ def bind_read(
     >>> fields = bind_key("[host][n]", {"host": "text", "n": "u8"}).fields
     >>> bind_read("host = ? and n >= ?", "n desc", ["web-1", 5], fields).bounds["n"]
     Range(low=5, high=None, includes_low=True, includes_high=True)
-    >>> bind_read("n = ?", "", ["x"], fields)
+    >>> bind_read("n = ?", "", [""], fields)
     Traceback (most recent call last):
-    rowkey.errors.ReadError: where[0]: n = ?: 'x' is not a whole number; expected digits, such as 42.
+    rowkey.errors.ReadError: where[0]: n = ?: '' is not a whole number; expected digits, such as 42.
     """
     mistakes = Mistakes()
     tests: Sequence[Condition] | None = _parse_clause(parse_where, where, "where", mistakes)

@@ -195,7 +195,7 @@ class _RunningMaxima:
         self._append(values, counts)
 
     def _append(self, values: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
-        """Append numbers with their counts, and halve the list when it is too long."""
+        """Append maxima with their counts; drop every other one when the list is too long."""
         self._values.append(values)
         self._counts.append(counts)
         self._step_count += len(values)

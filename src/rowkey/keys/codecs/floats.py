@@ -51,7 +51,7 @@ class OrderedFloatCodec(Codec):
         return FixedByteColumn(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return floats from bytes that sort in its order."""
+        """Decode floats from bytes that sort as the floats do."""
         import numpy as np
 
         bits = _to_items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")

@@ -207,7 +207,7 @@ def _format_short_literal(text: str) -> str:
 
 
 def _escape_character(letter: str) -> str:
-    r"""Return a character escaped for a Java string; below 80 in octal."""
+    r"""Return a character escaped for a Java string: ASCII in octal, others as \uXXXX."""
     if letter in _UNESCAPED_CHARACTERS:
         return letter
     if letter in '"\\':

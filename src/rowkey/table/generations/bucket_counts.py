@@ -120,7 +120,7 @@ def compute_fan_out(design: Design, read: DeclaredRead | None = None) -> int:
 
 
 def _substitute_values(row: Mapping[str, Any], bounds: Bounds) -> Bounds:
-    """Return bounds with the values of a row for fields that are bound to one value."""
+    """Return the conditions of a read with each `field = value` replaced by the row's value."""
     return {
         name: Equal(row[name]) if isinstance(bound, Equal) and row.get(name) is not None else bound
         for name, bound in bounds.items()

@@ -199,7 +199,7 @@ class CopyMatcher:
         self._parts_before_copies = key.parts[: next((n for n in several if n >= pinned_count), 0)]
 
     def split_prefix(self, prefix: bytes) -> tuple[bytes, bytes]:
-        r"""Split a range's prefix into the bytes that copies share and those that differ.
+        r"""Split a range's prefix into bytes shared by all salted copies of a row, and the salt.
 
         >>> from rowkey.keys import bind_key
         >>> key = bind_key("[salt(4)][kind][n]", {"kind": "u8", "n": "u8"})
