@@ -130,7 +130,7 @@ class _DesignTrial:
         self.simulation: Simulation | None = None
 
     def open_sample(self, mistakes: list[Mistake]) -> None:
-        """Open the sample with the common reads of all designs; collect mistakes."""
+        """Open the sample file for this design and the reads that all designs share."""
         self.used_design, unfit = self.setup.adapt_design(self.declared_design)
         mistakes += [self._label_mistake(mistake) for mistake in unfit]
         if self.setup.recording is None:

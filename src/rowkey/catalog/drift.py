@@ -123,7 +123,7 @@ def _is_key_extended(declared: Design, remembered: Design) -> bool:
 
 
 def _build_counted_key(declared: Design, remembered: Design) -> Key | None:
-    """Return the declared key with the bucket counts of the remembered one; None if it rejects them."""
+    """Return the declared key with the remembered bucket counts; None if it rejects them."""
     try:
         return apply_stored_counts(declared, remembered).key
     except InvalidDesign:

@@ -79,7 +79,7 @@ class CombinedPart(Part):
         return self.current_variant.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the images of all variants together."""
+        """Return the byte ranges that bounds allow in this part, for all bucket counts together."""
         variant_images = [variant.images(bounds) for variant in self.variants]
         points = {point for images in variant_images for point in images.points or ()}
         assert all(images.points is not None for images in variant_images), "numbers are listed"

@@ -234,7 +234,7 @@ def _fingerprint_part(
 
 
 def _find_only_field(parts: Sequence[Part]) -> str | None:
-    """Return the only field that decides the bytes of some parts; None if several do."""
+    """Return the one field from which all of some key parts are computed; None if several."""
     names = {part.fields[0] if part.is_single_field else None for part in parts}
     return names.pop() if len(names) == 1 else None
 

@@ -215,7 +215,7 @@ class TableLocation:
         check_created_table(spec, made)
 
     def _write_created_entry(self, entry: CatalogEntry) -> None:
-        """Write the entry of the created table to the catalog, replacing one of another table.
+        """Write the created table's catalog entry, in place of a dropped table's of that name.
 
         A client that has opened the table meanwhile has rebuilt the entry from its attributes, but
         without its time of creation.

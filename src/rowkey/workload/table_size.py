@@ -104,7 +104,7 @@ def _has_endless_rows(layout: Layout) -> bool:
 
 
 def _count_values(layout: Layout, field: Field, writes: WritePattern, seconds: float) -> float:
-    """Return how many values of a field identify rows, infinite if unknown."""
+    """Return how many distinct values a field has within some seconds; infinite if unknown."""
     parts = [part for part in layout.key.parts if field.name in part.fields]
     is_whole = _is_identifying(layout, field.name)
     if writes.time is not None and field.name == writes.time.name:

@@ -135,7 +135,7 @@ def _has_timestamp_conflict(copies: Sequence[ScanItem]) -> bool:
 def gather_copies(
     items: Iterable[ScanItem], matcher: CopyMatcher, rank: ItemRank | None = None
 ) -> Iterator[ScanItem]:
-    """Yield items, with all copies of one row joined at the first, neighbours or not.
+    """Yield the rows of a scan, each with the cells that are stored under its other salts.
 
     Args:
         items: the items in their order; those with equal bytes before the parts in which copies
