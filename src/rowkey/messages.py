@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class Message(str):
@@ -102,6 +102,15 @@ def pluralize(count: float, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count:,.0f} {noun}s" if count == int(count) else f"{count:,.1f} {noun}s"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Join names with commas and a final `and`.
+
+    >>> join_names(["a"]), join_names(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def format_value(value: object) -> str:

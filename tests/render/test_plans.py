@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rowkey import Design
-from rowkey.plan import Explanation, bind_read, explain_read
+from rowkey.explanations import Explanation, explain_read
+from rowkey.plan import bind_read
 from rowkey.render import (
     EXPLANATION_FIELDS,
     build_explanation_document,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rowkey import Design
 from rowkey.engines import RegionRequestCounts
-from rowkey.plan import bind_read, explain_read
+from rowkey.explanations import explain_read
+from rowkey.plan import bind_read
 from rowkey.render import (
     COUNT_FIELDS,
     EXPLANATIONS_FIELDS,

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import rowkey
 from rowkey.design import Design
+from rowkey.explanations import explain_read
 from rowkey.lint import check_design, summarize_sample
-from rowkey.plan import bind_example, bind_read, explain_read
+from rowkey.plan import bind_example, bind_read
 from simulate.naive import replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rowkey.explanations import Explanation
     from rowkey.lint import Finding, LintResult
-    from rowkey.plan import Explanation
     from rowkey.simulate import ReadCost, Simulation
     from simulate.naive import Naive
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.engines import ScanRange
+from rowkey.explanations import explain_read
 from rowkey.keys import Determinant
-from rowkey.plan import bind_read, explain_read, plan_read
+from rowkey.plan import bind_read, plan_read
 from rowkey.schema import Equal, FieldFacts, OneOf
 from table.places import Placed, placed, questions
 from table.worlds import World, reads, worlds

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MAX_FUNCTION_LINES = 60
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "base", "misc", "compat"}
 JUDGING_PACKAGES = {
-    "cells", "regions", "schema", "keys", "rows", "plan", "workload", "design", "hotspots", "lint",
-    "simulate", "advise",
+    "cells", "regions", "schema", "keys", "rows", "plan", "workload", "design", "proposals",
+    "explanations", "hotspots", "lint", "simulate", "advise",
 }  # fmt: skip
 """Packages that judge: no socket, no clock, no thread, and chance only from a given seed."""
 CLOCK_MODULES = {

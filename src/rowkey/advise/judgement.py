@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import derive_properties
 from rowkey.errors import RowError, SampleError
+from rowkey.explanations import explain_read
 from rowkey.lint import check_design
-from rowkey.plan import bind_example, explain_read
+from rowkey.plan import bind_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from rowkey.advise.comparison import Comparison
     from rowkey.design import Design, DesignProperties
+    from rowkey.explanations import Explanation
     from rowkey.lint import FixedDesign, LintResult
-    from rowkey.plan import Explanation
     from rowkey.schema import FieldFacts
     from rowkey.simulate import Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleSummary

@@ -9,6 +9,7 @@ from rowkey.design.properties import (
     PartProperties,
     ReadProperties,
     choose_example_values,
+    count_combined_values,
     derive_properties,
 )
 from rowkey.design.splits import BoundSplits, DesignRegions, compute_regions, list_key_prefixes
@@ -31,6 +32,7 @@ __all__ = [
     "build_json_schema",
     "choose_example_values",
     "compute_regions",
+    "count_combined_values",
     "derive_properties",
     "find_spans",
     "format_path",

@@ -21,7 +21,7 @@ from rowkey.plan import (
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from rowkey.design.design import Design
@@ -309,3 +309,25 @@ def _choose_later_value(read: DeclaredRead, field: Any, base: Any) -> Any:
     if kind.unit_ns is not None:
         return compute_span_end(read, field, base)
     return kind.from_internal(min(kind.to_internal(base) + 1_000, kind.number_range[1]))
+
+
+def count_combined_values(
+    design: Design, facts: Mapping[str, FieldFacts], names: Iterable[str]
+) -> int | None:
+    """Return how many combinations of values some fields have; None if unknown.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        names: the fields.
+    """
+    total = 1
+    for name in names:
+        listed = design.fields[name].type.possible_values
+        count = facts[name].distinct_count if name in facts else None
+        if count is None and listed is not None:
+            count = len(listed)
+        if count is None:
+            return None
+        total *= count
+    return total

@@ -8,7 +8,6 @@ from rowkey.hotspots.cause_search import (
 from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import (
-    count_combined_values,
     find_clock_field,
     find_leading_part,
     is_time_only,
@@ -16,13 +15,6 @@ from rowkey.hotspots.leading_parts import (
 )
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
 from rowkey.hotspots.placements import Placements
-from rowkey.hotspots.proposals import (
-    SpreadProposal,
-    format_quantile_splits,
-    format_wider_bucket,
-    propose_read_table,
-    propose_spread_key,
-)
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
 from rowkey.hotspots.region_coverage import compute_region_shares
 from rowkey.hotspots.skew import (
@@ -52,21 +44,15 @@ __all__ = [
     "Placements",
     "RegionCounts",
     "Skew",
-    "SpreadProposal",
     "WindowCounts",
     "build_declared_facts",
     "compute_even_deviation",
     "compute_even_skew",
     "compute_region_shares",
-    "count_combined_values",
     "find_clock_field",
     "find_leading_part",
-    "format_quantile_splits",
-    "format_wider_bucket",
     "is_time_only",
     "list_entity_fields",
     "predict_causes",
-    "propose_read_table",
-    "propose_spread_key",
     "recognise_causes",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.hotspots.leading_parts import find_deciding_entities, is_time_only
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.plan import plan_read
+from rowkey.proposals import MAX_HEAVY_VALUES, is_heavy
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 MIN_HEAVY_RATIO = 2
 """Share of a value, as a multiple of the mean share, from which it is heavy."""
-MAX_LISTED_VALUES = 8
-"""Most heavy values that a proposal lists."""
 MIN_HOT_FAIR_SHARE = 0.2
 """Share of a server's fair share from which a value counts as busy."""
 MIN_NOTABLE_LOAD = 1.1
@@ -220,7 +219,7 @@ class FieldValues:
         evidence, regions = self.result, len(self.result.boundaries)
         counts = np.bincount(self.codes)
         found = []
-        for code in np.argsort(-counts, kind="stable")[:MAX_LISTED_VALUES].tolist():
+        for code in np.argsort(-counts, kind="stable")[:MAX_HEAVY_VALUES].tolist():
             share = float(counts[code] / len(self.codes))
             stands_out = share * self.value_count >= MIN_HEAVY_RATIO or self.value_count == 1
             if share < MIN_HOT_FAIR_SHARE / evidence.servers or not stands_out:
@@ -270,8 +269,3 @@ def is_overload(share: float, servers: int, regions: int) -> bool:
     """Return whether one value overloads its server, or its region and half its server."""
     is_much_of_region = share > 1.5 / max(regions, 1) and is_heavy(share, servers)
     return is_much_of_region or share * servers >= MIN_NOTABLE_LOAD
-
-
-def is_heavy(share: float, servers: int) -> bool:
-    """Return whether one value takes more than half of its server's fair share."""
-    return share > 0.5 / servers

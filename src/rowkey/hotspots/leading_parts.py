@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.proposals import has_only_times
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
 
@@ -59,7 +61,7 @@ def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iter
 
 def is_time_only(design: Design, part: Part) -> bool:
     """Return whether a key part is computed from times alone."""
-    return bool(part.fields) and all(design.fields[n].type.unit_ns is not None for n in part.fields)
+    return bool(part.fields) and has_only_times(design.fields, part.fields)
 
 
 def list_entity_fields(design: Design, part: Part) -> tuple[str, ...]:
@@ -189,28 +191,6 @@ def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) ->
     known = facts.get(name)
     told = known.distinct_count if known is not None else None
     return told or design.find_domain(name).size
-
-
-def count_combined_values(
-    design: Design, facts: Mapping[str, FieldFacts], names: Iterable[str]
-) -> int | None:
-    """Return how many combinations of values some fields have; None if unknown.
-
-    Args:
-        design: the design.
-        facts: what is known of its fields.
-        names: the fields.
-    """
-    total = 1
-    for name in names:
-        listed = design.fields[name].type.possible_values
-        count = facts[name].distinct_count if name in facts else None
-        if count is None and listed is not None:
-            count = len(listed)
-        if count is None:
-            return None
-        total *= count
-    return total
 
 
 @dataclass(frozen=True, slots=True)

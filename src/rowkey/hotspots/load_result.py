@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
 
-MIN_VALUES_PER_REGION = 4
-"""Values a region below which chance alone leaves regions uneven or empty: at four, a hash puts
-nine on the fullest of 16 regions where an even share would be four."""
 MIN_COLOCATED_SHARE = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
 

@@ -13,8 +13,9 @@ from rowkey.hotspots.leading_parts import (
     find_leading_part,
     is_time_only,
 )
-from rowkey.hotspots.load_result import MIN_VALUES_PER_REGION, assign_row_codes
+from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.hotspots.skew import is_improbably_few
+from rowkey.proposals import MIN_VALUES_PER_REGION
 from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array
 
 if TYPE_CHECKING:

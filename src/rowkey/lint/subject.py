@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import (
     choose_example_values,
     compute_regions,
+    count_combined_values,
     derive_properties,
     format_path,
     format_toml_value,
@@ -16,7 +17,6 @@ from rowkey.design import (
 from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
     build_declared_facts,
-    count_combined_values,
     find_leading_part,
     predict_causes,
 )

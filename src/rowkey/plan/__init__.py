@@ -6,9 +6,6 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.plan.declared_read import DeclaredRead, bind_declared_reads
-    from rowkey.plan.explanation import Explanation, FormattedRange, explain_read
-    from rowkey.plan.explanation_text import format_explanation
-    from rowkey.plan.key_proposal import KeyProposal, propose_key
     from rowkey.plan.ranges import KeyRange, Plan, ReadPlanner, count_spreading_parts, plan_read
     from rowkey.plan.read_binding import (
         MAX_EXAMPLE_VALUES,
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     )
     from rowkey.plan.residual_filter import ResidualFilter
     from rowkey.plan.row_merge import extract_merge_key, sort_rows
-    from rowkey.plan.row_order import compute_merged_order
+    from rowkey.plan.row_order import compute_merged_order, drop_repeated_orderings
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -29,11 +26,8 @@ else:
                 "MAX_EXAMPLE_VALUES BoundRead bind_read bind_example choose_list_values "
                 "compute_span_end"
             ),
-            "explanation": "Explanation FormattedRange explain_read",
             "row_merge": "extract_merge_key sort_rows",
-            "explanation_text": "format_explanation",
-            "row_order": "compute_merged_order",
-            "key_proposal": "KeyProposal propose_key",
+            "row_order": "compute_merged_order drop_repeated_orderings",
             "ranges": "KeyRange Plan ReadPlanner plan_read count_spreading_parts",
             "declared_read": "DeclaredRead bind_declared_reads",
             "residual_filter": "ResidualFilter",
@@ -44,9 +38,6 @@ __all__ = [
     "MAX_EXAMPLE_VALUES",
     "BoundRead",
     "DeclaredRead",
-    "Explanation",
-    "FormattedRange",
-    "KeyProposal",
     "KeyRange",
     "Plan",
     "ReadPlanner",
@@ -58,10 +49,8 @@ __all__ = [
     "compute_merged_order",
     "compute_span_end",
     "count_spreading_parts",
-    "explain_read",
+    "drop_repeated_orderings",
     "extract_merge_key",
-    "format_explanation",
     "plan_read",
-    "propose_key",
     "sort_rows",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.plan import format_explanation
+from rowkey.explanations import format_explanation
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rowkey.plan import Explanation
+    from rowkey.explanations import Explanation
 
 EXPLANATION_FIELDS = {
     "name": "name of the declared read; null for one of the command line",

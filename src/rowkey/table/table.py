@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import Reader
 from rowkey.errors import ReadError, RowError
+from rowkey.explanations import explain_read
 from rowkey.messages import format_value, suggest_name
-from rowkey.plan import bind_read, explain_read
+from rowkey.plan import bind_read
 from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
 from rowkey.table.generations.bucket_change import BucketChange
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from rowkey.catalog import Catalog
     from rowkey.design import Design
     from rowkey.engines import Engine, RegionRequestCounts, Store
-    from rowkey.plan import BoundRead, Explanation
+    from rowkey.explanations import Explanation
+    from rowkey.plan import BoundRead
     from rowkey.schema import Condition
     from rowkey.table.generations.bucket_change import BucketChangeResult
     from rowkey.table.generations.generation_tracker import GenerationTracker

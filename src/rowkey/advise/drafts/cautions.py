@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
-from rowkey.messages import pluralize, shorten_text
+from rowkey.messages import join_names, pluralize, shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rowkey.advise.drafts.inferred_schema import InferredColumn
     from rowkey.advise.drafts.roles import ColumnRoles
@@ -52,7 +52,7 @@ def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:
             "row in every field: each such pair becomes one row."
         )
     if lost_count and not roles.is_missing_time:
-        keyed = _join_names(roles.key_columns)
+        keyed = join_names([one.name for one in roles.key_columns])
         yield from wrap_comment(
             f"{pluralize(lost_count, 'row')} of the sample differ only in measured values from "
             f"another row with the same {keyed}, and overwrite it. That is right if values "
@@ -88,12 +88,6 @@ def _describe_missing_time(roles: ColumnRoles, lost_count: int) -> Iterator[str]
         f"The key has no time yet: once {missed.name} can be read as a time, put it {place}; "
         f"{told}."
     )
-
-
-def _join_names(columns: Sequence[InferredColumn]) -> str:
-    """Join the names of columns with commas and a final `and`."""
-    names = [one.name for one in columns]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def wrap_comment(text: str, indent: str = "") -> Iterator[str]:

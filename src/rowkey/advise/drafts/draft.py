@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise.drafts.cautions import format_unparsed_time
 from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
 from rowkey.advise.drafts.inferred_schema import infer_schema
-from rowkey.advise.drafts.key_candidates import propose_key_candidates
+from rowkey.advise.drafts.key_columns import allow_few_values, propose_keys_for_roles
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, assign_roles, reassign_roles
 from rowkey.advise.judgement import JudgedDesign
 from rowkey.design import Design
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.advise.drafts.inferred_schema import InferredSchema
-    from rowkey.advise.drafts.key_candidates import KeyCandidate
     from rowkey.advise.drafts.roles import ColumnRoles
+    from rowkey.proposals import FirstKeyProposal
     from rowkey.simulate import Simulation
 
 DEFAULT_SERVERS = 8
@@ -59,7 +59,7 @@ class _JudgedCandidate:
     """A proposed key with its findings and simulation."""
 
     roles: ColumnRoles
-    candidate: KeyCandidate
+    proposal: FirstKeyProposal
     judged: JudgedDesign
 
     @property
@@ -71,7 +71,7 @@ class _JudgedCandidate:
     @property
     def objections(self) -> tuple[str, ...]:
         """Return the reasons against the key, worst first; empty if it can be used."""
-        allowed = self.candidate.allowed_rules
+        allowed = allow_few_values(self.roles, self.proposal)
         told = [
             one
             for one in self.judged.lint_result.filter_by_severity("warning")
@@ -120,7 +120,7 @@ def draft_design(
     trial = _KeyTrial(survey, name, where, servers, seed)
     roles = trial.settle_roles(assign_roles(survey))
     tried: list[_JudgedCandidate] = []
-    for proposal in propose_key_candidates(
+    for proposal in propose_keys_for_roles(
         roles, servers, lambda: tried[-1].objections[0].rstrip(".")
     ):
         tried.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
@@ -128,7 +128,7 @@ def draft_design(
             break
     best = min(tried, key=lambda one: len(one.objections))
     against = tuple(
-        (t.candidate.key, t.objections[0]) for t in tried if t is not best and t.objections
+        (t.proposal.key, t.objections[0]) for t in tried if t is not best and t.objections
     )
     return _build_draft(best, against)
 
@@ -162,28 +162,28 @@ class _KeyTrial:
     seed: int
     _judged: dict[str, JudgedDesign] = field(default_factory=dict)
 
-    def build_design(self, roles: ColumnRoles, candidate: KeyCandidate) -> Design:
+    def build_design(self, roles: ColumnRoles, proposal: FirstKeyProposal) -> Design:
         """Return the design with a proposed key."""
         return Design(
-            **build_design_options(roles, candidate, self.table, self.sample_path, self.servers)
+            **build_design_options(roles, proposal, self.table, self.sample_path, self.servers)
         )
 
-    def judge_key(self, roles: ColumnRoles, candidate: KeyCandidate) -> JudgedDesign:
+    def judge_key(self, roles: ColumnRoles, proposal: FirstKeyProposal) -> JudgedDesign:
         """Judge a proposed key by the sample; only the last judgement is cached."""
-        if candidate.key not in self._judged:
+        if proposal.key not in self._judged:
             schema = self.schema
             judged = JudgedDesign(
-                self.build_design(roles, candidate),
+                self.build_design(roles, proposal),
                 schema.recording,
                 seed=self.seed,
             )
-            self._judged = {candidate.key: judged}
-        return self._judged[candidate.key]
+            self._judged = {proposal.key: judged}
+        return self._judged[proposal.key]
 
     def settle_roles(self, roles: ColumnRoles) -> ColumnRoles:
         """Return column roles under which no row overwrites a different one, if possible."""
         while True:
-            first = next(iter(propose_key_candidates(roles, self.servers)))
+            first = next(iter(propose_keys_for_roles(roles, self.servers)))
             sample = self.judge_key(roles, first).sample
             assert sample is not None
             repeats = sample.repeat_count
@@ -201,7 +201,7 @@ def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], .
     text = annotate_design(
         judged.design.dumps(defaults=False),
         best.roles,
-        best.candidate,
+        best.proposal,
         judged.lint_result,
         judged.simulation,
         rejected_keys,

@@ -11,20 +11,21 @@ from rowkey.advise.drafts.cautions import (
     format_unparsed_time,
     wrap_comment,
 )
-from rowkey.advise.drafts.key_candidates import BUCKETS_PER_SERVER
+from rowkey.advise.drafts.key_columns import allow_few_values
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
 from rowkey.design import Design, format_path, format_toml_value
 from rowkey.messages import pluralize, shorten_text
-from rowkey.schema import Condition, FieldRef, Ordering, Parameter
+from rowkey.proposals import BUCKETS_PER_SERVER, build_bucket
+from rowkey.schema import Condition, Ordering, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
-    from rowkey.advise.drafts.key_candidates import KeyCandidate
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.design import SourceMap
     from rowkey.lint import Finding, LintResult
+    from rowkey.proposals import FirstKeyProposal
     from rowkey.simulate import Simulation
 
 MIN_RISING_SHARE = 0.999
@@ -37,26 +38,26 @@ ALLOWED_REASONS = {
 
 
 def build_design_options(
-    roles: ColumnRoles, candidate: KeyCandidate, table: str, sample_path: str, servers: int
+    roles: ColumnRoles, proposal: FirstKeyProposal, table: str, sample_path: str, servers: int
 ) -> dict[str, Any]:
     """Return the options of a draft as a design file writes them.
 
     Args:
         roles: what the columns are for.
-        candidate: the key.
+        proposal: the proposed key.
         table: the table's name.
         sample_path: the sample's path, as the file names it.
         servers: region servers.
     """
     survey = roles.schema
     fields = {one.name: dict(one.options) for one in survey.columns}
-    for name, values in candidate.heavy_values.items():
+    for name, values in proposal.heavy_values.items():
         fields[name]["heavy"] = list(values)
     format_words = survey.format_options
     return {
         "table": table,
-        "key": candidate.key,
-        "splits": candidate.splits,
+        "key": proposal.key,
+        "splits": proposal.splits,
         "fields": fields,
         "families": {"d": {"compression": "ZSTD", "encoding": "FAST_DIFF"}},
         "cluster": {"servers": servers},
@@ -85,7 +86,7 @@ def _find_time_column(schema: InferredSchema) -> InferredColumn | None:
 def annotate_design(
     text: str,
     roles: ColumnRoles,
-    candidate: KeyCandidate,
+    proposal: FirstKeyProposal,
     lint_result: LintResult,
     simulation: Simulation,
     rejected_keys: Sequence[tuple[str, str]],
@@ -96,7 +97,7 @@ def annotate_design(
     Args:
         text: the file without them.
         roles: what the columns are for.
-        candidate: the key.
+        proposal: the proposed key.
         lint_result: what the rules say of it.
         simulation: what became of the sample.
         rejected_keys: keys that were tried before, with the reason against each.
@@ -110,9 +111,9 @@ def annotate_design(
     def note(path: str, lines: Iterable[str]) -> None:
         above.setdefault(places.find_line(path), []).extend(lines)
 
-    note("key", _describe_key(roles, candidate, simulation, rejected_keys, lost_count))
+    note("key", _describe_key(roles, proposal, simulation, rejected_keys, lost_count))
     for finding in lint_result.filter_by_severity("warning"):
-        note(finding.path, _format_allowance(finding, roles, candidate, lost_count, above))
+        note(finding.path, _format_allowance(finding, roles, proposal, lost_count, above))
     for column in roles.schema.columns:
         beside[places.find_line(format_path(("fields", column.name)))] = format_facts(column)
     beside[places.find_line("splits")] = "one region for each bucket"
@@ -133,12 +134,12 @@ def annotate_design(
 def _format_allowance(
     finding: Finding,
     roles: ColumnRoles,
-    candidate: KeyCandidate,
+    proposal: FirstKeyProposal,
     lost_count: int,
     comments: Mapping[int, Sequence[str]],
 ) -> Iterator[str]:
     """Yield an allow comment for a finding, unless it is already there or not wanted."""
-    why = candidate.allowed_rules.get(finding.name) or ALLOWED_REASONS.get(
+    why = allow_few_values(roles, proposal).get(finding.name) or ALLOWED_REASONS.get(
         finding.name, finding.message
     )
     if finding.name == "overwritten-rows" and roles.is_missing_time and lost_count:
@@ -204,14 +205,14 @@ def _format_header(schema: InferredSchema) -> Iterator[str]:
 
 def _describe_key(
     roles: ColumnRoles,
-    candidate: KeyCandidate,
+    proposal: FirstKeyProposal,
     simulation: Simulation,
     rejected_keys: Sequence[tuple[str, str]],
     lost_count: int,
 ) -> Iterator[str]:
     """Yield the comment lines that explain the parts of the key and its verdict."""
     yield from ("", "The key, part by part:")
-    for reason in candidate.reasons:
+    for reason in proposal.reasons:
         yield from wrap_comment(shorten_text(reason), "  ")
     yield from describe_uniqueness(roles, lost_count)
     if roles.entity is None and roles.time is not None:
@@ -248,9 +249,9 @@ def _describe_hot_spot(roles: ColumnRoles, simulation: Simulation) -> Iterator[s
     if simulation.verdict.is_hot:
         yield "No key made of these fields spreads this load."
     elif one is not None:
-        names = ", ".join(str(FieldRef(column.name)) for column in roles.key_columns)
+        bucket = build_bucket([column.name for column in roles.key_columns], buckets)
         yield from wrap_comment(
-            f"[bucket({names}, {buckets})] in front would spread this load too, but a read of "
+            f"[{bucket}] in front would spread this load too, but a read of "
             f"one {one.name} would then need {pluralize(buckets, 'range')}."
         )
 

@@ -19,6 +19,7 @@ from rowkey.advise.drafts.name_hints import (
     is_like_record,
     is_like_time,
 )
+from rowkey.proposals import MIN_SPREADING_VALUES
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 MIN_ROWS_TO_JUDGE = MIN_VALUES_FOR_FACTS
 """Rows below which how often a value comes tells nothing, and its name decides."""
-MIN_SPREADING_VALUES = 64
-"""Values from which a hash fills two regions a server of eight evenly; see `few_entities`."""
 MAX_TRIED_COLUMNS = 10
 """Columns of which pairs and triples are tried for telling rows apart."""
 MAX_COMBINED_COLUMNS = 3

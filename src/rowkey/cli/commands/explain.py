@@ -20,7 +20,7 @@ from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.plan import Explanation
+    from rowkey.explanations import Explanation
 
 
 @click.command(short_help="Show how reads run: ranges, order, what is filtered after.")
@@ -48,7 +48,8 @@ def command(
     """
     from rowkey.cli.conditions import parse_conditions
     from rowkey.design import Design
-    from rowkey.plan import bind_read, explain_read
+    from rowkey.explanations import explain_read
+    from rowkey.plan import bind_read
     from rowkey.render import build_explanations_document, format_explanation_text
 
     declared_design = Design.read(design)
@@ -78,8 +79,9 @@ def _explain_declared_reads(design: Design, name: str | None) -> dict[str, Expla
         ReadError: there is none of that name.
     """
     from rowkey.errors import ReadError
+    from rowkey.explanations import explain_read
     from rowkey.messages import suggest_name
-    from rowkey.plan import bind_example, explain_read
+    from rowkey.plan import bind_example
 
     named = {declared_read.name: declared_read for declared_read in design.reads}
     if name is not None and name not in named:

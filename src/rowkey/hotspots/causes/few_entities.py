@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
-from rowkey.hotspots.leading_parts import (
-    count_combined_values,
-    find_deciding_fields,
-    find_leading_part,
-)
-from rowkey.hotspots.load_result import MIN_VALUES_PER_REGION, CauseFinding, LoadResult
-from rowkey.hotspots.proposals import propose_salted_key, propose_spread_key
+from rowkey.hotspots.leading_parts import find_deciding_fields, find_leading_part
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import (
     compute_value_skew,
     count_reachable_regions,
@@ -20,6 +16,12 @@ from rowkey.hotspots.region_coverage import (
 )
 from rowkey.hotspots.skew import compute_even_skew, is_improbably_few
 from rowkey.messages import pluralize
+from rowkey.proposals import (
+    MIN_VALUES_PER_REGION,
+    has_enough_values,
+    propose_salted_key,
+    propose_spread_key,
+)
 from rowkey.regions import compute_server_imbalance
 
 if TYPE_CHECKING:
@@ -144,11 +146,8 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
     """Return the remedy: a bucket of more fields, or a salt if the key has too few values."""
     values = count_combined_values(design, facts, design.key.fields)
-    enough = MIN_VALUES_PER_REGION * 2 * design.cluster.servers
-    if set(names) < set(design.key.fields) and (values is None or values >= enough):
+    if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
         found = propose_spread_key(design, facts, insufficient_fields=names)
         return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
-    return (
-        f"Use {propose_salted_key(design).toml_text}, which spreads the rows of each value; a "
-        "read then asks every salt, and a row written twice may be stored twice."
-    )
+    salted = propose_salted_key(design)
+    return f"Use {salted.toml_text}, which spreads the rows of each value; {salted.cost_phrase}."

@@ -7,28 +7,31 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import format_toml_value
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.heavy_values import (
-    MAX_LISTED_VALUES,
     MIN_NOTABLE_LOAD,
     FieldValues,
     HotValue,
     find_heavy_values,
-    is_heavy,
     is_overload,
 )
 from rowkey.hotspots.leading_parts import is_time_only
 from rowkey.hotspots.load_result import (
     MIN_COLOCATED_SHARE,
-    MIN_VALUES_PER_REGION,
     CauseFinding,
     LoadResult,
     compute_colocated_share,
     format_skew_floor,
 )
-from rowkey.hotspots.proposals import format_wider_bucket, propose_heavy_spread, propose_spread_key
 from rowkey.plan import plan_read
+from rowkey.proposals import (
+    MAX_HEAVY_VALUES,
+    MIN_VALUES_PER_REGION,
+    format_wider_bucket,
+    is_heavy,
+    propose_heavy_key,
+    propose_spread_key,
+)
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rowkey.design import Design
+    from rowkey.proposals import KeyProposal
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
@@ -96,13 +100,13 @@ class HotEntityCause(Cause):
         message = f"{shown} takes {top.share:.1%} of the events, and {lie} in one region"
         bound = servers * top.load
         listed = [one for one in facts[top.name].heaviest_values if is_heavy(one[1], servers)]
-        proposal = propose_heavy_spread(design, facts, [top.name], listed[:MAX_LISTED_VALUES])
+        proposal = propose_heavy_key(design, facts, [top.name], listed[:MAX_HEAVY_VALUES])
         figures = {
             "fields": [top.name],
             "value": shown,
             "share": top.share,
             "inside": top.region_share,
-            "proposal": proposal,
+            "proposal": _build_proposal_figures(proposal),
         }
         remedy = _format_remedy(design, facts, [top.name], proposal)
         return CauseFinding(
@@ -149,7 +153,7 @@ def _find_hot_values(
     so = _format_consequence(load, servers, result.measured_skew.skew)
     heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
     listed = [(values.get_first_value(one.code), one.share) for one in heavy]
-    proposal = propose_heavy_spread(result.design, result.facts, values.names, listed)
+    proposal = propose_heavy_key(result.design, result.facts, values.names, listed)
     figures = {
         "fields": list(values.names),
         "value": values.format_value(top.code),
@@ -157,7 +161,7 @@ def _find_hot_values(
         "region": top.region,
         "met": [{"value": values.format_value(one.code), "share": one.share} for one in met[1:]],
         "windows": None,
-        "proposal": proposal,
+        "proposal": _build_proposal_figures(proposal),
     }
     remedy = _format_remedy(result.design, result.facts, values.names, proposal)
     bound = min(load, result.measured_skew.skew)
@@ -244,7 +248,7 @@ def _format_remedy(
     design: Design,
     facts: Mapping[str, FieldFacts],
     names: Sequence[str],
-    proposal: Mapping[str, Any] | None,
+    proposal: KeyProposal | None,
 ) -> str:
     """Return the remedy: the proposed spread of heavy values, or a key of more fields."""
     opening = design.layout.qualifier_prefix
@@ -258,13 +262,20 @@ def _format_remedy(
     if proposal is None:
         found = propose_spread_key(design, facts, insufficient_fields=names)
         return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
-    ((name, values),) = proposal["heavy"].items()
+    ((name, values),) = proposal.heavy_values.items()
     return (
-        f"Try key = {format_toml_value(proposal['key'])} and splits = "
-        f"{format_toml_value(proposal['splits'])} with heavy = "
+        f"Try {proposal.toml_text} with heavy = "
         f"{json.dumps(values, ensure_ascii=False)} under {name}: these values are spread, and "
         "their reads ask several buckets; all others keep one."
     )
+
+
+def _build_proposal_figures(proposal: KeyProposal | None) -> dict[str, Any] | None:
+    """Return what a proposal changes in the design file: `key`, `splits` and `heavy` by field."""
+    if proposal is None:
+        return None
+    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
+    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_skew_floor
+from rowkey.proposals import PER_BUCKET, build_salt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,10 +85,10 @@ def _format_remedy(design: Design) -> str:
         if time and time.name not in design.key.fields
         else ("if there is one")
     )
-    is_cut = design.splits.algorithm == "per_bucket"
-    cut = "" if is_cut else ' with splits = "per_bucket"'
+    is_cut = design.splits.algorithm == PER_BUCKET
+    cut = "" if is_cut else f' with splits = "{PER_BUCKET}"'
     return (
         f"Add a field to the key that distinguishes the row's events, {missing}; if the row is "
-        f"a counter, spread it by [salt({design.cluster.servers})] in front{cut}, and read it "
-        "by adding up its rows."
+        f"a counter, spread it by [{build_salt(design.cluster.servers)}] in front{cut}, and read "
+        "it by adding up its rows."
     )

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field, is_time_only
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
-from rowkey.hotspots.proposals import propose_spread_key
 from rowkey.hotspots.region_coverage import is_spread_evenly
 from rowkey.messages import pluralize
+from rowkey.proposals import (
+    BUCKETS_PER_SERVER,
+    PER_BUCKET,
+    propose_bucket_count,
+    propose_spread_key,
+)
 from rowkey.regions import compute_server_imbalance
-from rowkey.schema import Constant, FunctionCall, format_key
+from rowkey.schema import Constant, FunctionCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts, Term
 
-PER_BUCKET = "per_bucket"
 MIN_NOTABLE_SKEW = 1.1
 MAX_REGION_EXCESS = 1.25
 """Load of the fullest region, as a multiple of its fair share, above which regions are too unequal
@@ -98,13 +102,11 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int
         )
         return (
             f"Use {found.toml_text}, because the leading part has no more values; its "
-            f"{pluralize(2 * servers, 'bucket')} divide evenly among the servers; "
+            f"{pluralize(BUCKETS_PER_SERVER * servers, 'bucket')} divide evenly among the servers; "
             f"{found.cost_phrase}."
         )
-    assert isinstance(term, FunctionCall)
-    numbered = FunctionCall(term.name, term.terms, (regions, *term.scalars[1:]), term.options)
-    terms = (*design.key.terms[:place], numbered, *design.key.terms[place + 1 :])
-    return f'Use key = "{format_key(terms)}", {pluralize(regions, "bucket")}, {multiple}.'
+    counted = propose_bucket_count(design, place, regions)
+    return f"Use {counted.toml_text}, {pluralize(regions, 'bucket')}, {multiple}."
 
 
 def _has_declared_count(design: Design, place: int, term: Term) -> bool:

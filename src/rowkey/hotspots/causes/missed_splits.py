@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rowkey.design import format_toml_value, list_key_prefixes
+from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
-from rowkey.hotspots.leading_parts import count_combined_values, find_clock_field, find_leading_part
+from rowkey.hotspots.leading_parts import find_clock_field, find_leading_part
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
-from rowkey.hotspots.proposals import format_quantile_splits, propose_spread_key
 from rowkey.hotspots.region_coverage import (
     OVERFULL_RATIO,
     can_miss_splits,
@@ -25,6 +24,7 @@ from rowkey.hotspots.region_coverage import (
     is_spread_evenly,
 )
 from rowkey.messages import pluralize
+from rowkey.proposals import format_quantile_splits, has_bucket_splits, propose_spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -225,7 +225,7 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     """Return the remedy: splits that fit the keys, or a key that needs no splits."""
     declared = design.splits.algorithm
     if list_key_prefixes(design.key) is not None:
-        if declared != "per_bucket" or design.splits.request.regions is not None:
+        if not has_bucket_splits(design):
             return 'Use splits = "per_bucket", which splits at the values of the leading part.'
         why = "each prefix has its own region already, and too few values occur to fill them evenly"
     elif (equal := _find_equal_steps(design)) is not None:

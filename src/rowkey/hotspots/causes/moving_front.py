@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import estimate_front_share, find_clock_field
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
-from rowkey.hotspots.proposals import propose_spread_key
+from rowkey.proposals import propose_spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

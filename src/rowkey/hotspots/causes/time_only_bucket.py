@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS, find_leading_part, is_time_only
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
-from rowkey.hotspots.proposals import propose_spread_key
 from rowkey.messages import pluralize
+from rowkey.proposals import propose_spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

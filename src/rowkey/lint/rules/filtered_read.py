@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.explanations import explain_read
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.plan import BoundRead, explain_read
+from rowkey.plan import BoundRead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import format_quantile_splits
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.proposals import format_quantile_splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import format_quantile_splits, propose_spread_key
 from rowkey.lint.contract import Rule
-from rowkey.schema import FieldRef, FunctionCall, Range
+from rowkey.proposals import build_ordering_term, format_quantile_splits, propose_spread_key
+from rowkey.schema import FieldRef, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,7 @@ limit = 1000
         orders = [o for asked in (planned_read, *subject.reads) for o in asked.read.order]
         wanted = [o.descending for o in orders if o.field == name]
         bare: Term = FieldRef(name)
-        turned: Term = FunctionCall("desc", (bare,))
+        turned = build_ordering_term(bare, descending=True)
         forms = [turned if wanted[0] else bare] if wanted else [turned, bare]
         written = f"Write [{forms[0]}]"
         if len(forms) > 1:

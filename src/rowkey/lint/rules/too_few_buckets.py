@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.plan import count_spreading_parts
+from rowkey.proposals import BUCKETS_PER_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,13 +68,14 @@ line = { type = "text", max_bytes = 500 }
         is_clock = subject.design.writes.has_advancing_time
         if time is None or not is_clock or not behind or behind[0].fields != (time.name,):
             return
+        wanted = BUCKETS_PER_SERVER * servers
         yield self.build_finding(
             "key",
             f"the key has only {pluralize(buckets, 'bucket')} for "
             f"{pluralize(servers, 'server')}, and each bucket is written at its end, so at "
             f"most {pluralize(buckets, 'server')} at a time "
             f"{'takes' if buckets == 1 else 'take'} writes",
-            f"Use {2 * servers}, two for each server{subject.format_fan_out_change(2 * servers)}.",
+            f"Use {wanted}, two for each server{subject.format_fan_out_change(wanted)}.",
             value=buckets,
             verdict="Choose the number of buckets by the number of servers, not of regions.",
             servers=servers,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import propose_read_table
 from rowkey.lint.contract import Rule
+from rowkey.proposals import propose_read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.design import DesignProperties
     from rowkey.errors import IncomparableDesigns
+    from rowkey.explanations import Explanation
     from rowkey.hotspots import CauseFinding as Cause
     from rowkey.hotspots import Skew
     from rowkey.lint import AllowedFinding, Finding, LintResult, RuleDoc
-    from rowkey.plan import DeclaredRead, Explanation
+    from rowkey.plan import DeclaredRead
     from rowkey.render.report.redaction import Redaction
     from rowkey.simulate import ReadCost, Simulation
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.engines import Engine, Store
+    from rowkey.explanations import Explanation
     from rowkey.keys import Dictionary, Key
-    from rowkey.plan import Explanation
     from rowkey.table.scans.merge import ScanItem
 
 POLLS_PER_WAIT = 30

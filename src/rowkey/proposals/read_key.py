@@ -6,38 +6,53 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Mistakes
-from rowkey.keys import Determinant, build_key, is_null_requested
-from rowkey.plan.ranges import Plan, plan_read
-from rowkey.plan.row_order import drop_repeated_orderings
-from rowkey.schema import Constant, Equal, FieldRef, FunctionCall, OneOf, format_key
+from rowkey.keys import build_key, is_null_requested
+from rowkey.plan import count_spreading_parts, drop_repeated_orderings, plan_read
+from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal
+from rowkey.proposals.spreading_terms import (
+    BUCKETS_PER_SERVER,
+    build_bucket,
+    build_ordering_term,
+    count_spreading_terms,
+    has_only_times,
+)
+from rowkey.schema import (
+    Equal,
+    FieldRef,
+    FunctionCall,
+    OneOf,
+    find_field_refs,
+    format_key,
+    parse_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rowkey.design import Design
     from rowkey.keys import Key
+    from rowkey.plan import Plan
     from rowkey.schema import Bounds, Ordering, Term
 
 
-@dataclass(frozen=True, slots=True)
-class KeyProposal:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadKeyProposal(KeyProposal):
     """A proposed key that would serve one read; other reads are not considered.
 
     Args:
-        key: in bracket notation.
         fan_out: ranges it would read.
         is_backwards: whether it would read them from their ends.
         residual_fields: fields that would still be tested row by row.
         moved_fields: fields that it holds and that lie in columns now.
     """
 
-    key: str
     fan_out: int
     is_backwards: bool
     residual_fields: tuple[str, ...]
     moved_fields: tuple[str, ...]
 
 
-def propose_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> KeyProposal | None:
+def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> ReadKeyProposal | None:
     """Propose a key that spares a read its full scan or sort; None if there is none.
 
     What spreads stays in front, unless it is computed from what is asked in stretches alone: that
@@ -57,13 +72,42 @@ def propose_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> KeyPropo
     >>> from rowkey.schema import parse_order
     >>> fields = {"host": "text", "user": "text", "ts": "timestamp_ms"}
     >>> key = bind_key("[bucket(host, 16)][host][ts]", fields)
-    >>> propose_key(key, {"user": Equal("ada")}, parse_order("ts desc")).key
+    >>> propose_read_key(key, {"user": Equal("ada")}, parse_order("ts desc")).key
     '[bucket(host, 16)][user][desc(ts)][host]'
     """
     found = find_serving_key(key, bounds, order)
     if found is None or _has_leading_time(found[0]):
         return None
     return _build_proposal(key, *found)
+
+
+def propose_read_table(
+    design: Design, bounds: Bounds, order: Sequence[Ordering]
+) -> KeyProposal | None:
+    """Return the key and splits of a second table that serves a read; None if none is known.
+
+    A bucket of the fields to which the read gives one value spreads its rows, unless these fields
+    are all times, which are equal for the events of one moment; then the parts in front of the
+    design's own key do.
+
+    Args:
+        design: the design, whose key does not serve the read.
+        bounds: the bounds of the read, in internal values.
+        order: the order of the read.
+    """
+    served = propose_read_key(design.key, bounds, order)
+    if served is None:
+        return None
+    terms = tuple(parse_key(served.key))
+    pinned = [name for name, bound in bounds.items() if isinstance(bound, Equal)]
+    if not design.key.is_salted and not has_only_times(design.fields, pinned):
+        key = build_key(terms, design.fields, Mistakes())
+        tail = terms[count_spreading_parts(key) :] if key is not None else terms
+        bucket = build_bucket(pinned, BUCKETS_PER_SERVER * design.cluster.servers)
+        return KeyProposal(key=format_key((bucket, *tail)), splits=PER_BUCKET)
+    if has_only_times(design.fields, [ref.name for ref in find_field_refs(terms[0])]):
+        return None
+    return KeyProposal(key=served.key)
 
 
 def find_serving_key(
@@ -97,15 +141,13 @@ def find_serving_key(
 def _has_leading_time(key: Key) -> bool:
     """Return whether a key starts with a time, so that one region takes all writes."""
     first = key.parts[0]
-    is_timed = all(key.declared_fields[name].type.unit_ns is not None for name in first.fields)
-    return (
-        bool(first.fields) and is_timed and (first.order.is_ascending or first.order.is_descending)
-    )
+    is_timed = bool(first.fields) and has_only_times(key.declared_fields, first.fields)
+    return is_timed and (first.order.is_ascending or first.order.is_descending)
 
 
-def _build_proposal(key: Key, proposed: Key, plan: Plan) -> KeyProposal:
+def _build_proposal(key: Key, proposed: Key, plan: Plan) -> ReadKeyProposal:
     """Return the proposal to replace a key by another one."""
-    return KeyProposal(
+    return ReadKeyProposal(
         key=format_key(proposed.terms),
         fan_out=plan.fan_out,
         is_backwards=plan.is_backwards,
@@ -141,7 +183,7 @@ def _build_ordering_term(key: Key, ordering: Ordering) -> Term:
     """Return the key term that sorts a field in the requested direction."""
     whole = _find_term(key, ordering.field)
     bare = whole.terms[0] if isinstance(whole, FunctionCall) else whole
-    return FunctionCall("desc", (bare,)) if ordering.descending else bare
+    return build_ordering_term(bare, descending=ordering.descending)
 
 
 def _list_pinned_fields(bounds: Bounds) -> list[str]:
@@ -149,29 +191,6 @@ def _list_pinned_fields(bounds: Bounds) -> list[str]:
     listed = [name for name in bounds if not is_null_requested(bounds, name)]
     one = [name for name in listed if isinstance(bounds[name], Equal)]
     return one + [name for name in listed if isinstance(bounds[name], OneOf)]
-
-
-def count_spreading_terms(key: Key) -> int:
-    """Return how many leading terms of a key only spread rows, as buckets and salts do.
-
-    Other than `count_spreading_parts` they need not repeat what stands behind them, for it is put
-    there.
-
-    >>> from rowkey.keys import bind_key
-    >>> count_spreading_terms(bind_key("[salt(3)]['-'][n]", {"n": "u8"}))
-    2
-    """
-    count = 0
-    for index, (term, part) in enumerate(zip(key.terms, key.parts, strict=True)):
-        if isinstance(term, Constant):
-            count = count and index + 1
-            continue
-        orders = part.order.is_ascending or part.order.is_descending
-        drawn = part.determined_by is Determinant.CHANCE
-        if orders or isinstance(term, FieldRef) or not (drawn or part.images({}).points):
-            break
-        count = index + 1
-    return count
 
 
 def _find_term(key: Key, name: str) -> Term:

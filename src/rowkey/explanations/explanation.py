@@ -7,18 +7,19 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
+from rowkey.explanations.explanation_text import format_explanation
+from rowkey.explanations.selectivity import estimate_selectivity
 from rowkey.messages import Message
-from rowkey.plan.explanation_text import format_explanation
-from rowkey.plan.key_proposal import KeyProposal, find_serving_key, propose_key
-from rowkey.plan.ranges import KeyRange, Plan, plan_read
-from rowkey.plan.selectivity import estimate_selectivity
+from rowkey.plan import plan_read
+from rowkey.proposals import find_serving_key, propose_read_key
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey.keys import Field, Key
-    from rowkey.plan.read_binding import BoundRead
+    from rowkey.plan import BoundRead, KeyRange, Plan
+    from rowkey.proposals import ReadKeyProposal
     from rowkey.schema import Bound, Bounds, FieldFacts, Value
 
 MAX_SHOWN_RANGES = 3
@@ -86,7 +87,7 @@ class Explanation:
     natural_order: tuple[str, ...]
     rows_read: float | None
     warnings: tuple[str, ...]
-    proposal: KeyProposal | None
+    proposal: ReadKeyProposal | None
 
     def __str__(self) -> str:
         """Return the explanation as about a dozen lines of text."""
@@ -165,12 +166,12 @@ def _find_order_method(plan: Plan, read: BoundRead) -> str:
     return "backwards" if plan.is_backwards else "forwards"
 
 
-def _propose_key(key: Key, plan: Plan, read: BoundRead) -> KeyProposal | None:
+def _propose_key(key: Key, plan: Plan, read: BoundRead) -> ReadKeyProposal | None:
     """Propose a better key for a full scan or a sort; None if the read needs none."""
     is_slow = plan.is_full_scan and read.bounds
     if not (is_slow or plan.needs_sort) or plan.is_point:
         return None
-    return propose_key(key, read.bounds, read.order)
+    return propose_read_key(key, read.bounds, read.order)
 
 
 def _find_narrowed_part(key: Key, plan: Plan) -> str:

@@ -11,22 +11,19 @@ from hypothesis import strategies as st
 from plan.random_keys import FIELDS, KEYS
 from plan.random_reads import random_reads
 from rowkey.errors import Mistakes
+from rowkey.explanations import Explanation, explain_read
+from rowkey.explanations.explanation import NO_KEY_WARNING
 from rowkey.keys import Key, bind_key
 from rowkey.plan import (
     BoundRead,
-    Explanation,
-    KeyProposal,
     bind_declared_reads,
     bind_example,
     bind_read,
-    explain_read,
     extract_merge_key,
     plan_read,
-    propose_key,
 )
-from rowkey.plan.explanation import NO_KEY_WARNING
-from rowkey.plan.key_proposal import count_spreading_terms
-from rowkey.schema import Equal, FieldFacts, OneOf, Range, ReadDeclaration, StartsWith, parse_order
+from rowkey.proposals import count_spreading_terms
+from rowkey.schema import Equal, FieldFacts, OneOf, Range, ReadDeclaration, StartsWith
 
 LOGS = {
     "host": "text",
@@ -92,33 +89,6 @@ def test_a_read_has_one_of_four_access_types(
     found = explain(where, *values)
     assert expected == (found.access_type, found.fan_out)
     assert min(found.fan_out, 3) == len(found.ranges)
-
-
-PROPOSED_KEYS = [
-    ("user = 'ada'", "", "[bucket(host, 16)][user][host][kind][desc(ts)]", ("user",), ()),
-    ("user = 'ada'", "ts desc", "[bucket(host, 16)][user][desc(ts)][host][kind]", ("user",), ()),
-    ("user = 'ada'", "ts", "[bucket(host, 16)][user][ts][host][kind]", ("user",), ()),
-    ("ts >= 5 and user in ('a', 'b')", "ts desc",
-     "[bucket(host, 16)][user][desc(ts)][host][kind]", ("user",), ()),
-    ("ts >= 5 and size = 7", "", "[bucket(host, 16)][size][desc(ts)][host][kind]", ("size",), ()),
-    ("user in ('a', 'b') and size = 7 and ts > 5", "",
-     "[bucket(host, 16)][size][user][desc(ts)][host][kind]", ("size", "user"), ()),
-    ("size > 5 and user = 'a'", "ts",
-     "[bucket(host, 16)][user][ts][host][kind]", ("user",), ("size",)),
-    ("", "ts", "[bucket(host, 16)][ts][host][kind]", (), ()),
-    ("host = 'a'", "size desc, ts",
-     "[bucket(host, 16)][host][desc(size)][ts][kind]", ("size",), ()),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("where", "order", "key", "moved", "residual"), PROPOSED_KEYS)
-def test_a_key_that_serves_the_read_is_proposed(
-    where: str, order: str, key: str, moved: tuple[str, ...], residual: tuple[str, ...]
-) -> None:
-    """A proposed key has its spreading parts, then the fields of the read, then all others."""
-    found = explain(where, order=order).proposal
-    assert found is not None
-    assert (key, moved, residual) == (found.key, found.moved_fields, found.residual_fields)
 
 
 def test_no_key_is_proposed_where_no_key_serves() -> None:
@@ -210,7 +180,7 @@ def test_an_explanation_agrees_with_its_plan(data: st.DataObject) -> None:
     ]
     assert (found.order_method == "sorted") == (plan.needs_sort and bool(bound_read.order))
     event("proposed" if found.proposal else "not proposed")
-    if isinstance(found.proposal, KeyProposal):
+    if found.proposal is not None:
         new = bind_key(found.proposal.key, FIELDS)
         again = plan_read(new, bound_read.bounds, bound_read.order)
         assert not again.needs_sort
@@ -326,15 +296,6 @@ def test_no_proposed_key_scatters_a_range(
     found = explain_read(key, bound_read)
     assert expected == (found.proposal.key if found.proposal else None)
     assert NO_KEY_WARNING not in found.warnings
-
-
-def test_a_proposed_key_keeps_its_spreading_parts() -> None:
-    """A salt, a bucket of a later field, and a constant between them are kept."""
-    for front in ("[salt(4)]", "[bucket(size, 4)]['-']", "[mod(size, 3)][salt(2)]", ""):
-        key = bind_key(f"{front}[host][ts]", LOGS)
-        found = propose_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
-        assert found is not None
-        assert found.key.startswith(f"{front}[kind][ts][host]")
 
 
 def test_the_ends_of_a_range_of_time_are_described_as_times() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.plan.explanation import Explanation
+    from rowkey.explanations.explanation import Explanation
 
 _ORDER_TEXTS = {
     "forwards": "as requested; ranges are merged by the bytes after their prefixes",

@@ -1,0 +1,19 @@
+"""Explanations of reads: how a read runs, what it costs, and which key would serve it better."""
+
+from typing import TYPE_CHECKING
+
+from rowkey.lazy_imports import build_lazy_getattr
+
+if TYPE_CHECKING:
+    from rowkey.explanations.explanation import Explanation, FormattedRange, explain_read
+    from rowkey.explanations.explanation_text import format_explanation
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "explanation": "Explanation FormattedRange explain_read",
+            "explanation_text": "format_explanation",
+        },
+    )
+
+__all__ = ["Explanation", "FormattedRange", "explain_read", "format_explanation"]

@@ -1,0 +1,94 @@
+"""Proposals of row keys: the only place where a row key is proposed. None is ever applied."""
+
+from typing import TYPE_CHECKING
+
+from rowkey.lazy_imports import build_lazy_getattr
+
+if TYPE_CHECKING:
+    from rowkey.proposals.bucket_fields import has_enough_values
+    from rowkey.proposals.first_keys import (
+        MIN_SPREADING_VALUES,
+        FirstKeyProposal,
+        KeyColumn,
+        propose_first_keys,
+    )
+    from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES, propose_heavy_key
+    from rowkey.proposals.key_proposal import (
+        PER_BUCKET,
+        KeyProposal,
+        format_quantile_splits,
+        has_bucket_splits,
+    )
+    from rowkey.proposals.read_key import (
+        ReadKeyProposal,
+        find_serving_key,
+        propose_read_key,
+        propose_read_table,
+    )
+    from rowkey.proposals.spread_key import (
+        SpreadKeyProposal,
+        format_wider_bucket,
+        propose_bucket_count,
+        propose_salted_key,
+        propose_spread_key,
+    )
+    from rowkey.proposals.spreading_terms import (
+        BUCKETS_PER_SERVER,
+        MIN_VALUES_PER_REGION,
+        build_bucket,
+        build_ordering_term,
+        build_salt,
+        count_spreading_terms,
+        has_only_times,
+        is_heavy,
+    )
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "bucket_fields": "has_enough_values",
+            "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
+            "heavy_key": "MAX_HEAVY_VALUES propose_heavy_key",
+            "key_proposal": "PER_BUCKET KeyProposal format_quantile_splits has_bucket_splits",
+            "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
+            "spread_key": (
+                "SpreadKeyProposal format_wider_bucket propose_bucket_count propose_salted_key "
+                "propose_spread_key"
+            ),
+            "spreading_terms": (
+                "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
+                "build_salt count_spreading_terms has_only_times is_heavy"
+            ),
+        },
+    )
+
+__all__ = [
+    "BUCKETS_PER_SERVER",
+    "MAX_HEAVY_VALUES",
+    "MIN_SPREADING_VALUES",
+    "MIN_VALUES_PER_REGION",
+    "PER_BUCKET",
+    "FirstKeyProposal",
+    "KeyColumn",
+    "KeyProposal",
+    "ReadKeyProposal",
+    "SpreadKeyProposal",
+    "build_bucket",
+    "build_ordering_term",
+    "build_salt",
+    "count_spreading_terms",
+    "find_serving_key",
+    "format_quantile_splits",
+    "format_wider_bucket",
+    "has_bucket_splits",
+    "has_enough_values",
+    "has_only_times",
+    "is_heavy",
+    "propose_bucket_count",
+    "propose_first_keys",
+    "propose_heavy_key",
+    "propose_read_key",
+    "propose_read_table",
+    "propose_salted_key",
+    "propose_spread_key",
+]

@@ -1,0 +1,86 @@
+"""Which fields a bucket can be computed from: what reads give, and what has enough values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rowkey.design import choose_example_values, count_combined_values
+from rowkey.errors import ReadError
+from rowkey.plan import plan_read
+from rowkey.proposals.spreading_terms import (
+    BUCKETS_PER_SERVER,
+    MIN_VALUES_PER_REGION,
+    has_only_times,
+    is_heavy,
+)
+from rowkey.schema import Equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.keys import Key
+    from rowkey.plan import Plan
+    from rowkey.schema import Bounds, FieldFacts, Ordering
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleRead:
+    """A declared read with example bounds, planned under the present key.
+
+    Args:
+        name: its name.
+        bounds: the bounds, from example values.
+        order: its order.
+        plan: its plan under the present key.
+    """
+
+    name: str
+    bounds: Bounds
+    order: Sequence[Ordering]
+    plan: Plan
+
+    @property
+    def given_fields(self) -> set[str]:
+        """Return the fields for which the read gives exactly one value."""
+        return {name for name, bound in self.bounds.items() if isinstance(bound, Equal)}
+
+
+def plan_example_reads(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[ExampleRead]:
+    """Yield the declared reads, each planned with example values."""
+    for read in design.reads:
+        try:
+            bounds = read.build_bounds(choose_example_values(read, facts))
+            plan = plan_read(design.key, bounds, read.order)
+        except ReadError:
+            continue
+        yield ExampleRead(read.name, bounds, read.order, plan)
+
+
+def has_enough_values(values: int | None, servers: int) -> bool:
+    """Return whether as many values fill the proposed buckets evenly; true if unknown.
+
+    Args:
+        values: the number of values that are hashed into the buckets, or None.
+        servers: region servers.
+    """
+    return values is None or values >= MIN_VALUES_PER_REGION * BUCKETS_PER_SERVER * servers
+
+
+def find_sliced_fields(key: Key) -> set[str]:
+    """Return the time fields of which one row holds a whole interval."""
+    return {part.time_remainder.field for part in key.parts if part.time_remainder is not None}
+
+
+def can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> bool:
+    """Return whether a bucket of some fields can spread the load evenly."""
+    if has_only_times(design.fields, names):
+        return False
+    known = [facts.get(name) for name in names]
+    values = count_combined_values(design, facts, names)
+    if not has_enough_values(values, design.cluster.servers):
+        return False
+    shares = [one.heaviest_share if one is not None else None for one in known]
+    heaviest = min((share for share in shares if share is not None), default=0.0)
+    return None in shares or not is_heavy(heaviest, design.cluster.servers)

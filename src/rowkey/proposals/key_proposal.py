@@ -1,0 +1,63 @@
+"""A proposed row key, with what else a design file must change for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import format_toml_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+
+PER_BUCKET = "per_bucket"
+"""The split algorithm that begins a region at each value of the key's leading parts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyProposal:
+    """A proposed row key, and what else a design must declare for it. It is never applied.
+
+    Args:
+        key: in bracket notation.
+        splits: the split algorithm that it needs; empty if the present splits fit.
+        heavy_values: the values to list as heavy, by field.
+    """
+
+    key: str
+    splits: str = ""
+    heavy_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def splits_text(self) -> str:
+        """Return the proposed splits as a design file writes them; empty if the present fit."""
+        return self.splits and f"splits = {format_toml_value(self.splits)}"
+
+    @property
+    def toml_text(self) -> str:
+        """Return the proposed key and splits as a design file writes them."""
+        return " and ".join(
+            filter(None, (f"key = {format_toml_value(self.key)}", self.splits_text))
+        )
+
+
+def has_bucket_splits(design: Design) -> bool:
+    """Return whether the splits of a design fit any number of buckets: one region for each."""
+    return design.splits.algorithm == PER_BUCKET and design.splits.request.regions is None
+
+
+def format_quantile_splits(design: Design) -> str:
+    """Return the options of a design file for splits at quantiles of a sample.
+
+    Args:
+        design: the design.
+
+    Returns:
+        `splits`, and the path of a sample if the design declares none.
+    """
+    options = 'splits = "sample"'
+    if design.sample_path is None:
+        options += ' and declare [sample] path = "…", a recording of your events'
+    return options

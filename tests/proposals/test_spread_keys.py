@@ -1,0 +1,100 @@
+"""Keys that are proposed to spread writes, checked by hand and by properties."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.proposals import (
+    KeyProposal,
+    propose_bucket_count,
+    propose_heavy_key,
+    propose_read_table,
+    propose_salted_key,
+    propose_spread_key,
+)
+from rowkey.proposals.spreading_terms import count_heavy_buckets
+from rowkey.schema import Equal, FieldFacts
+
+FIELDS: dict[str, Any] = {"host": "text", "user": "text", "ts": "timestamp_ms"}
+
+
+def build_design(key: str, splits: Any = "per_bucket") -> Design:
+    """A design with two servers and no reads."""
+    return Design("t", key, fields=FIELDS, splits=splits, cluster={"servers": 2})
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("[host][ts]", "[bucket(host, ts, 4)][host][ts]"),
+        ("['log-'][bucket(host, 9)][host][ts]", "[bucket(host, ts, 4)]['log-'][host][ts]"),
+        ("[salt(3)][ts]", "[salt(4)][ts]"),
+        ("[ts]", "[salt(4)][ts]"),
+    ],
+)
+def test_a_spreading_part_replaces_the_present_one(key: str, expected: str) -> None:
+    """Buckets and salts of the key go, constants stay, and a key of times alone gets a salt."""
+    splits = {"algorithm": "hex_string", "regions": 4}
+    proposal = propose_spread_key(build_design(key, splits), {})
+    assert (expected, "per_bucket") == (proposal.key, proposal.splits)
+    assert f'{proposal.part} in front and set splits = "per_bucket"' == proposal.prefix_phrase
+
+
+def test_splits_that_fit_are_not_proposed_again() -> None:
+    """One region for each bucket fits any number of buckets, a number of regions does not."""
+    counted = {"algorithm": "per_bucket", "regions": 8}
+    key = "[bucket(host, 2)][host][ts]"
+    assert "" == propose_salted_key(build_design(key)).splits
+    assert "per_bucket" == propose_salted_key(build_design(key, counted)).splits
+
+
+def test_a_proposal_is_written_as_in_a_design_file() -> None:
+    """Each part of the text is TOML, also for a key with quotes in it."""
+    proposal = KeyProposal(key="[host]['a\"b'][ts]", splits="per_bucket")
+    options = tomllib.loads(proposal.toml_text.replace(" and ", "\n"))
+    assert {"key": proposal.key, "splits": "per_bucket"} == options
+    assert KeyProposal(key="[ts]").toml_text == 'key = "[ts]"'
+
+
+def test_only_the_number_of_buckets_changes() -> None:
+    """The fields, the option and the other parts of the key stay."""
+    design = build_design("['a'][bucket(host, 3, hash=crc32)][host][ts]")
+    assert "['a'][bucket(host, 6, hash=crc32)][host][ts]" == propose_bucket_count(design, 1, 6).key
+
+
+def test_a_second_table_has_a_bucket_of_what_the_read_gives() -> None:
+    """Its rows are spread by the field of the read, not by the field of the first table."""
+    design = build_design("[bucket(host, 9)][host][ts]")
+    proposal = propose_read_table(design, {"user": Equal("ada")}, ())
+    assert proposal is not None
+    assert ("[bucket(user, 4)][user][host][ts]", "per_bucket") == (proposal.key, proposal.splits)
+
+
+def test_heavy_values_are_added_to_the_list() -> None:
+    """The key spreads the listed values, and the design that declares both is valid."""
+    facts = {"host": FieldFacts(distinct_count=500)}
+    design = build_design("[bucket(host, 4)][host][ts]")
+    proposal = propose_heavy_key(design, facts, ["host"], [("a", 0.5)])
+    assert proposal is not None
+    assert "[bucket(host, ts, 4, 2)][host][ts]" == proposal.key
+    assert {"host": ("a",)} == proposal.heavy_values
+    assert propose_heavy_key(design, facts, ["host", "user"], [("a", 0.5)]) is None
+
+
+@given(st.floats(0.001, 1), st.integers(1, 64), st.integers(2, 256))
+def test_a_heavy_value_takes_half_a_share_of_each_bucket(
+    share: float, servers: int, buckets: int
+) -> None:
+    """It is spread over a power of two of buckets, the fewest that suffice, or over all."""
+    spread = count_heavy_buckets(share, servers, buckets)
+    assert 2 <= spread <= buckets
+    if spread < buckets:
+        assert spread.bit_count() == 1
+        assert share * servers / spread <= 0.5
+        assert spread == 2 or share * servers / (spread // 2) > 0.5
