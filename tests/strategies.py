@@ -51,37 +51,52 @@ _TEXTS = _LETTERS | st.sampled_from(["e\u0301", "ae\u0301"])
 """Texts that NFC normalisation often changes."""
 
 
-def _option_values(name: str) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values of an option of a field type."""
-    return {
-        "of": st.lists(_LETTERS, min_size=1, max_size=6, unique=True).map(tuple),
-        "precision": st.integers(1, 38),
-        "scale": st.integers(0, 3),
-        "width": st.integers(1, 9),
-        "max_bytes": st.integers(1, 24),
-        "normalize": st.just("nfc"),
-    }[name]
+_VALUES_BY_OPTION: dict[str, st.SearchStrategy[Any]] = {
+    "of": st.lists(_LETTERS, min_size=1, max_size=6, unique=True).map(tuple),
+    "precision": st.integers(1, 38),
+    "scale": st.integers(0, 3),
+    "width": st.integers(1, 9),
+    "max_bytes": st.integers(1, 24),
+    "normalize": st.just("nfc"),
+}
+_TYPE_NAMES = st.sampled_from(sorted(TYPES))
+_TRANSFORM_NAMES = st.sampled_from(sorted(TRANSFORMS))
+
+# Hypothesis validates a strategy when it is first drawn from, which costs more than the draw: what
+# is drawn often is built once, and drawn by functions that take `draw` rather than by composites.
 
 
+@lru_cache
 @st.composite
 def declarations(draw: st.DrawFn, type_name: str | None = None) -> FieldDeclaration:
     """Draw the declaration of a field of any type, or of the given one."""
-    name = draw(st.sampled_from(sorted(TYPES))) if type_name is None else type_name
+    return _draw_declaration(draw, type_name)
+
+
+def _draw_declaration(draw: st.DrawFn, type_name: str | None) -> FieldDeclaration:
+    """Draw the declaration of a field of any type, or of the given one."""
+    name = draw(_TYPE_NAMES) if type_name is None else type_name
     options: dict[str, Any] = {"type": name}
     for option in sorted(TYPES[name].options):
         if option in TYPES[name].required_options or draw(st.booleans()):
-            options[option] = draw(_option_values(option))
+            options[option] = draw(_VALUES_BY_OPTION[option])
     options["nullable"] = draw(st.integers(0, 4)) == 0
     return FieldDeclaration(**options)
 
 
+@lru_cache
 @st.composite
 def fields(draw: st.DrawFn, type_names: tuple[str, ...] = ()) -> dict[str, Field]:
+    """Draw one to four bound fields, the first of the given types."""
+    return _draw_fields(draw, type_names)
+
+
+def _draw_fields(draw: st.DrawFn, type_names: tuple[str, ...]) -> dict[str, Field]:
     """Draw one to four bound fields, the first of the given types."""
     count = draw(st.integers(max(len(type_names), 1), 4))
     all_type_names = [*type_names, *(None for _ in range(count - len(type_names)))]
     declared_fields = {
-        FIELD_NAMES[i]: draw(declarations(kind)) for i, kind in enumerate(all_type_names)
+        FIELD_NAMES[i]: _draw_declaration(draw, kind) for i, kind in enumerate(all_type_names)
     }
     mistakes = Mistakes()
     bound = bind_fields(declared_fields, mistakes)
@@ -103,6 +118,7 @@ def _is_valid(field: Field, value: Any) -> bool:
     return True
 
 
+@lru_cache(maxsize=1_000)
 def values_of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of a domain."""
     match domain:
@@ -134,14 +150,14 @@ def values_of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
     raise AssertionError(domain)
 
 
-@st.composite
-def field_refs(draw: st.DrawFn, field: Field) -> FieldRef:
+def _draw_field_ref(draw: st.DrawFn, field: Field) -> FieldRef:
     """Draw a field in one of its encodings."""
     encoding = draw(st.sampled_from(sorted(field.type.encodings)))
     arguments = field.type.encodings[encoding].arguments
     return FieldRef(field.name, encoding, tuple(draw(st.integers(1, 40)) for _ in arguments))
 
 
+@lru_cache
 def _scalar_values(argument: NumberArgument) -> st.SearchStrategy[Scalar]:
     """Return a strategy for the values of a number or duration of a transform."""
     if argument.unit == "time":
@@ -154,15 +170,14 @@ def _scalar_values(argument: NumberArgument) -> st.SearchStrategy[Scalar]:
     )
 
 
-@st.composite
-def calls(
+def _draw_call(
     draw: st.DrawFn, bound: Mapping[str, Field], transform_name: str, depth: int
 ) -> FunctionCall:
     """Draw a call of a transform with random terms."""
     transform: type[Transform] = TRANSFORMS[transform_name]
     min_terms, max_terms = transform.term_limits
     count = draw(st.integers(min_terms, min(max_terms, 3)))
-    inner = tuple(draw(terms(bound, depth=depth + 1, constants=False)) for _ in range(count))
+    inner = tuple(draw_term(draw, bound, depth=depth + 1, constants=False) for _ in range(count))
     numbers = []
     for scalar in transform.scalars:
         if scalar.optional and draw(st.booleans()):
@@ -180,8 +195,7 @@ def calls(
     return FunctionCall(transform_name, inner, tuple(numbers), options)
 
 
-@st.composite
-def terms(
+def draw_term(
     draw: st.DrawFn, bound: Mapping[str, Field], *, depth: int = 0, constants: bool = True
 ) -> Term:
     """Draw a term: mostly a field, else a transform or a constant."""
@@ -189,10 +203,9 @@ def terms(
     if choice == 0 and constants:
         return Constant(draw(st.binary(min_size=1, max_size=3)))
     if choice < 5 and depth < 2:
-        transform_name = draw(st.sampled_from(sorted(TRANSFORMS)))
-        return draw(calls(bound, transform_name, depth))
+        return _draw_call(draw, bound, draw(_TRANSFORM_NAMES), depth)
     name = draw(st.sampled_from(sorted(bound)))
-    return draw(field_refs(bound[name]))
+    return _draw_field_ref(draw, bound[name])
 
 
 def try_build_key(terms: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | None:
@@ -206,10 +219,10 @@ def try_build_key(terms: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | 
 
 
 @lru_cache
-def _list_accepted_types(plugin_name: str) -> list[str]:
-    """Return a field type itself, or the field types that a transform accepts."""
+def _accepted_types(plugin_name: str) -> st.SearchStrategy[str]:
+    """Return a strategy for a field type itself, or for the types that a transform accepts."""
     if plugin_name in TYPES:
-        return [plugin_name]
+        return st.just(plugin_name)
     transform = TRANSFORMS[plugin_name]
     numbers = tuple(
         Duration(1, "h") if scalar.unit == "time" else scalar.minimum
@@ -223,36 +236,37 @@ def _list_accepted_types(plugin_name: str) -> list[str]:
         bound = bind_fields({"a": FieldDeclaration(type=name, **options)}, Mistakes())
         if try_build_key((FunctionCall(plugin_name, terms, numbers, {}),), bound):
             accepted.append(name)
-    return accepted or sorted(TYPES)
+    return st.sampled_from(accepted) if accepted else _TYPE_NAMES
 
 
-@st.composite
-def _valid_calls(draw: st.DrawFn, bound: Mapping[str, Field], transform_name: str) -> FunctionCall:
+def _draw_valid_call(
+    draw: st.DrawFn, bound: Mapping[str, Field], transform_name: str
+) -> FunctionCall:
     """Draw a call of a transform, if possible one that fits the fields."""
-    call = draw(calls(bound, transform_name, 0))
+    call = _draw_call(draw, bound, transform_name, 0)
     for _ in range(6):
         if try_build_key((call,), bound):
             break
-        call = draw(calls({FIELD_NAMES[0]: bound[FIELD_NAMES[0]]}, transform_name, 1))
+        call = _draw_call(draw, {FIELD_NAMES[0]: bound[FIELD_NAMES[0]]}, transform_name, 1)
     return call
 
 
+@lru_cache
 @st.composite
 def keys(draw: st.DrawFn, plugin_name: str | None = None) -> Key:
     """Draw a valid key, with a part of the given field type or transform."""
-    bound = draw(
-        fields((draw(st.sampled_from(_list_accepted_types(plugin_name))),) if plugin_name else ())
-    )
+    type_names = (draw(_accepted_types(plugin_name)),) if plugin_name else ()
+    bound = _draw_fields(draw, type_names)
     chosen: list[Term] = []
     for _ in range(draw(st.integers(1, 4))):
-        term = draw(terms(bound))
+        term = draw_term(draw, bound)
         chosen += [term] if try_build_key((term,), bound) or isinstance(term, Constant) else []
     if plugin_name is not None:
         is_type = plugin_name in TYPES
         plugin_term: Term = (
-            draw(field_refs(bound[FIELD_NAMES[0]]))
+            _draw_field_ref(draw, bound[FIELD_NAMES[0]])
             if is_type
-            else draw(_valid_calls(bound, plugin_name))
+            else _draw_valid_call(draw, bound, plugin_name)
         )
         chosen.insert(draw(st.integers(0, len(chosen))), plugin_term)
     key = try_build_key(tuple(chosen), bound) if chosen else None

@@ -66,7 +66,7 @@ def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
 @st.composite
 def keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
     """A key over some of the fields that can be taken apart; with a slice of the named one."""
-    terms: list[Term] = [draw(strategies.terms(bound)) for _ in range(draw(st.integers(1, 3)))]
+    terms: list[Term] = [strategies.draw_term(draw, bound) for _ in range(draw(st.integers(1, 3)))]
     if sliced:
         call = FunctionCall("time_slice", (FieldRef(sliced),), (draw(st.sampled_from(LENGTHS)),))
         term = call if draw(st.booleans()) else FunctionCall("desc", (call,))
