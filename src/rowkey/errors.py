@@ -199,14 +199,21 @@ class CatalogMismatch(RowkeyError, ValueError):
 
     Args:
         table: the table's name.
-        differences: each as `path: declared X, remembered Y`.
+        differences: each as `path: X in the design, but Y in the table`.
+        remedy: what to do now.
     """
 
-    def __init__(self, table: str, differences: Iterable[Mistake]) -> None:
+    def __init__(
+        self,
+        table: str,
+        differences: Iterable[Mistake],
+        remedy: str = "Declare what the table was created with, or copy its rows to a new table.",
+    ) -> None:
         self.table = table
         self.differences = tuple(differences)
         lines = "".join(f"\n  {difference}" for difference in self.differences)
-        super().__init__(f"the table {shorten_text(table)} was created with another design:{lines}")
+        heading = f"the table {shorten_text(table)} was created with another design:"
+        super().__init__(f"{heading}{lines}\n{remedy}")
 
 
 class Conflict(OneMistakeError):

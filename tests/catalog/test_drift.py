@@ -72,39 +72,44 @@ def test_what_no_row_depends_on_opens_the_table(new: Design) -> None:
 
 
 DRIFT: list[tuple[Design, list[str]]] = [
-    (design(table="log"), ["table: declared log, remembered logs."]),
-    (design(key="[bucket(host, 16)][host][ts]"), ["key[2]: declared ts, remembered desc(ts)."]),
+    (design(table="log"), ["table: log in the design, but logs in the table."]),
+    (design(key="[bucket(host, 16)][host][ts]"), [("key[2]: ts in the design, "
+                                                  "but desc(ts) in the table.")]),
     (
         design(key="[bucket(host, 16, hash=crc32)][host][desc(ts)]"),
-        ["key[0]: declared bucket(host, 16, hash=crc32), remembered bucket(host, 16)."],
+        ["key[0]: bucket(host, 16, hash=crc32) in the design, but bucket(host, 16) in the table."],
     ),
     (
         design(key="[bucket(host, 8, width=2)][host][desc(ts)]"),
-        ["key[0]: declared bucket(host, 8, width=2), remembered bucket(host, 16)."],
+        ["key[0]: bucket(host, 8, width=2) in the design, but bucket(host, 16) in the table."],
     ),
     (
         design(key="[host][desc(ts)]"),
-        ["key: declared [host][desc(ts)], remembered [bucket(host, 16)][host][desc(ts)]."],
+        [("key: [host][desc(ts)] in the design, "
+         "but [bucket(host, 16)][host][desc(ts)] in the table.")],
     ),
     (with_field("ts", type="timestamp_s"),
-     ["fields.ts.type: declared timestamp_s, remembered timestamp_ms."]),
-    (with_field("ts", nullable=True), ["fields.ts.nullable: declared true, remembered false."]),
-    (with_field("host", max_bytes=60), ["fields.host.max_bytes: declared 60, remembered 40."]),
+     ["fields.ts.type: timestamp_s in the design, but timestamp_ms in the table."]),
+    (with_field("ts", nullable=True), [("fields.ts.nullable: true in the design, "
+                                       "but false in the table.")]),
+    (with_field("host", max_bytes=60), [("fields.host.max_bytes: 60 in the design, "
+                                        "but 40 in the table.")]),
     (with_field("kind", of=["WARN", "INFO"]),
-     ["fields.kind.of: declared [WARN, INFO], remembered [INFO, WARN]."]),
-    (with_field("price", scale=3), ["fields.price.scale: declared 3, remembered 2."]),
+     ["fields.kind.of: [WARN, INFO] in the design, but [INFO, WARN] in the table."]),
+    (with_field("price", scale=3), ["fields.price.scale: 3 in the design, but 2 in the table."]),
     (with_field("message", normalize="nfc"),
-     ["fields.message.normalize: declared nfc, remembered nothing."]),
+     ["fields.message.normalize: nfc in the design, but not declared in the table."]),
     (with_field("message", qualifier="x"),
-     ["fields.message: declared column d:x, remembered column d:m."]),
+     ["fields.message: column d:x in the design, but column d:m in the table."]),
     (with_field("host", family="d"),
-     ["fields.host: declared column d:host, remembered in the key alone."]),
-    (with_field("more", type="u8"), ["fields.more: declared u8, remembered nothing."]),
+     ["fields.host: column d:host in the design, but in the key alone in the table."]),
+    (with_field("more", type="u8"), [("fields.more: u8 in the design, "
+                                     "but not declared in the table.")]),
     (design(families={"d": {"versions": 3, "compression": "LZ4"}}),
-     ["families.d.versions: declared 3, remembered 1.",
-      "families.d.compression: declared LZ4, remembered ZSTD."]),
+     ["families.d.versions: 3 in the design, but 1 in the table.",
+      "families.d.compression: LZ4 in the design, but ZSTD in the table."]),
     (design(families={**WORDS["families"], "e": {}}),
-     ["families.e: declared a family, remembered nothing."]),
+     ["families.e: a family in the design, but not declared in the table."]),
 ]  # fmt: skip
 
 
@@ -126,8 +131,9 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
     found = find_drift(with_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
         "the table logs was created with another design:",
-        "  fields.host.max_bytes: declared nothing, remembered 40.",
-        "  fields.host.normalize: declared nfc, remembered nothing.",
+        "  fields.host.max_bytes: not declared in the design, but 40 in the table.",
+        "  fields.host.normalize: nfc in the design, but not declared in the table.",
+        "Declare what the table was created with, or copy its rows to a new table.",
     ] == str(found).splitlines()
 
 
@@ -227,6 +233,6 @@ def test_a_field_is_not_dropped_in_silence() -> None:
     catalog = open_catalog("memory:")
     register_design(catalog, OLD, opened_ms=5)
     with pytest.raises(
-        CatalogMismatch, match=r"fields\.price: declared nothing, remembered decimal"
+        CatalogMismatch, match=r"fields\.price: not declared in the design, but decimal"
     ):
         register_design(catalog, design(fields=fields), opened_ms=9)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 STORED_OPTIONS = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
 """Options of a field, besides its type, that bear on its bytes or on which values it allows."""
-ABSENT = "nothing"
+ABSENT = "not declared"
 MAX_VALUE_CHARS = 120
 """Characters of an option's value that a difference shows."""
 
@@ -43,7 +43,8 @@ class Difference:
     @property
     def mistake(self) -> Mistake:
         """The difference as a sentence for an error message."""
-        return Mistake(self.path, f"declared {self.declared}, remembered {self.remembered}")
+        what = f"{self.declared} in the design, but {self.remembered} in the table"
+        return Mistake(self.path, what)
 
 
 def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
@@ -63,7 +64,8 @@ def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
     True
     >>> print(find_drift(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
     the table t was created with another design:
-      fields.n.type: declared u16, remembered u8.
+      fields.n.type: u16 in the design, but u8 in the table.
+    Declare what the table was created with, or copy its rows to a new table.
     """
     mistakes = [difference.mistake for difference in find_differences(declared, remembered)]
     return CatalogMismatch(declared.table, mistakes) if mistakes else None

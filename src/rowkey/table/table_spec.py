@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_ATTRIBUTE, CatalogEntry
@@ -10,8 +11,9 @@ from rowkey.errors import CatalogMismatch, DesignRefused, Mistake
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rowkey.cells import Family
     from rowkey.design import Design
     from rowkey.engines import Store
 
@@ -64,18 +66,27 @@ def check_families(design: Design, store: Store) -> None:
         CatalogMismatch: a family is missing, or has other options.
     """
     stored = {family.name: family for family in store.families_and_attributes[0]}
-    mistakes = [
-        Mistake(
-            f"families.{one.name}",
-            f"the table has {stored.get(one.name) or 'no such family'}",
-            str(one),
-            "Alter the table, or declare what it has.",
-        )
-        for one in design.families.values()
-        if stored.get(one.name) != one
-    ]
+    mistakes = list(_find_family_differences(design.families.values(), stored))
     if mistakes:
-        raise CatalogMismatch(design.table, mistakes)
+        remedy = "Alter the families of the table, or declare what they have."
+        raise CatalogMismatch(design.table, mistakes, remedy)
+
+
+def _find_family_differences(
+    declared: Iterable[Family], stored: Mapping[str, Family]
+) -> Iterator[Mistake]:
+    """Yield each attribute of the declared families that the table's families do not have."""
+    for family in declared:
+        path = f"families.{family.name}"
+        there = stored.get(family.name)
+        if there is None:
+            yield Mistake(path, "the family is in the design, but the table does not have it")
+            continue
+        for attribute in fields(family):
+            here, actual = getattr(family, attribute.name), getattr(there, attribute.name)
+            if here != actual:
+                what = f"{here} in the design, but {actual} in the table"
+                yield Mistake(f"{path}.{attribute.name.removesuffix('_s')}", what)
 
 
 def check_created_table(requested: TableSpec, store: Store) -> None:
@@ -85,13 +96,10 @@ def check_created_table(requested: TableSpec, store: Store) -> None:
         CatalogMismatch: it was created otherwise.
     """
     created = store.spec
-    mistakes = [
-        Mistake(f"families.{one.name}", "the engine created it with other options", str(one))
-        for one in requested.families
-        if one not in created.families
-    ]
+    families = {family.name: family for family in created.families}
+    mistakes = list(_find_family_differences(requested.families, families))
     if tuple(region.start for region in store.list_regions())[1:] != requested.splits:
         splits = ", ".join(to_string_binary(split) for split in requested.splits[:3])
-        mistakes.append(Mistake("splits", "the engine created regions at other row keys", splits))
+        mistakes.append(Mistake("splits", "the table has regions at other row keys", splits))
     if mistakes:
-        raise CatalogMismatch(requested.name, mistakes)
+        raise CatalogMismatch(requested.name, mistakes, "Drop the table and create it again.")

@@ -99,7 +99,9 @@ def test_implicit_attributes() -> None:
 
 def test_missing_family() -> None:
     """A missing family is one difference."""
-    expected = Mistake("families.e", "declared, but the table in HBase has no such family")
+    expected = Mistake(
+        "families.e", "the family is declared, but the table in HBase does not have it"
+    )
     assert [expected] == list(find_family_differences([Family("e")], [Family("d")]))
 
 

@@ -187,7 +187,7 @@ def test_missing_namespaces_are_created() -> None:
         (made(region(b"", b"h"), region(b"h", b"")), "split key b'g' is missing in HBase"),
         (
             made(region(b"", b"g"), region(b"g", b""), schema=table(FamilySchema("e"), W="1")),
-            "families.d: declared, but the table in HBase has no such family",
+            "families.d: the family is declared, but the table in HBase does not have it",
         ),
         (
             made(

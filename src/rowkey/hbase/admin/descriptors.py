@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
     from rowkey.cells import FamilyAttribute
 
+ALTERED_MEANWHILE_REMEDY = (
+    "Another client has altered the table: agree with it, then alter the table."
+)
+"""What to do when a table that was read back is not as it was requested."""
+
 PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
 """The Bloom filter with a prefix length, and the setting that stores it. Source: HBASE-20636."""
 
@@ -174,7 +179,7 @@ def find_family_differences(
     for family in declared:
         path = f"families.{family.name}"
         if family.name not in by_name:
-            yield Mistake(path, "declared, but the table in HBase has no such family")
+            yield Mistake(path, "the family is declared, but the table in HBase does not have it")
             continue
         for row in ATTRIBUTES.values():
             declared_value = getattr(family, find_family_field(row))

@@ -9,6 +9,7 @@ from rowkey.errors import CatalogMismatch
 from rowkey.hbase.admin.argument_checks import ArgumentChecks, collect_table_mistakes
 from rowkey.hbase.admin.cluster import ClusterAdmin
 from rowkey.hbase.admin.descriptors import (
+    ALTERED_MEANWHILE_REMEDY,
     TableDescriptor,
     build_table_schema,
     find_attribute_differences,
@@ -123,7 +124,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
             *find_split_differences(splits, [region.start for region in regions[1:]]),
         ]
         if differences:
-            raise CatalogMismatch(requested.name, differences)
+            raise CatalogMismatch(requested.name, differences, ALTERED_MEANWHILE_REMEDY)
         return described
 
 

@@ -12,6 +12,7 @@ from rowkey.hbase.admin.argument_checks import (
     collect_family_mistakes,
 )
 from rowkey.hbase.admin.descriptors import (
+    ALTERED_MEANWHILE_REMEDY,
     TableDescriptor,
     build_family_schema,
     find_attribute_differences,
@@ -354,7 +355,7 @@ class TableAdmin(ProcedureRunner):
 def _raise_if_different(name: str, differences: list[Mistake]) -> None:
     """Raise `CatalogMismatch` if a table that was read back differs from the request."""
     if differences:
-        raise CatalogMismatch(name, differences)
+        raise CatalogMismatch(name, differences, ALTERED_MEANWHILE_REMEDY)
 
 
 def _assume_done() -> bool:
