@@ -147,7 +147,7 @@ def test_a_table_that_is_gone_or_older_is_refused() -> None:
     held.lease.adopt_entry(changed)
     held.shelf.remove("t")
     held.now = 60.0
-    with pytest.raises(Unavailable, match="does not know it any more"):
+    with pytest.raises(Unavailable, match="has no entry for it any more"):
         held.lease.get_entry()
     held.shelf.write("t", ENTRY, None)
     with pytest.raises(Unavailable, match="an older entry than was read before, version 1"):

@@ -59,7 +59,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
 def test_a_version_is_replaced_once(catalog: Catalog) -> None:
     """A client that has not read the last version does not write."""
     assert catalog.read("logs") is None
-    with pytest.raises(Conflict, match="now has no entry of it; expected version 1"):
+    with pytest.raises(Conflict, match="the catalog now has no entry; expected version 1"):
         catalog.write("logs", FIRST, 1)
     assert [1, 2] == [catalog.write("logs", FIRST, None), catalog.write("logs", OTHER, 1)]
     for stale in (None, 1, 3):

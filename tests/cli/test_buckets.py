@@ -152,10 +152,10 @@ WRONG = [
             (
                 f"rowkey: --max-stale: '{given}' is {said}; expected a time such as 60s, "
                 "longer than 0s and at most 24h. "
-                "Choose a short time: a change of the number of buckets has to wait for it.\n"
+                "A change of the number of buckets waits this long until all clients know it.\n"
             ),
         )
-        for given, said in (("0s", "too short"), ("2d", "too long"))
+        for given, said in (("0s", "not above zero"), ("2d", "too long"))
     ),
     (("set", "many"), "'many' is not a valid integer"),
     (("look",), "'look' is not one of"),

@@ -29,7 +29,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     entry.unlink()
     asked = run("repair", ON, "logs.toml")
     assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
-    assert asked.out.startswith("logs: the catalog does not know logs, but the engine has it")
+    assert asked.out.startswith("logs: the catalog has no entry for logs, but the engine has it")
     assert "The entry would be rebuilt: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
     done = run("repair", ON, "logs.toml", "--yes")

@@ -48,13 +48,21 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("key", "words", "said"),
     [
-        ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: declared ts, remembered host"),
-        ("[salt(16)][host][ts]", {}, r"key\[0\]: declared salt\(16\)"),
-        (KEY, {"fields": FIELDS | {"size": "text"}}, r"size.type: declared text, remembered u32"),
-        (KEY, {"fields": {"host": "text", "ts": "timestamp_ms"}}, r"size: declared nothing"),
+        ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: ts in the design, but host in the table"),
+        ("[salt(16)][host][ts]", {}, r"key\[0\]: salt\(16\) in the design"),
+        (KEY, {"fields": FIELDS | {"size": "text"}}, r"size.type: text in the design, but u32 in"),
+        (
+            KEY,
+            {"fields": {"host": "text", "ts": "timestamp_ms"}},
+            r"size: not declared in the design",
+        ),
         (KEY, {"fields": FIELDS | {"must": "u8"}}, "must"),
-        (KEY, {"fields": FIELDS | {"size": {"type": "u32", "pack": "p"}}}, "size: declared packed"),
-        (KEY, {"families": {"d": {"versions": 2}}}, r"families.d.versions: declared 2"),
+        (
+            KEY,
+            {"fields": FIELDS | {"size": {"type": "u32", "pack": "p"}}},
+            "size: packed d:p in the design",
+        ),
+        (KEY, {"families": {"d": {"versions": 2}}}, r"families.d.versions: 2 in the design"),
     ],
 )
 @pytest.mark.claims(61)
@@ -76,7 +84,7 @@ def test_a_safe_change_is_taken(url: str) -> None:
     with rowkey.open("logs", url) as logs:
         assert "note" in logs.design.fields
         assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
-    with pytest.raises(CatalogMismatch, match=r"note: declared nothing, remembered text"):
+    with pytest.raises(CatalogMismatch, match=r"note: not declared in the design, but text"):
         rowkey.open(design(), url)
 
 
@@ -154,17 +162,20 @@ def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
 def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> None:
     """What it keeps is compared as what is remembered, and is remembered."""
     forgotten(url)
-    with pytest.raises(CatalogMismatch, match=r"key\[1\]: declared ts, remembered host"):
+    with pytest.raises(CatalogMismatch, match=r"key\[1\]: ts in the design, but host in the table"):
         rowkey.open(design("[bucket(host, 16)][ts][host]"), url)
     with rowkey.open("logs", url) as logs:
         assert design() == logs.design
 
 
 LOST: list[tuple[dict[str, str | None], str]] = [
-    ({"rowkey.design": None}, r"catalog does not know logs.*restore its catalog"),
+    ({"rowkey.design": None}, r"catalog has no entry for logs.*restore its catalog"),
     ({"rowkey.design": 'table = "logs"'}, r"rowkey.design was changed: rowkey.declaration is"),
-    ({"rowkey.generation": "2"}, r"with generation 2 and counts 0=16\. Run rowkey repair"),
-    ({"rowkey.generation": None}, r"attributes of logs: they do not repeat the catalog entry"),
+    (
+        {"rowkey.generation": "2"},
+        r"with rowkey.generation '2' and rowkey.counts '0=16'\. Run rowkey repair",
+    ),
+    ({"rowkey.generation": None}, r"attributes of logs: they lack the copy of the table's design"),
     ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is not a design"),
 ]
 
@@ -189,7 +200,7 @@ def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
         logs.put(ROWS[0])
     forgotten(place)
     with pytest.raises(
-        Unavailable, match="its rows have ids of `code` that only the lost catalog entry"
+        Unavailable, match="its rows have ids of code\\(…\\) that only its lost catalog entry"
     ):
         rowkey.open("logs", place)
 
@@ -314,7 +325,9 @@ def test_an_old_copy_of_a_catalog_is_refused(url: str) -> None:
     with open_engine(url) as engine:
         store = engine.open_table("logs")
         store.replace_attributes({**store.spec.attributes, "rowkey.generation": "2"})
-    with pytest.raises(Unavailable, match="generation 1 of logs, the table itself 2"):
+    with pytest.raises(
+        Unavailable, match=r"ends with generation 1, but rowkey.generation of the table is 2"
+    ):
         rowkey.open("logs", url)
 
 
@@ -364,7 +377,7 @@ def test_an_altered_family_is_a_mismatch(url: str) -> None:
         store.alter_families([replace(family, versions=7) for family in store.spec.families])
     for opened in (design(), "logs"):
         with pytest.raises(
-            CatalogMismatch, match=r"families.d: .*versions=7.*expected .*versions=1"
+            CatalogMismatch, match=r"families.d.versions: 1 in the design, but 7 in the table"
         ):
             rowkey.open(opened, url)
 

@@ -76,7 +76,10 @@ def test_a_lost_entry_is_reported_with_a_remedy(
     catalog.remove("logs")
     annotated(place, generation="3", counts="0=32")
     for opened in (logs, "logs"):
-        with pytest.raises(Unavailable, match=r"3 and counts 0=32. Run rowkey repair .* DESIGN"):
+        with pytest.raises(
+            Unavailable,
+            match=r"rowkey.generation '3' and rowkey.counts '0=32'. Run rowkey repair .* DESIGN",
+        ):
             rowkey.open(opened, place, catalog=kept)
     assert catalog.read("logs") is None
 
@@ -122,7 +125,7 @@ def test_a_table_that_was_created_again_is_refused(
     """A table whose attributes have other counts than its catalog is not opened or changed."""
     annotated(place, counts="0=32")
     for opened in (logs, "logs"):
-        with pytest.raises(Unavailable, match=r"counts 0=16 of logs, the table itself 0=32"):
+        with pytest.raises(Unavailable, match=r"counts 0=16 for logs, but its attributes 0=32"):
             rowkey.open(opened, place, catalog=kept)
     with open_engine(place) as engine:
         assert "0=32" == engine.open_table("logs").families_and_attributes[1]["rowkey.counts"]
@@ -163,7 +166,10 @@ def test_all_generations_come_back(
 def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Catalog) -> None:
     """A catalog of generation 1 under a table of generation 3 knows both afterwards."""
     annotated(place, generation="3", counts="0=32")
-    with pytest.raises(Unavailable, match=r"generation 1 of logs, the table itself 3.*repair"):
+    with pytest.raises(
+        Unavailable,
+        match=r"lacks 2 changes .*generation 1, but rowkey.generation of the table is 3.*repair",
+    ):
         rowkey.open(logs, place)
     before = catalog.read("logs")
     assert before is not None
@@ -196,13 +202,16 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"generation": "x"}, "attribute rowkey.generation: 'x' is not a generation number"),
-        ({"generation": "0"}, "attribute rowkey.generation: '0' is not a generation number"),
-        ({"generation": "²"}, "attribute rowkey.generation: '²' is not a generation number"),
-        ({"counts": "0=x"}, "1:0=x is not a list of bucket generations"),
-        ({"counts": "0=0"}, "is not a list of bucket generations"),
-        ({"counts": "5=16"}, "its bucket counts are not for the parts of its key"),
-        ({"live": "x"}, "is not a list of bucket generations"),
+        ({"generation": "x"}, "attributes of logs: rowkey.generation = 'x' is not a valid number"),
+        ({"generation": "0"}, "rowkey.generation = '0' is not a valid number"),
+        ({"generation": "²"}, "rowkey.generation = '²' is not a valid number"),
+        ({"counts": "0=x"}, "attributes of logs: rowkey.live or rowkey.counts is damaged: 1:0=x"),
+        ({"counts": "0=0"}, "rowkey.live or rowkey.counts is damaged"),
+        (
+            {"counts": "5=16"},
+            "rowkey.counts = '5=16' lists bucket counts for other parts of the key",
+        ),
+        ({"live": "x"}, "rowkey.live or rowkey.counts is damaged"),
         (
             {"declaration": "0" * 64},
             "rowkey.design was changed: rowkey.declaration is not its hash",
@@ -219,7 +228,7 @@ def test_attributes_that_were_changed_by_hand(
     found = repair_catalog(logs, place)
     assert found is not None
     assert said in found.obstacle
-    with pytest.raises(Unavailable, match="does not know logs"):
+    with pytest.raises(Unavailable, match="has no entry for logs"):
         rowkey.open(logs, place)
 
 
@@ -232,7 +241,7 @@ def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
     found = repair_catalog(coded, place, apply=True)
     assert found is not None
     assert (
-        "its rows have ids of `code` that only the lost catalog entry can decode" in found.obstacle
+        "its rows have ids of code(…) that only its lost catalog entry can decode" in found.obstacle
     )
     assert catalog.read("logs") is None
 
@@ -273,9 +282,9 @@ def test_a_table_with_rows_gets_no_first_generation(
         return read(self, table) if len(times) == 1 else None
 
     monkeypatch.setattr(type(catalog), "read", losing)
-    with pytest.raises(Unavailable, match="the catalog does not know it any more"):
+    with pytest.raises(Unavailable, match="the catalog has no entry for it any more"):
         rowkey.open(logs, place)
-    with pytest.raises(Unavailable, match="does not know it any more"):
+    with pytest.raises(Unavailable, match="has no entry for it any more"):
         register_design(catalog, logs, opened_ms=0, may_be_new=False)
 
 

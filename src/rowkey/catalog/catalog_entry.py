@@ -309,14 +309,14 @@ def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") ->
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or isnan(seconds):
         what = f"{value} is not a length of time"
     elif seconds <= 0:
-        what = f"{value} is too short"
+        what = f"{value} is not above zero"
     elif seconds > MAX_STALE_LIMIT_S:
         what = f"{value} is too long"
     if what:
         allowed = f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}"
         if text:
             allowed = "a time such as 60s, longer than 0s and at most 24h"
-        remedy = "Choose a short time: a change of the number of buckets has to wait for it."
+        remedy = "A change of the number of buckets waits this long until all clients know it."
         raise InvalidArgument(path, what, allowed, remedy)
 
 

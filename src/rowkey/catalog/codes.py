@@ -46,7 +46,7 @@ class CodeSnapshot(Dictionary):
         """Return the id of a value; raise if it has none, because no id is allocated here."""
         number = self.find_id(name, value)
         if number is None:
-            what = f"{format_value(value)} has no id in the catalog"
+            what = f"code({name}) has no id for the value {format_value(value)} in the catalog"
             remedy = "Put a row with this value first."
             raise RowError(name, what, "a value that a row was stored with", remedy)
         return number
@@ -63,9 +63,10 @@ class CodeSnapshot(Dictionary):
         """Return the value of a field that has an id."""
         values = self.values.get(name, [])
         if not 1 <= number <= len(values):
-            what = f"no value of {name} has the id {number}"
+            what = f"the catalog lists no value with the id {number} for code({name})"
+            allowed = f"an id from 1 to {len(values)}" if values else ""
             remedy = "Restore the catalog from a backup: it lacks ids that rows have."
-            raise InvalidArgument("", what, f"an id from 1 to {len(values)}", remedy)
+            raise InvalidArgument(name, what, allowed, remedy)
         return values[number - 1]
 
     def add_values(self, name: str, values: Iterable[Value]) -> None:
@@ -201,7 +202,7 @@ class CatalogDictionary(Dictionary):
         with self._lock:
             entry = self.catalog.read(self.table)
             if entry is None:
-                what = "the catalog does not know it, so ids of `code` cannot be read"
+                what = "the catalog has no entry for it, so ids of code(…) cannot be decoded"
                 remedy = "Restore the catalog from a backup, or create the table again."
                 raise Unavailable(f"table {self.table}", what, remedy=remedy)
             self._apply_entry(entry)
@@ -214,8 +215,11 @@ class CatalogDictionary(Dictionary):
             if name not in self.fields or texts == known:
                 continue
             if texts[: len(known)] != known:
-                what = f"the catalog has other ids for {name} than before, as after a new creation"
-                remedy = "Open the table again."
+                what = (
+                    f"the catalog now lists other ids for the values of {name} than when the table "
+                    "was opened, so the table was created again, or its catalog was restored"
+                )
+                remedy = "Open the table again, and compare a few rows before you write."
                 raise Unavailable(f"table {self.table}", what, "", remedy)
             self._known_codes.add_values(name, map(self.fields[name].parse, texts[len(known) :]))
             self._known_texts[name] = texts

@@ -152,7 +152,7 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
     """
     if stored_version != expected_version:
         stored, expected = map(_format_version, (stored_version, expected_version))
-        what = f"another client wrote the catalog first, which now has {stored} of it"
+        what = f"another client wrote its catalog entry first: the catalog now has {stored}"
         raise Conflict(f"table {table}", what, expected, "Read it again, then repeat the change.")
 
 

@@ -24,6 +24,7 @@ from rowkey.catalog.catalog_entry import (
 )
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, InvalidDesign, Unavailable
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,29 +44,29 @@ def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[st
         Unavailable: the attributes are not as they were written.
 
     >>> find_mismatch("logs", None, {"rowkey.generation": "3", "rowkey.counts": "0=32"})
-    'the catalog does not know logs, but the engine has it, with generation 3 and counts 0=32'
+    "the catalog has no entry for logs, but the engine has it, with rowkey.generation '3' and..."
     """
     if entry is None:
-        generation = (
-            f", with generation {attributes[GENERATION_ATTRIBUTE]}"
-            if GENERATION_ATTRIBUTE in attributes
-            else ""
+        written = " and ".join(
+            f"{name} {attributes[name]!r}"
+            for name in (GENERATION_ATTRIBUTE, COUNTS_ATTRIBUTE)
+            if name in attributes
         )
-        counts = (
-            f" and counts {attributes[COUNTS_ATTRIBUTE]}"
-            if generation and COUNTS_ATTRIBUTE in attributes
-            else ""
-        )
-        return f"the catalog does not know {table}, but the engine has it{generation}{counts}"
-    there, known = read_generation_number(attributes), entry.generations[-1].number
+        details = f", with {written}" if written else ""
+        return f"the catalog has no entry for {table}, but the engine has it{details}"
+    there, known = read_generation_number(table, attributes), entry.generations[-1].number
     if there > known:
-        return f"the catalog has bucket generation {known} of {table}, the table itself {there}"
+        changes = pluralize(there - known, "change")
+        return (
+            f"the catalog lacks {changes} of the number of buckets of {table}: it ends "
+            f"with generation {known}, but {GENERATION_ATTRIBUTE} of the table is {there}"
+        )
     known_as = {one.number: format_counts(one) for one in entry.generations}
     if GENERATION_ATTRIBUTE in attributes and known_as.get(there, "") != attributes.get(
         COUNTS_ATTRIBUTE, ""
     ):
         ours, its = known_as.get(there) or "none", attributes.get(COUNTS_ATTRIBUTE) or "none"
-        counts = f"the catalog has bucket counts {ours} of {table}, the table itself {its}"
+        counts = f"the catalog lists the bucket counts {ours} for {table}, but its attributes {its}"
         return f"{counts}: the table was created again"
     return ""
 
@@ -105,7 +106,7 @@ def restore_entry(
     (Generation(number=1, counts={0: 4}, splits=(), opened_ms=None, is_active=True),)
     """
     design = _read_design(table, attributes)
-    live = _read_generations(attributes, starts)
+    live = _read_generations(table, attributes, starts)
     known = {one.number: one for one in old_entry.generations} if old_entry else {}
     for one in live:  # an older copy may have it, as it was announced
         same = one.number in known and known[one.number].counts == one.counts
@@ -114,13 +115,16 @@ def restore_entry(
     if any(one.counts.keys() != find_part_counts(design).keys() for one in generations):
         places = ", ".join(str(place) for place in sorted(find_part_counts(design)))
         what = (
-            "its bucket counts are not for the parts of its key that have one: "
-            f"{attributes.get(COUNTS_ATTRIBUTE, 'none')}"
+            f"{COUNTS_ATTRIBUTE} = {attributes.get(COUNTS_ATTRIBUTE, '')!r} lists bucket counts "
+            "for other parts of the key than those with buckets"
         )
         raise Unavailable(
-            f"attributes of {table}", what, f"counts of key parts {places or '(none)'}", BACKUP_HINT
+            f"attributes of {table}",
+            what,
+            f"counts of the parts {places}" if places else "no counts",
+            BACKUP_HINT,
         )
-    stale_s = _read_stale_s(attributes)
+    stale_s = _read_stale_s(table, attributes)
     return CatalogEntry(
         design.dumps(defaults=False),
         generations,
@@ -138,7 +142,7 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
     ):
         raise Unavailable(
             f"attributes of {table}",
-            "they do not repeat the catalog entry",
+            "they lack the copy of the table's design that rowkey writes there",
             f"{GENERATION_ATTRIBUTE}, {DECLARATION_HASH_ATTRIBUTE} and {DESIGN_ATTRIBUTE}",
             BACKUP_HINT,
         )
@@ -161,10 +165,10 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
 
 
 def _read_generations(
-    attributes: Mapping[str, str], starts: Sequence[bytes]
+    table: str, attributes: Mapping[str, str], starts: Sequence[bytes]
 ) -> tuple[Generation, ...]:
     """Return the generations of a table's attributes, oldest first, without their times."""
-    last = f"{read_generation_number(attributes)}:{attributes.get(COUNTS_ATTRIBUTE, '')}"
+    last = f"{read_generation_number(table, attributes)}:{attributes.get(COUNTS_ATTRIBUTE, '')}"
     counts_by_number = dict(
         one.partition(":")[::2]
         for one in (*attributes.get(LIVE_COUNTS_ATTRIBUTE, "").split(), last)
@@ -173,9 +177,11 @@ def _read_generations(
         found = {int(number): _parse_counts(text) for number, text in counts_by_number.items()}
     except ValueError as problem:
         listed = " ".join(map(":".join, counts_by_number.items()))
-        what = f"{listed} is not a list of bucket generations"
-        path = f"attribute {LIVE_COUNTS_ATTRIBUTE} or {COUNTS_ATTRIBUTE}"
-        raise Unavailable(path, what, "a list such as 1:0=16 2:0=32", BACKUP_HINT) from problem
+        what = f"{LIVE_COUNTS_ATTRIBUTE} or {COUNTS_ATTRIBUTE} is damaged: {listed}"
+        path = f"attributes of {table}"
+        raise Unavailable(
+            path, what, "a list of bucket counts such as 1:0=16 2:0=32", BACKUP_HINT
+        ) from problem
     return tuple(
         Generation(number, counts, tuple(starts) if number == max(found) else (), None)
         for number, counts in sorted(found.items())
@@ -191,7 +197,7 @@ def _parse_counts(text: str) -> dict[int, int]:
     return found
 
 
-def _read_stale_s(attributes: Mapping[str, str]) -> float:
+def _read_stale_s(table: str, attributes: Mapping[str, str]) -> float:
     """Return how long clients may work without the catalog, by the table's attributes."""
     text = attributes.get(STALENESS_ATTRIBUTE, f"{DEFAULT_MAX_STALE_S:g}")
     try:
@@ -199,15 +205,15 @@ def _read_stale_s(attributes: Mapping[str, str]) -> float:
         check_max_stale(seconds)
     except (ValueError, InvalidArgument):
         raise Unavailable(
-            f"attribute {STALENESS_ATTRIBUTE}",
-            f"{text!r} is not a valid time",
+            f"attributes of {table}",
+            f"{STALENESS_ATTRIBUTE} = {text!r} is not a valid time",
             f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}",
             BACKUP_HINT,
         ) from None
     return seconds
 
 
-def read_generation_number(attributes: Mapping[str, str]) -> int:
+def read_generation_number(table: str, attributes: Mapping[str, str]) -> int:
     """Return the last generation number in a table's attributes; 1 if they have none.
 
     Raises:
@@ -216,8 +222,8 @@ def read_generation_number(attributes: Mapping[str, str]) -> int:
     text = attributes.get(GENERATION_ATTRIBUTE, "1")
     if not text.isascii() or not text.isdigit() or not int(text):
         raise Unavailable(
-            f"attribute {GENERATION_ATTRIBUTE}",
-            f"{text!r} is not a generation number",
+            f"attributes of {table}",
+            f"{GENERATION_ATTRIBUTE} = {text!r} is not a valid number",
             "a whole number from 1 on",
             BACKUP_HINT,
         )

@@ -28,7 +28,9 @@ RETRY_DIVISOR = 30
 """This part of its time lies between two tries, to spare a catalog that is down."""
 
 RECOVERY_HINT = "Reads and writes go on by themselves once the catalog answers."
-REOPEN_HINT = "If the table was created again, open it again; else restore its catalog."
+REOPEN_HINT = (
+    "If the table was created again, open it again; else restore its catalog from a newer backup."
+)
 
 CLOSE_TIMEOUT_S = 5.0
 """Seconds that a closed lease waits for an answer; then the catalog is closed all the same."""
@@ -71,7 +73,7 @@ class Lease:
     >>> now[0] = 60.0
     >>> lease.get_entry()
     Traceback (most recent call last):
-    rowkey.errors.Unavailable: table t: the catalog does not know it any more; expected ...
+    rowkey.errors.Unavailable: table t: the catalog has no entry for it any more; expected ...
     """
 
     def __init__(
@@ -166,7 +168,7 @@ class Lease:
             self._last_failure, self._failure_count = (stale_s, problem), self._failure_count + 1
             self._raise_unavailable()
         if entry is None:
-            self._raise_mismatch("the catalog does not know it any more")
+            self._raise_mismatch("the catalog has no entry for it any more")
         with self._lock:
             if entry.version < self._entry.version and entry.is_successor_of(before):
                 # It was read before this client has written the entry that it uses now.

@@ -86,7 +86,7 @@ def register_design(
     for _ in range(MAX_WRITE_TRIES):
         entry = catalog.read(design.table)
         if entry is None and not may_be_new:
-            what = "the catalog does not know it any more"
+            what = "the catalog has no entry for it any more"
             remedy = "Open it again, which rebuilds its entry if that is possible."
             raise Unavailable(f"table {design.table}", what, remedy=remedy)
         new = (

@@ -88,9 +88,9 @@ def check_id_fits(name: str, number: int, most: int | None) -> None:
         RowError: the id does not fit.
     """
     if most is not None and number > most:
-        what = f"the dictionary would have {number:,} values"
-        remedy = "Declare a larger width= for code(…), and write the stored rows again."
-        raise RowError(name, what, f"at most {most:,}", remedy)
+        what = f"code({name}) has no id left for a new value: it would be {number:,}"
+        remedy = f"Move the rows to a table with a larger width, as in code({name}, width=4)."
+        raise RowError(name, what, f"at most {most:,} different values", remedy)
 
 
 class FirstSeenDictionary(Dictionary):
@@ -130,9 +130,10 @@ class FirstSeenDictionary(Dictionary):
         values = self.values_by_field.get(name, [])
         if not 1 <= number <= len(values):
             raise InvalidArgument(
-                "",
-                f"the dictionary has no value of {name} with the id {number}",
-                f"1..{len(values)}",
+                name,
+                f"code({name}) has given no value the id {number}",
+                f"an id from 1 to {len(values)}" if values else "",
+                "Decode keys with the dictionary that encoded them.",
             )
         return values[number - 1]
 

@@ -253,7 +253,9 @@ class TableLocation:
             raise build_missing_error(self.url, self.table_name, self.engine)
         since = read_boottime_s()
         entry = self._read_entry()
-        if entry.active_generation.number > read_generation_number(self.attributes):
+        if entry.active_generation.number > read_generation_number(
+            self.table_name, self.attributes
+        ):
             # The client that changed it died before this. One that may only read leaves it.
             with suppress(RowkeyError):
                 reconcile_attributes(
@@ -355,7 +357,7 @@ class TableLocation:
         key = entry.design.key
         key.check_decodable()
         if key.has_coded_fields and has_rows(store):
-            what = "its rows have ids of `code` that only the lost catalog entry can decode"
+            what = "its rows have ids of code(…) that only its lost catalog entry can decode"
             remedy = "Restore the catalog from a backup."
             raise Unavailable(f"table {self.table_name}", what, remedy=remedy)
         return entry

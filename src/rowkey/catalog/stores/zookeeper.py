@@ -33,7 +33,7 @@ TOO_LARGE_HINT = (
 RETRY_HINT = "Check that ZooKeeper runs and can be reached, then try again."
 DENIED_HINT = "Check the access list (ACL) of the znode and the state of the servers."
 UNCHANGED_HINT = "Nothing was changed."
-UNKNOWN_OUTCOME_HINT = "Whether it was changed is not known: read it again."
+UNKNOWN_OUTCOME_HINT = "Whether this write was carried out is not known: read the entry again."
 
 
 class ZooKeeperCatalog(Catalog):
@@ -127,7 +127,9 @@ class ZooKeeperCatalog(Catalog):
         )
         own_versions = expected_version, (expected_version or 0) + 1
         if write_state.is_unknown and version not in own_versions:
-            what = "another client changed it after the connection of this write was lost"
+            what = (
+                "the connection was lost during a write, and another client wrote the entry since"
+            )
             raise Unavailable(self._format_node(path), what, remedy=UNKNOWN_OUTCOME_HINT)
         check_version(table, version, expected_version)
         last_read = self._last_read_versions.get(table)

@@ -42,7 +42,7 @@ def compute_wait_s(entry: CatalogEntry, engine: Engine) -> float:
     return min(EXCLUSIVE_WAIT_S, longest_s) if engine.is_exclusive else longest_s
 
 
-def write_attributes(store: Store, entry: CatalogEntry) -> bool:
+def write_attributes(table: str, store: Store, entry: CatalogEntry) -> bool:
     """Write a catalog entry to the table's attributes, from which a lost catalog is rebuilt.
 
     Attributes with a generation that the entry lacks stay: this client is out of date, or its
@@ -50,6 +50,7 @@ def write_attributes(store: Store, entry: CatalogEntry) -> bool:
     the catalog; such a generation stays as well.
 
     Args:
+        table: its name.
         store: the engine's table.
         entry: the table's catalog entry, or the one that is to be written.
 
@@ -57,10 +58,10 @@ def write_attributes(store: Store, entry: CatalogEntry) -> bool:
         Whether the attributes had to be changed.
     """
     attributes = store.families_and_attributes[1]
-    if find_mismatch("", entry, attributes):
+    if find_mismatch(table, entry, attributes):
         return False
     announced = entry.announced_generation
-    if announced is not None and read_generation_number(attributes) == announced.number:
+    if announced is not None and read_generation_number(table, attributes) == announced.number:
         entry = entry.activate_generation()
     if has_synced_attributes(attributes, entry):
         return False
@@ -82,7 +83,7 @@ def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
     version, write_count = 0, 0
     for _ in range(MAX_CATALOG_RETRIES):
         entry = catalog.read(table)
-        if entry is None or not write_attributes(store, entry):
+        if entry is None or not write_attributes(table, store, entry):
             return
         write_count = write_count + 1 if entry.version == version else 1
         version = entry.version
@@ -128,10 +129,11 @@ def activate_announced(
     for _ in range(MAX_CATALOG_RETRIES):
         entry = catalog.read(table)
         if entry is None or not any(map(announced.is_same, entry.generations)):
-            what = f"the catalog does not know its generation {announced.number} any more"
-            allowed = "the generation as it was announced"
+            what = (
+                "the catalog no longer lists the change of the number of buckets that is under way"
+            )
             remedy = "See rowkey buckets history, then change the number of buckets again."
-            raise Unavailable(f"table {table}", what, allowed, remedy)
+            raise Unavailable(f"table {table}", what, remedy=remedy)
         if entry.announced_generation is None or not announced.is_same(entry.announced_generation):
             with ignoring_failures:
                 reconcile_attributes(catalog, table, store)
@@ -140,7 +142,7 @@ def activate_announced(
         if what := find_mismatch(table, activated, store.families_and_attributes[1]):
             raise Unavailable(f"table {table}", what, remedy=REOPEN_REMEDY)
         with ignoring_failures:
-            write_attributes(store, activated)
+            write_attributes(table, store, activated)
         try:
             activated = replace(activated, version=catalog.write(table, activated, entry.version))
         except Conflict:

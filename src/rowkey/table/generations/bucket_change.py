@@ -264,7 +264,7 @@ class BucketChange:
         """Return the table's entry from the catalog; raise `Unavailable` if there is none."""
         entry = self.table.catalog.read(self._table_name)
         if entry is None:
-            what = "the catalog does not know it any more"
+            what = "the catalog has no entry for it any more"
             raise Unavailable(f"table {self._table_name}", what, remedy=REOPEN_REMEDY)
         return entry
 
@@ -341,7 +341,7 @@ class BucketChange:
                 now = self.table.store.row_clock.clock()
                 new = entry.announce_generation(self.counts, splits, now, self.max_stale_s)
                 # The attributes get the longest stale time before any client uses it.
-                write_attributes(self.table.store, new)
+                write_attributes(self._table_name, self.table.store, new)
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
