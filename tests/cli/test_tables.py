@@ -128,7 +128,7 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things: Path) 
     done = things_("put", stdin="\n".join(lines))
     first, *errors = done.err.splitlines()
     assert (2, "2 rows written") == (done.code, first)
-    starts = [f"rowkey: line {number}: " for number in (3, 4, 5, 6)]
+    starts = [f"rowkey: standard input, line {number}: " for number in (3, 4, 5, 6)]
     assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
     assert "hots: the design has no such field" in errors[2]
     assert [("q", 4), ("q", 1)] == hosts("--where", "host=q")

@@ -34,7 +34,8 @@ def open_input(name: str) -> Iterator[IO[str]]:
     if name == "-":
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
-        yield sys.stdin
+        with _naming_input("standard input"):
+            yield sys.stdin
         return
     try:
         stream = open(name, encoding="utf-8-sig", newline="")  # noqa: PTH123, SIM115 - or -
@@ -42,8 +43,20 @@ def open_input(name: str) -> Iterator[IO[str]]:
         raise_shortage(problem, name)
         why = getattr(problem, "strerror", None) or str(problem)
         raise RowError(name, f"the file cannot be read: {why}", remedy="Check the path.") from None
-    with stream:
+    with stream, _naming_input(name):
         yield stream
+
+
+@contextmanager
+def _naming_input(name: str) -> Iterator[None]:
+    """Put the name of the input in front of the lines that its errors name."""
+    try:
+        yield
+    except RowError as problem:
+        mistake = problem.mistake
+        raise RowError(
+            f"{name}, {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
+        ) from None
 
 
 def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
@@ -168,7 +181,11 @@ def _parse_json_object(number: int, line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise RowError(f"line {number}", f"{line.strip()[:60]!r} is not a JSON object", "a row")
+        raise RowError(
+            f"line {number}",
+            f"{line.strip()[:60]!r} is not a JSON object",
+            'a row, such as {"FIELD": "VALUE"}',
+        )
     return values
 
 

@@ -118,7 +118,7 @@ class RefusedLines(RowkeyError):
     """The error of a `put` that refused lines of standard input."""
 
     def __init__(self, writer: StdinRowWriter) -> None:
-        lines = [str(problem) for _, problem in writer.first_errors]
+        lines = [f"standard input, {problem}" for _, problem in writer.first_errors]
         if writer.refused_count > len(lines):
             lines.append(f"and {pluralize(writer.refused_count - len(lines), 'more line')} refused")
         super().__init__("\n".join(lines))
