@@ -24,7 +24,7 @@ INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[salt(4)][ts]", {"ts": "timestamp_s"}, b"\xff" + bytes(8),
      "ff are not a valid salt; expected a number below 4"),
     ("[digest(salt(4), n, 4)][n]", {"n": "u8"}, bytes(5),
-     "00000000 is not the digest of n"),
+     "00000000 is not the digest of the field n"),
     ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a are not a valid digest of n"),
     ("[time_bucket(ts, 1h)]", {"ts": "timestamp_s"}, bytes(7) + b"\1",
      "0000000000000001 is not a multiple of 1h"),
@@ -38,7 +38,7 @@ INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
      "the key ends with a null marker 00, which rowkey never writes there"),
     ("[b]", {"b": NULLABLE}, b"", "all of its fields are null, so the key is empty"),
     ("[a][mod(a, 4)]", {"a": NULLABLE}, b"\1\5",
-     "the encoding of a is missing; expected 0101"),
+     "the encoding of the field a is missing; expected 0101"),
     ("[a:tail]", {"a": "text"}, b"a" * 32_768, "the key has 32,768 bytes"),
     ("[h]", {"h": HEX}, b"a\xff", "61ff are not UTF-8"),
     ("[d]", {"d": DIGITS}, b"1\xff", "31ff are not UTF-8"),
@@ -80,7 +80,7 @@ def test_decoding_verifies_the_bucket_of_a_code() -> None:
     assert {"b": "x"} == key.decode(data)
     wrong = bytes([(data[0] + 1) % 16]) + data[1:]
     for decode in (key.decode, lambda one: key.decode_batch(pa.array([one]))):
-        with pytest.raises(RowError, match="is not the bucket of b"):
+        with pytest.raises(RowError, match="is not the bucket of the field b"):
             decode(wrong)
     assert data[1:-1] + b"\2" == key.encode({"b": "y"})[1:]
 
@@ -89,7 +89,7 @@ def test_decoding_verifies_the_code_of_a_value() -> None:
     """A key with the wrong code for its value is refused, and no code is assigned."""
     key = bind_key("[code(b)][b]", {"b": "text"})
     data = key.encode({"b": "x"})
-    with pytest.raises(RowError, match="00000001 is not the code of b"):
+    with pytest.raises(RowError, match="00000001 is not the code of the field b"):
         key.decode(data.replace(b"x", b"y"))
     assert {"b": "x"} == key.decode(data)
     assert b"\0\0\0\2y\0" == key.encode({"b": "y"})
@@ -97,9 +97,9 @@ def test_decoding_verifies_the_code_of_a_value() -> None:
 
 INVALID_COLUMNS: list[tuple[pa.Array, str]] = [
     (pa.array([b"\1", None], pa.binary()), "key of row 1: the key is null; expected bytes"),
-    (pa.array([1, 2]), "keys: the column has the type int64; expected bytes"),
-    (pa.array([[1]]), "keys: the column has the type list<item: int64>; expected bytes"),
-    (pa.nulls(2), "keys: the column has the type null; expected bytes"),
+    (pa.array([1, 2]), "keys: the array of row keys has the type int64; expected bytes"),
+    (pa.array([[1]]), "keys: the array of row keys has the type list<item: int64>; expected bytes"),
+    (pa.nulls(2), "keys: the array of row keys has the type null; expected bytes"),
 ]
 
 

@@ -44,7 +44,8 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[pad(a, 4)]", "bytes",
      "key[0].pad: pad cannot be applied to a, which is bytes; expected a field of type text."),
     ("[reverse(a, by=label)]", "bytes",
-     "key[0].reverse.by: only text has labels to reverse; expected a field of type text."),
+     ("key[0].reverse.by: by=label reverses text between dots, but a is not text; expected a field"
+      " of type text.")),
     ("[code(a:tail)]", "text",
      ("key[0].code: code cannot be applied to a:tail; expected the name of a field without an"
      " encoding or a function.")),

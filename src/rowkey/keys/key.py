@@ -237,7 +237,8 @@ class Key:
         except InvalidArgument as refusal:
             mistake = refusal.mistake
             path = f"key {key.hex()}" + (f" at {mistake.path}" if mistake.path else "")
-            raise RowError(path, mistake.problem, mistake.expected, FOREIGN_KEY_REMEDY) from None
+            remedy = mistake.remedy or FOREIGN_KEY_REMEDY
+            raise RowError(path, mistake.problem, mistake.expected, remedy) from None
         return values
 
     def check_decodable(self) -> None:

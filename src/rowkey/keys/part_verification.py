@@ -75,6 +75,7 @@ def _verify_drawn_part(key: Key, part: Part, piece: bytes, values: Mapping[str, 
 def _build_mismatch_error(part: Part, piece: bytes, expected: str) -> InvalidArgument:
     """Return the error for bytes that do not match the row's values."""
     noun = "encoding" if part.name in {"field", "nullable"} else part.name
-    title = f"{noun} of {', '.join(part.fields)}"
+    names = ", ".join(part.fields)
+    title = f"{noun} of the field{'s' * (len(part.fields) != 1)} {names}"
     what = f"{piece.hex()} is not the {title}" if piece else f"the {title} is missing"
     return InvalidArgument("", what, expected)

@@ -28,7 +28,9 @@ def to_byte_column(array: pa.Array) -> SlicedByteColumn:
     elif pa.types.is_large_string(arrow_type) or pa.types.is_large_binary(arrow_type):
         width = np.int64
     else:
-        raise InvalidArgument("", f"the column has the type {arrow_type}", "text or bytes")
+        raise InvalidArgument(
+            "", f"an Arrow column of the type {arrow_type} cannot be converted", "text or bytes"
+        )
     _, offsets, data = array.buffers()
     if not len(array):
         return SlicedByteColumn.from_list([])

@@ -20,7 +20,8 @@ def list_values(array: pa.Array) -> list[Any]:
     try:
         values: list[Any] = array.to_pylist()
     except (OverflowError, ValueError) as problem:
-        what = f"a value of type {array.type} cannot be converted to Python: {problem}"
+        reason = str(problem).partition(". ")[0]
+        what = f"a value of type {array.type} cannot be converted to Python: {reason}"
         raise InvalidArgument(
             "", what, "dates in the years 1 to 9999, in a known time zone"
         ) from None

@@ -162,4 +162,6 @@ def to_whole_numbers(array: pa.Array, parse: Any) -> IntArray:
     if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
         values = [parse(text) for text in array.to_pylist()]
         return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
-    raise InvalidArgument("", f"the column has the type {arrow_type}", "whole numbers or text")
+    raise InvalidArgument(
+        "", f"an Arrow column of the type {arrow_type} cannot be converted", "whole numbers or text"
+    )

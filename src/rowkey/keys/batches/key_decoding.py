@@ -68,7 +68,7 @@ class EncodedKeys:
         )
         indexes = np.searchsorted(positions, at)
         if len(indexes) and int(indexes.max()) >= len(positions):
-            raise InvalidArgument("keys", "a key ends inside of a part")
+            raise InvalidArgument("keys", "a key ends within a part of the design's key")
         return self.check_ends(positions.take(indexes) + len(terminator))
 
     @cached_property
@@ -92,7 +92,7 @@ class EncodedKeys:
             InvalidArgument: an end is after the end of its key.
         """
         if bool((ends > self.ends).any()):
-            raise InvalidArgument("keys", "a key ends inside of a part")
+            raise InvalidArgument("keys", "a key ends within a part of the design's key")
         return ends
 
 
@@ -129,7 +129,7 @@ def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
         or pa.types.is_large_binary(arrow_type)
         or pa.types.is_fixed_size_binary(arrow_type)
     ):
-        raise RowError("keys", f"the column has the type {arrow_type}", "bytes")
+        raise RowError("keys", f"the array of row keys has the type {arrow_type}", "bytes")
     if keys.null_count:
         row = keys.is_null().index(True).as_py()
         raise RowError(f"key of row {row}", "the key is null", "bytes", "Leave out the row.")
@@ -156,7 +156,7 @@ def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
             )
         at = ends
     if bool((at < encoded.ends).any()):
-        raise InvalidArgument("keys", "a key has more bytes than its parts")
+        raise InvalidArgument("keys", "a key has bytes after its last part")
     _refuse_trailing_nulls(encoded, pieces[len(pieces) - key.part_sequence.omittable_count :])
     names = [name for name in key.fields if name in arrays]
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in names], names=names)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidArgument
 from rowkey.keys.codecs.codec import Codec, ComplementedCodec, Packer
 from rowkey.keys.traits import ALL_BYTES, Alphabet, Framing
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -260,7 +261,9 @@ class PaddedCodec(_StringCodec):
         piece = self.raw.pack(internal)
         if len(piece) > self.width:
             raise InvalidArgument(
-                "", f"{internal!r} has {len(piece)} bytes", f"at most {self.width} bytes"
+                "",
+                f"{internal!r} has {pluralize(len(piece), 'byte')}",
+                f"at most {self.width} bytes",
             )
         return piece.ljust(self.width, b"\0")
 
@@ -316,7 +319,9 @@ class FixedLengthCodec(_StringCodec):
         piece = self.raw.pack(internal)
         if len(piece) != self.width:
             raise InvalidArgument(
-                "", f"{internal!r} has {len(piece)} bytes", f"exactly {self.width} bytes"
+                "",
+                f"{internal!r} has {pluralize(len(piece), 'byte')}",
+                f"exactly {self.width} bytes",
             )
         return piece
 

@@ -56,9 +56,9 @@ class BytesField(BytesBasedField):
         if self.max_bytes is not None and len(value) > self.max_bytes:
             raise InvalidArgument(
                 "",
-                f"the value has {len(value):,} bytes",
+                f"a value of {len(value):,} bytes is too long",
                 f"at most {self.max_bytes:,} bytes",
-                "Raise max_bytes.",
+                "Shorten the value, or raise max_bytes of the field.",
             )
         return bytes(value)
 

@@ -113,7 +113,9 @@ class DateField(FieldType):
             values = [self.to_internal(self.parse(text)) for text in array.to_pylist()]
             return np.array(values, np.int64)
         if not (pa.types.is_date(arrow_type) or pa.types.is_timestamp(arrow_type)):
-            raise InvalidArgument("", f"the column has the type {arrow_type}", "dates or text")
+            raise InvalidArgument(
+                "", f"an Arrow column of the type {arrow_type} cannot be converted", "dates or text"
+            )
         if pa.types.is_date32(arrow_type):
             numbers: IntArray = array.cast(pa.int32()).to_numpy().astype(np.int64)
         else:

@@ -15,7 +15,7 @@ from rowkey.keys.base_types.strings import build_type_error
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import Compatibility
-from rowkey.messages import format_value
+from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,13 +97,15 @@ class DecimalField(FieldType):
         """Return the value times 10^scale, as an integer because decimals round at 28 digits."""
         if not value.is_finite() or value.adjusted() > 60:
             raise InvalidArgument(
-                "", f"{value} is out of range", f"at most {self.precision} digits"
+                "", f"{value} cannot be stored", f"a number of at most {self.precision} digits"
             )
         with localcontext(_EXACT_CONTEXT) as exact:
             scaled = value.scaleb(self.scale)
             if exact.flags[Inexact] or scaled != scaled.to_integral_value():
                 raise InvalidArgument(
-                    "", f"{value} has too many digits after the point", f"at most {self.scale}"
+                    "",
+                    f"{value} has too many digits after the point",
+                    f"at most {pluralize(self.scale, 'digit')} there",
                 )
         return int(scaled)
 
@@ -118,11 +120,15 @@ class DecimalField(FieldType):
             what = f"{text[:60]!r}… has {len(digits):,} characters"
             raise InvalidArgument("", what, f"at most {MAX_TEXT_LENGTH:,} characters")
         if not _NUMBER_PATTERN.fullmatch(digits):
-            raise InvalidArgument("", f"{text[:60]!r} is not a decimal number")
+            raise InvalidArgument(
+                "", f"{text[:60]!r} is not a decimal number", "digits, such as 12.5"
+            )
         try:
             number = Number(digits)
         except InvalidOperation:  # the exponent has too many digits
-            raise InvalidArgument("", f"{text[:60]!r} is not a decimal number") from None
+            raise InvalidArgument(
+                "", f"{text[:60]!r} is not a decimal number", "digits, such as 12.5"
+            ) from None
         return self.from_internal(self.to_internal(number))
 
     def check_compatibility(self, new: FieldType) -> Compatibility:

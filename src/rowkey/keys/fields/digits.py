@@ -11,6 +11,7 @@ from rowkey.keys.base_types.strings import TextBasedField, format_short_value
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import DIGITS
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,15 +47,17 @@ class DigitsField(TextBasedField):
     def to_internal(self, value: Value) -> str:
         """Return the internal form of a text of digits: the digits, padded with zeros."""
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            value = str(value).rjust(self.width, "0") if value < 10**self.width else "too long"
-        right = isinstance(value, str) and value.isascii() and value.isdigit()
-        if not right or len(value) != self.width:
-            raise InvalidArgument(
-                "",
-                f"{format_short_value(value)} is not valid",
-                f"exactly {self.width} decimal digits",
+            digits = str(value).rjust(self.width, "0") if value < 10**self.width else ""
+        else:
+            digits = value if isinstance(value, str) and value.isascii() else ""
+        if len(digits) != self.width or not digits.isdigit():
+            count = pluralize(self.width, "decimal digit")
+            what = f"{format_short_value(value)} is not a text of {count}"
+            allowed = (
+                f"exactly {self.width}, with leading zeros, or a whole number of no more digits"
             )
-        return str(value)
+            raise InvalidArgument("", what, allowed)
+        return digits
 
     def parse(self, text: str) -> str:
         """Return the value of a text of digits written as text."""

@@ -11,6 +11,7 @@ from rowkey.keys.base_types.strings import TextBasedField, format_short_value
 from rowkey.keys.codecs.strings import FixedLengthCodec, HexCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import HEX_DIGITS
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,8 +50,9 @@ class HexField(TextBasedField):
         """Return the internal form of a hexadecimal text: the digits in lower case."""
         lower = value.lower() if isinstance(value, str) else ""
         if len(lower) != self.width or not _HEX_CHARACTERS.issuperset(lower):
-            allowed = f"exactly {self.width} hexadecimal digits"
-            raise InvalidArgument("", f"{format_short_value(value)} is not valid", allowed)
+            what = f"{format_short_value(value)} is not a hexadecimal number of this width"
+            allowed = f"text of exactly {pluralize(self.width, 'hexadecimal digit')}"
+            raise InvalidArgument("", what, allowed)
         return lower
 
     def parse(self, text: str) -> str:

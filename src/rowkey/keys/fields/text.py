@@ -74,7 +74,7 @@ class TextField(TextBasedField):
                 "",
                 f"{value!r} contains U+0000",
                 "text without U+0000",
-                "Declare the field as bytes.",
+                "Remove the character, or declare the field as bytes.",
             )
         try:
             length = len(value.encode())
@@ -87,7 +87,7 @@ class TextField(TextBasedField):
                 "",
                 f"{value[:40]!r} has {length:,} bytes",
                 f"at most {self.max_bytes:,} bytes",
-                "Raise max_bytes.",
+                "Shorten the value, or raise max_bytes of the field.",
             )
 
     def parse(self, text: str) -> str:

@@ -112,7 +112,7 @@ class SequencePart(Part):
             pieces.append(data[at:end])
             at = end
         if at < len(data):
-            raise InvalidArgument("", f"bytes are left after the last part: {data[at:].hex()}")
+            raise InvalidArgument("", f"the key has bytes after its last part: {data[at:].hex()}")
         if self.omittable_count and self._find_last_omittable(pieces) == NULL_MARKER:
             raise InvalidArgument("", TRAILING_NULL_MESSAGE)
         return pieces

@@ -51,8 +51,8 @@ class TimeFloorPart(Transform, NumberPart):
         if remainder or not self.length_units:
             raise InvalidArgument(
                 "d",
-                f"{self.length} is not a multiple of the unit of {source.fields[0]}",
-                "a whole number of units",
+                f"{self.length} is not a multiple of the time unit of {source.fields[0]}",
+                "a multiple of that unit, such as 1d for a date",
             )
         self.grain_units: int = (
             source.grain_units

@@ -111,12 +111,16 @@ class BucketTransform(NumberedPrefix):
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
                 "m",
-                "m= needs a field with heavy values and another field that spreads their rows",
-                "two fields, such as bucket(host, ts, 16, 4)",
+                "m spreads the rows of each heavy value over m buckets, by the field after it",
+                "two fields or more, the first without a function",
+                "Write, for example, bucket(host, ts, 16, 4) and declare heavy values of host; or "
+                "leave m out.",
             )
         if self.m > self.n:
             raise InvalidArgument(
-                "m", f"{self.m} is more than the {self.n} buckets", f"1..{self.n}"
+                "m",
+                f"{self.m} is more than the {self.n} buckets of the key part",
+                f"1..{self.n}",
             )
         self.heavy_field = source.field
         values = [

@@ -67,7 +67,11 @@ class ReverseTransform(Transform):
             what = f"reverse cannot be applied to {source.title}"
             raise InvalidArgument("", what, "a field of text, bytes or a fixed width")
         if self.is_label_reversal and not isinstance(source.field.type, TextBasedField):
-            raise InvalidArgument("by", "only text has labels to reverse", "a field of type text")
+            raise InvalidArgument(
+                "by",
+                f"by=label reverses text between dots, but {source.fields[0]} is not text",
+                "a field of type text",
+            )
 
     @property
     def framing(self) -> Framing:
