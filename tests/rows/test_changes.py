@@ -158,7 +158,7 @@ def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
         ({**LOG, "level": None}, "level: the value is null.*Declare the field nullable"),
         ({**AT, "user": "ann"}, "d:p: user is given without size.*written whole"),
         ({**AT, "user": None}, "d:p: a null is given without size"),
-        (AT, "row: it has no field that is stored in a cell"),
+        (AT, "row: the row has no value that is stored in a cell"),
         ({**LOG, "size": 2**31}, "size: 2147483648 is out of range"),
         ({**LOG, "note": 5}, "note: 5 is a whole number; expected text"),
     ],
@@ -180,7 +180,7 @@ def test_what_cannot_be_stored_is_refused(row: placed.Row, message: str) -> None
         ({"user": ["a", "b"]}, "d:p: user is given without size"),
         ({"user": ["a", "b"], "size": [1, None]}, "d:p: user is given without size"),
         ({"hots": [1, 2]}, "batch: the design has no such field: hots"),
-        ({}, "batch: it has no field that is stored in a cell"),
+        ({}, "batch: the batch has no column that is stored in cells"),
     ],
 )
 def test_what_cannot_be_stored_of_a_batch_is_refused(columns: dict[str, Any], message: str) -> None:
@@ -214,7 +214,9 @@ def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
         "n": "u8",
     }
     layout = Design("t", "[id]", fields=fields).layout
-    message = "d:p: .* also has id of the key, so the write would remove note.* Give note too"
+    message = (
+        "d:p: .* repeats id of the key, so a write without note would remove it.* Give note too"
+    )
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2})
     with pytest.raises(RowError, match=message):

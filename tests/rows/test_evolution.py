@@ -69,7 +69,7 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
         ({"note": {**TEXT, "family": "e"}}, "fields.note", "it moves from d:note to e:note"),
         ({"note": {**TEXT, "qualifier": "n"}}, "fields.note", "it moves from d:note to d:n"),
         ({"note": {**TEXT, "pack": "z"}}, "fields.note", "it moves from d:note to d:z"),
-        ({"x": {"type": "u8", "pack": "p:protobuf"}}, "fields.x", "it moves from d:p to d:p"),
+        ({"x": {"type": "u8", "pack": "p:protobuf"}}, "fields.x", "its place or format within d:p"),
         ({"sure": {"type": "u8", "at": "qualifier"}}, "fields.sure", "to the qualifier"),
         ({"note": {"type": "text", "max_bytes": 7}}, "fields.note", "stored values have the type"),
         ({"level": {"type": "choice", "of": ["b", "a"]}}, "fields.level", "stored values"),

@@ -65,7 +65,10 @@ def increment_cell(
         if len(current_cell.value) != COUNTER_BYTES:
             what = f"the cell has {len(current_cell.value):,} bytes, so it is not a counter"
             raise InvalidArgument(
-                f"{family}:{qualifier[:40]!r}", what, f"{COUNTER_BYTES} bytes in a counter"
+                f"{family}:{qualifier[:40]!r}",
+                what,
+                f"{COUNTER_BYTES} bytes in a counter",
+                "Increment another column, or put 8 bytes there first.",
             )
         before = int.from_bytes(current_cell.value, "big", signed=True)
     total = (before + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
@@ -106,7 +109,7 @@ def check_comparison(sign: str, value: bytes | None) -> None:
         )
     if not value and sign not in ("=", "!="):
         raise InvalidArgument(
-            "value", f"{sign} needs a value to compare with", "= or != without a value"
+            "value", f"the operator {sign} needs a value to compare with", "= or != without a value"
         )
 
 

@@ -117,8 +117,8 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
             _check_ttl(cell)
         if size > MAX_CELL_BYTES:
             raise InvalidArgument(
-                "cell",
-                f"a cell has {size:,} bytes",
+                f"{family}:{qualifier[:40]!r}",
+                f"the cell has {size:,} bytes with its key",
                 f"at most {MAX_CELL_BYTES:,} bytes",
                 "Split the value into several cells.",
             )

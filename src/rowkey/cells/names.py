@@ -48,37 +48,39 @@ def find_table_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     >>> [str(mistake) for mistake in find_table_name_mistakes("sales:orders")]
     []
     >>> print(*find_table_name_mistakes("server logs"))
-    'server logs' contains ' '; expected letters, digits and _ . - in a table name. Write server...
+    the table name 'server logs' contains ' '; expected letters, digits and _ . -. Write...
     """
     namespace, colon, qualifier = name.rpartition(":")
     if colon:
         yield from _find_name_mistakes(
-            namespace, "letters, digits and _ in a namespace name", _INVALID_IN_NAMESPACE
+            namespace, "namespace", "letters, digits and _", _INVALID_IN_NAMESPACE
         )
     yield from _find_name_mistakes(
-        qualifier, "letters, digits and _ . - in a table name", _INVALID_IN_QUALIFIER
+        qualifier, "table name", "letters, digits and _ . -", _INVALID_IN_QUALIFIER
     )
     if qualifier == RESERVED_TABLE:
         yield InvalidArgument("", f"HBase reserves the table name {name!r}", "another name")
 
 
 def _find_name_mistakes(
-    name: str, allowed: str, invalid: re.Pattern[str]
+    name: str, noun: str, allowed: str, invalid: re.Pattern[str]
 ) -> Iterator[InvalidArgument]:
     """Yield the mistakes in the namespace or the qualifier of a table's name."""
     odd = invalid.findall(name[:MAX_TABLE_NAME_BYTES])
     if not name:
-        yield InvalidArgument("", "the name is empty", allowed)
+        yield InvalidArgument("", f"the {noun} is empty", allowed)
     elif len(name) > MAX_TABLE_NAME_BYTES:
-        what = f"the name {name[:40]!r}… has {len(name):,} characters"
+        what = f"the {noun} {name[:40]!r}… has {len(name):,} characters"
         yield InvalidArgument("", what, f"at most {MAX_TABLE_NAME_BYTES} characters")
     elif odd:
         seen = " ".join(repr(letter) for letter in dict.fromkeys(odd))
         mended = invalid.sub("_", name)
-        yield InvalidArgument("", f"{name!r} contains {seen}", allowed, f"Write {mended}.")
+        yield InvalidArgument(
+            "", f"the {noun} {name!r} contains {seen}", allowed, f"Write {mended}."
+        )
     elif not _FIRST_CHARACTER.match(name):
         yield InvalidArgument(
-            "", f"{name!r} begins with {name[0]!r}", "a letter, a digit or _ first"
+            "", f"the {noun} {name!r} begins with {name[0]!r}", "a letter, a digit or _ first"
         )
 
 
@@ -93,41 +95,49 @@ def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     Source: ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName; KeyValue's 1-byte length.
 
     >>> print(*find_family_name_mistakes("a:b"))
-    'a:b' contains ':'; expected a name without : / \ and quotes. Write 'ab', or just 'd'.
+    the family name 'a:b' contains ':'; expected a name without : / \ and quotes. Write 'ab', or...
     """
     shown = repr(name[:40]) + ("…" if len(name) > 40 else "")
     remedy = "Write a short name such as 'd': every cell repeats it."
     if not name:
         yield InvalidArgument(
             "",
-            "the name of a column family is empty",
+            "the family name is empty",
             f"a name of 1..{MAX_FAMILY_BYTES} bytes",
             remedy,
         )
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_FAMILY_BYTES:
         yield InvalidArgument(
-            "", f"{shown} has {size:,} bytes", f"at most {MAX_FAMILY_BYTES} bytes", remedy
+            "",
+            f"the family name {shown} has {size:,} bytes",
+            f"at most {MAX_FAMILY_BYTES} bytes",
+            remedy,
         )
     if _CONTROL_CHARACTER.search(name) or _SURROGATE.search(name):
         yield InvalidArgument(
-            "", f"{shown} contains characters that cannot be printed", "printable text", remedy
+            "",
+            f"the family name {shown} contains characters that cannot be printed",
+            "printable text",
+            remedy,
         )
     odd = [letter for letter in ":/\\'\"" if letter in name]
     if odd:
         mended = "".join(letter for letter in name[:40] if letter not in odd)
         yield InvalidArgument(
             "",
-            f"{shown} contains {' '.join(repr(letter) for letter in odd)}",
+            f"the family name {shown} contains {' '.join(repr(letter) for letter in odd)}",
             "a name without : / \\ and quotes",
             f"Write {mended!r}, or just 'd'." if mended else remedy,
         )
     if name.startswith("."):
-        yield InvalidArgument("", f"{shown} begins with a dot", "another first character", remedy)
+        yield InvalidArgument(
+            "", f"the family name {shown} begins with a dot", "another first character", remedy
+        )
     if name == RESERVED_FAMILY:
         yield InvalidArgument(
             "",
-            f"HBase reserves the name {shown} for a directory of each region",
+            f"HBase reserves the family name {shown} for a directory of each region",
             "another name",
             remedy,
         )

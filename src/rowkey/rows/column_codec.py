@@ -88,7 +88,8 @@ class ColumnCodec:
         try:
             return _build_checked_column(kind, self.codec.unpack_batch(spans))
         except pa.ArrowInvalid as problem:
-            raise InvalidArgument("", str(problem)) from None
+            what = f"a stored value is not a valid {kind.name}: {problem}"
+            raise InvalidArgument("", what) from None
 
 
 def to_internal_list(field: Field, array: pa.Array) -> list[Any]:
@@ -280,7 +281,17 @@ def format_bytes(data: bytes) -> str:
 def _build_length_error(data: bytes, codec: Codec) -> InvalidArgument:
     """Return the error of stored bytes with a length that no value of a type has."""
     what = f"{format_bytes(data)} has the wrong length, {pluralize(len(data), 'byte')}"
-    return InvalidArgument("", what, str(codec.framing))
+    return InvalidArgument("", what, _format_lengths(codec))
+
+
+def _format_lengths(codec: Codec) -> str:
+    """Return the lengths that a stored value can have, as `2 bytes` or `0 to 3 bytes`."""
+    min_bytes, max_bytes = codec.framing.min_bytes, codec.framing.max_bytes
+    if max_bytes is None:
+        return f"{pluralize(min_bytes, 'byte')} or more"
+    if min_bytes == max_bytes:
+        return pluralize(min_bytes, "byte")
+    return f"{min_bytes} to {pluralize(max_bytes, 'byte')}"
 
 
 def _check_lengths(codec: Codec, spans: SlicedByteColumn) -> None:
@@ -295,7 +306,7 @@ def _check_lengths(codec: Codec, spans: SlicedByteColumn) -> None:
     for extreme in (int(spans.inner_lengths.min()), int(spans.inner_lengths.max())):
         if extreme < min_bytes or (max_bytes is not None and extreme > max_bytes):
             what = f"a value has the wrong length, {pluralize(extreme, 'byte')}"
-            raise InvalidArgument("", what, str(codec.framing))
+            raise InvalidArgument("", what, _format_lengths(codec))
 
 
 def _build_checked_column(field_type: FieldType, internal: Any) -> pa.Array:

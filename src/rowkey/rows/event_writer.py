@@ -77,8 +77,8 @@ class EventWriter:
                 key_names = ", ".join(name for name in slot.field_names if name not in others)
                 lost = ", ".join(name for name in slot.field_names if name in others)
                 problem = (
-                    f"this packed cell also has {key_names} of the key, so the write would "
-                    f"remove {lost}"
+                    f"a packed cell is written whole, and this one repeats {key_names} of the "
+                    f"key, so a write without {lost} would remove it"
                 )
                 remedy = f"Give {lost} too; None removes a value."
                 raise RowError(slot.title, problem, remedy=remedy)
@@ -96,7 +96,7 @@ class EventWriter:
     def _build_empty_row_error(self) -> RowError:
         """Return the error of an event that would write no cell."""
         stored = [name for slot in self.layout.slots for name in slot.field_names]
-        problem = "it has no field that is stored in a cell, so nothing would be written"
+        problem = "the row has no value that is stored in a cell, so nothing would be written"
         return RowError("row", problem, remedy=f"Give at least one of {', '.join(stored[:12])}.")
 
     def encode_delete(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:

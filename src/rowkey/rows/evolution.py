@@ -61,6 +61,8 @@ def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
         elif not old_locations[name].is_same_location(new_locations[name]):
             before, after = old_locations[name].description, new_locations[name].description
             what = f"it moves from {before} to {after}, but stored rows have it in {before}"
+            if before == after:
+                what = f"its place or format within {before} changes, but stored rows have the old"
             found.add(_format_path(name), what, before, MOVE_REMEDY)
         else:
             _check_field(field, new.fields[name], old_locations[name], found)

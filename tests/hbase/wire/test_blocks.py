@@ -236,7 +236,7 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"family": ""}, "family: the name of a column family is empty"),
+        ({"family": ""}, "family: the family name is empty"),
         ({"family": "f" * 128}, "family: .* has 128 bytes"),
         ({"family": b"d"}, "family: b'd' has the type bytes; expected text"),
         ({"qualifiers": pa.array([b"q"])}, "qualifiers: the array has 1 item for 3 rows"),

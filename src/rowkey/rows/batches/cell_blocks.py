@@ -44,7 +44,7 @@ def build_cell_blocks(
             blocks.append(CellBlock(rows, slot.family, qualifiers, values, timestamps))
     if not blocks:
         stored = [name for slot in layout.slots for name in slot.field_names]
-        problem = "it has no field that is stored in a cell, so nothing would be written"
+        problem = "the batch has no column that is stored in cells, so nothing would be written"
         remedy = f"Add a column for at least one of {', '.join(stored[:12])}."
         raise RowError("batch", problem, remedy=remedy)
     return blocks
