@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -141,6 +142,10 @@ def build_empty_batch(schema: pa.Schema, column_indexes: Sequence[int]) -> pa.Re
     return pa.RecordBatch.from_arrays(arrays, names=[field.name for field in fields])
 
 
+_BINARY_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""A control character that no text file contains."""
+
+
 class MalformedLines:
     """Counts the lines that do not follow the format.
 
@@ -157,12 +162,14 @@ class MalformedLines:
         self.count = 0
         self.first_line = ""
         self.has_invalid_bytes = False
+        self.is_binary = False
 
     def add(self, number: int, line: str) -> None:
         """Note one line, which may be marked."""
         byte = find_marked_byte(line)
-        line = format_marked_text(line[:80])
+        line = format_marked_text(line[:80]).rstrip("\0")  # a mark may be cut
         self.count += 1
+        self.is_binary = self.is_binary or _BINARY_CHARACTER.search(line) is not None
         self.has_invalid_bytes = self.has_invalid_bytes or bool(byte)
         self.first_line = self.first_line or f"line {number}: {line!r}"
         what = (
@@ -171,6 +178,12 @@ class MalformedLines:
             else f"does not follow the format: {line!r}"
         )
         self.skipped_rows.note(1, f"line {number} {what}")
+
+    def _suggest_remedy(self) -> str:
+        """Return what to do about lines with bytes that are not text; empty if there are none."""
+        if self.is_binary:
+            return "Give a text file in UTF-8, neither compressed nor in a binary format."
+        return CONVERT_REMEDY if self.has_invalid_bytes else ""
 
     def check_count(self, line_count: int) -> None:
         """Raise if most lines were malformed: then the format is wrong, not the lines.
@@ -184,5 +197,5 @@ class MalformedLines:
                 f"{self.count:,} of {line_count:,} lines do not follow the format, first "
                 f"{self.first_line}",
                 self.expected_format,
-                CONVERT_REMEDY if self.has_invalid_bytes else "",
+                self._suggest_remedy(),
             )
