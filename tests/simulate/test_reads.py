@@ -269,7 +269,7 @@ def test_a_read_over_a_field_that_is_never_there_says_so(tmp_path: Path) -> None
     rows = [{**row, "level": None} for row in rows_of(50)]
     read = {"where": "level > ?"}
     found = run(design_of("[host][ts]", read), written(tmp_path, rows)).reads[0]
-    assert "no sampled row has values for its conditions" in found.error
+    assert "no row of the sample has a value in all fields that its conditions test" in found.error
 
 
 def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:

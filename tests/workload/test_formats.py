@@ -351,7 +351,7 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "what"),
     [
-        ("no names", "it has 0 names in braces"),
+        ("no names", "the pattern has 0 names in braces"),
         ("{a}{b}", "two names follow each other without text between them"),
         ("{a b} {c}", "is not a valid name"),
         (" ".join("{a}" for _ in range(65)), "65 names"),

@@ -68,7 +68,10 @@ def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
     """The system's sentence stands there, and not the number of it."""
     (tmp_path / name).mkdir()
-    assert refused(tmp_path / name).endswith(f"{name}: the file cannot be read: Is a directory.")
+    assert refused(tmp_path / name).endswith(
+        f"{name}: the file cannot be read: Is a directory. "
+        "Check the path and its permissions, or copy the file again."
+    )
 
 
 # Bytes that are not UTF-8

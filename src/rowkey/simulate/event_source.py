@@ -198,7 +198,7 @@ def open_recorded_source(
             str(file.path),
             "no row of the sample has a valid row key",
             "row keys of 1 to 32,767 bytes",
-            file.skipped_rows.first_problem,
+            f"The first problem: {file.skipped_rows.first_problem}.",
         )
     facts = {**_measure_other_fields(sample, others, seed), **summary.measured_facts}
     return EventSource(

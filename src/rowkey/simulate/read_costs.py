@@ -256,7 +256,9 @@ class ReadSimulator:
                 is_able &= ~missing
         able = np.flatnonzero(is_able)
         if not len(able):
-            raise ReadError(f"read {read.name}", "no sampled row has values for its conditions")
+            what = "no row of the sample has a value in all fields that its conditions test"
+            remedy = "Give a sample with rows that this read can find."
+            raise ReadError(f"read {read.name}", what, remedy=remedy)
         numbers = able[len(able) * np.arange(TRIALS_PER_READ) // TRIALS_PER_READ]
         rows = self.columns.take(numbers).iterate_rows(list(read.tested_fields))
         return list(zip(numbers.tolist(), rows, strict=True))

@@ -148,7 +148,9 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
     except _DECOMPRESSION_ERRORS as problem:
         raise_shortage(problem, path)
         raise SampleError(
-            str(path), f"the file cannot be read: {_format_reason(problem)}"
+            str(path),
+            f"the file cannot be read: {_format_reason(problem)}",
+            remedy="Check the path and its permissions, or copy the file again.",
         ) from None
 
 
@@ -347,6 +349,7 @@ def resolve_columns(
                 str(path),
                 f"the file has {available.count(name)} columns {name!r}",
                 "different names",
+                "Rename one of them in the file.",
             )
         if name not in available:
             near = suggest_name(name, available)

@@ -59,7 +59,7 @@ class TokensFormat(SampleFormat):
         if not self.names or len(self.names) > MAX_TOKENS or len(pattern) > MAX_PATTERN_CHARACTERS:
             raise InvalidArgument(
                 "pattern",
-                f"it has {len(self.names)} names in braces and {len(pattern):,} characters",
+                f"the pattern has {len(self.names)} names in braces, {len(pattern):,} characters",
                 f"1..{MAX_TOKENS} names and at most {MAX_PATTERN_CHARACTERS:,} characters",
             )
         if any(not text for text in self.separators[:-1]):
