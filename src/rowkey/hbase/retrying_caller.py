@@ -11,6 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey import fork_safety
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import (
     CallTimedOut,
     ClientClosed,
@@ -177,7 +178,16 @@ class RetryingCaller:
             raise ClientClosed
         until = deadline if request.is_slow else self._limit_attempt(deadline)
         connection = self.connections.get_connection(address, request.service, until)
-        param, cells = request.encode(region)
+        try:
+            param, cells = request.encode(region)
+        except InvalidArgument as problem:
+            mistake = problem.mistake
+            if not mistake.path.startswith("protobuf"):
+                raise
+            path = f"request {request.method}, {mistake.path}"
+            raise InvalidArgument(
+                path, mistake.problem, mistake.expected, mistake.remedy
+            ) from problem
         return connection.send(request.method, param, cells, deadline=until)
 
     def wait_for_answer(self, call: PendingCall, request: Request[A], attempts: Attempts) -> A:

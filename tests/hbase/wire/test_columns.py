@@ -255,5 +255,7 @@ def test_deletes_are_rejected_by_name() -> None:
 
 def test_a_family_without_number_is_rejected() -> None:
     """The error lists the families that have one."""
-    with pytest.raises(InvalidArgument, match=r"b'd'; expected one of e, f\."):
+    with pytest.raises(
+        InvalidArgument, match=r"families: .* family 'd'; expected only e, f, as named"
+    ):
         to_columns(VECTOR, ["e", "f"])

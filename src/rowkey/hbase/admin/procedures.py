@@ -182,7 +182,7 @@ def _count_replicas(row: RowCells) -> int:
 def _require_done(is_done: Callable[[], bool], path: str, what: str) -> None:
     """Raise `Unavailable` unless the effect of a procedure is there."""
     if not is_done():
-        raise Unavailable(path, f"{what}, and the change is not there", remedy="Try again.")
+        raise Unavailable(path, f"{what}, and the change was not made", remedy="Try again.")
 
 
 def poll_with_backoff(path: str, what: str, deadline: Deadline, remedy: str = "") -> Iterator[None]:

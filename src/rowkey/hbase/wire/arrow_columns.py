@@ -9,7 +9,6 @@ from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.cell_offsets import find_cell_starts
 from rowkey.hbase.wire.proto import WireFormatError
-from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,8 +213,10 @@ def _check_puts(cells: _SplitCells) -> None:
         if number not in _CELL_TYPES:
             allowed = ", ".join(map(str, _CELL_TYPES))
             raise WireFormatError(f"a cell has the type {number}", f"one of {allowed}")
-        what = f"the cell block has a cell of type {CellType(number).name}"
-        raise InvalidArgument("block", what, "only puts", "Read delete markers row by row.")
+        what = f"the cells contain a delete marker, {CellType(number).name}"
+        raise InvalidArgument(
+            "block", what, "puts only", "Scan with raw=False, or read the rows one by one."
+        )
 
 
 def _encode_families(names: Any, families: Sequence[str]) -> Any:
@@ -232,8 +233,9 @@ def _encode_families(names: Any, families: Sequence[str]) -> Any:
     if numbers.null_count:
         other = names.filter(pc.is_null(numbers))[0].as_py()
         raise InvalidArgument(
-            "family",
-            f"the block has cells of the family {format_value(other)}",
-            f"one of {', '.join(families)}",
+            "families",
+            f"the cells to convert contain the column family {other.decode(errors='replace')!r}",
+            f"only {', '.join(families)}, as named in the call",
+            "Name this family too, or do not read it.",
         )
     return pa.DictionaryArray.from_arrays(numbers, pa.array(families, pa.string()))

@@ -140,7 +140,9 @@ def _encode_family_prefix(family: str) -> bytes:
     name = family.encode(errors="surrogatepass")
     if len(name) > MAX_FAMILY_BYTES:
         raise InvalidArgument(
-            "family", f"the name has {len(name):,} bytes", f"at most {MAX_FAMILY_BYTES} bytes"
+            "family",
+            f"the family name {name[:40]!r} has {len(name):,} bytes",
+            f"at most {MAX_FAMILY_BYTES} bytes",
         )
     if len(_FAMILY_PREFIXES) >= _MAX_FAMILY_PREFIXES:
         _FAMILY_PREFIXES.clear()
