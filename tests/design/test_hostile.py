@@ -64,14 +64,17 @@ def _keys(count: int, width: int) -> str:
 
 FILES: dict[str, tuple[str | bytes, str]] = {
     # sizes, depth and counts
-    "comment": ("# " + "x" * 300_000, "the file has 300,002 bytes; expected at most 262,144"),
-    "fifty_megabytes": (b"#" * 50_000_000, "the file has 50,000,000 bytes"),
+    "comment": (
+        "# " + "x" * 300_000,
+        "the design file has 300,002 bytes; expected at most 262,144",
+    ),
+    "fifty_megabytes": (b"#" * 50_000_000, "the design file has 50,000,000 bytes"),
     "brackets": ("splits = " + "[" * 100_000, "lists and tables are nested too deeply"),
     "closed_brackets": (_splits("[" * 100_000 + "]" * 100_000), "nested too deeply"),
     "braces": (_splits("{a = " * 40_000), "nested too deeply"),
     "fields": (
         BASE + "[f]\n" + "".join(f"f{n} = 'u8'\n" for n in range(100_000)),
-        "the file has 1,38",
+        "the design file has 1,38",
     ),
     "many_fields": (
         BASE + "".join(f"[fields.f{n}]\ntype='u8'\n" for n in range(9_000)),

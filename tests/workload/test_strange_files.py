@@ -121,6 +121,17 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
     assert 4 == run(whole, path).operation_count
 
 
+def test_a_binary_file_is_not_to_be_converted(tmp_path: Path) -> None:
+    """Lines with control characters are not text in another encoding; others may be."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\x9d\x01\xe9\x00\n\x10\xcf\n")
+    assert refused(path).endswith(
+        "Give a text file in UTF-8, neither compressed nor in a binary format."
+    )
+    path.write_bytes(b"caf\xe9\nth\xe9\n")
+    assert CONVERT in refused(path)
+
+
 def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     """With the field and the byte."""
     path = tmp_path / "s.csv"

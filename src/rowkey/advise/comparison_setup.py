@@ -215,8 +215,7 @@ def _find_differences(
             yield Mistake(
                 f"{name}: {path}",
                 f"{_format_value(actual)} here, but {_format_value(expected)} in {first}",
-                "the same value in all compared designs",
-                remedy,
+                remedy=remedy,
             )
 
 

@@ -181,7 +181,7 @@ def bind_splits(declared: Any, mistakes: Mistakes) -> BoundSplits:
         return _bind_split_table(declared, mistakes) or _build_listed_splits(())
     mistakes.add(
         "splits",
-        f"{format_value(declared)} does not fit",
+        f"{format_value(declared)} does not say where regions begin",
         "the name of an algorithm, a table with an algorithm, or a list of split keys",
     )
     return _build_listed_splits(())
@@ -228,9 +228,11 @@ def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
         if word == "listed":
             found[word] = _parse_split_keys(value, path, mistakes)
         elif word != "regions" and not isinstance(value, str):
-            mistakes.add(path, f"{format_value(value)} does not fit", "text")
+            mistakes.add(path, f"{format_value(value)} is not text", "text")
         elif word == "regions" and (not isinstance(value, int) or isinstance(value, bool)):
-            mistakes.add(path, f"{format_value(value)} does not fit", "a whole number")
+            mistakes.add(
+                path, f"{format_value(value)} is not a number of regions", "a whole number"
+            )
         elif word == "regions" and not 1 <= value <= MAX_REGIONS:
             mistakes.add(path, f"{format_value(value)} is out of range", f"1..{MAX_REGIONS:,}")
         else:
@@ -241,7 +243,7 @@ def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
 def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes, ...]:
     """Return split keys as bytes, and note the invalid ones."""
     if not isinstance(texts, tuple | list):
-        mistakes.add(path, f"{format_value(texts)} does not fit", "a list of split keys")
+        mistakes.add(path, f"{format_value(texts)} is not a list", "a list of split keys")
         return ()
     if len(texts) >= MAX_REGIONS:
         what = f"the list has {len(texts):,} split keys"
@@ -260,7 +262,7 @@ def _parse_split_key(text: Any) -> bytes:
     """Return one split key as bytes, or None if it is invalid."""
     if not isinstance(text, str):
         raise InvalidArgument(
-            "", f"{format_value(text)} does not fit", r"text, with \xNN for other bytes"
+            "", f"{format_value(text)} is not a split key", r"text, with \xNN for other bytes"
         )
     return from_string_binary(text)
 

@@ -94,9 +94,8 @@ def find_spans(text: str) -> TomlSpans:
 
 def build_size_error(size: str) -> InvalidDesign:
     """Return the error for a file that is too large."""
-    return InvalidDesign(
-        [Mistake("", f"the file has {size}", f"at most {MAX_DESIGN_BYTES:,} bytes")]
-    )
+    allowed, remedy = f"at most {MAX_DESIGN_BYTES:,} bytes", "Give the file of one design."
+    return InvalidDesign([Mistake("", f"the design file has {size}", allowed, remedy)])
 
 
 class _Scanner:

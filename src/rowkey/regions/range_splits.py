@@ -94,7 +94,10 @@ class NumberStringSplit(SplitAlgorithm):
         last = self._choose_row_text("last", request.last, self.last)
         assert request.regions is not None
         return self._compute_steps(
-            self._parse_number(first), self._parse_number(last), request.regions, len(last)
+            self._parse_number(first, "first"),
+            self._parse_number(last, "last"),
+            request.regions,
+            len(last),
         )
 
     def split_range(
@@ -114,7 +117,10 @@ class NumberStringSplit(SplitAlgorithm):
 
         Source: RegionSplitter.NumberStringSplit.split(start, end, numSplits, inclusive).
         """
-        low, high = (self._parse_number(row.decode("latin-1") or "0") for row in (start, stop))
+        low, high = (
+            self._parse_number(row.decode("latin-1") or "0", argument)
+            for argument, row in (("start", start), ("stop", stop))
+        )
         keys = self._compute_steps(low, high, regions, width)
         if not inclusive:
             return keys
@@ -128,7 +134,10 @@ class NumberStringSplit(SplitAlgorithm):
 
         Source: RegionSplitter.NumberStringSplit.split(start, end).
         """
-        low, high = (self._parse_number(row.decode("latin-1") or "0") for row in (start, stop))
+        low, high = (
+            self._parse_number(row.decode("latin-1") or "0", argument)
+            for argument, row in (("start", start), ("stop", stop))
+        )
         if not high:
             raise InvalidArgument("last", "the last row is 0", "a row above 0")
         return self._format_number((low + high) // 2, width)
@@ -141,7 +150,7 @@ class NumberStringSplit(SplitAlgorithm):
         self._parse_number(text, argument)
         return text
 
-    def _parse_number(self, text: str, argument: str = "") -> int:
+    def _parse_number(self, text: str, argument: str) -> int:
         """Parse a row as a number of this base; raise if it is not one."""
         if len(text) > MAX_ROW_LENGTH or not _DIGITS[self.base].fullmatch(text):
             what = f"{text[:40]!r} is not a number of base {self.base}"

@@ -89,7 +89,7 @@ where = "user = ?"
                 yield self.build_finding(
                     path,
                     f"the Bloom filter {family.bloom} needs the first {length} bytes of the "
-                    f"row key, but the read '{longest}', which gives the most, gives only "
+                    f"row key, but no declared read gives that many; the read '{longest}' gives "
                     f"{pinned[longest]}",
                     "Shorten the prefix to the bytes that the reads give, or set bloom to ROW.",
                     value=family.bloom,
