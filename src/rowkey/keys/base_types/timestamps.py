@@ -147,7 +147,7 @@ class TimestampField(FieldType):
 
         first = str(array[0]) if len(array) else ""
         if "-" not in first[:8]:
-            return None
+            return self._cast_digits(array)
         has_zone = first.endswith("Z") or first[10:][-6:-5] in ("+", "-")
         try:
             timestamps = array.cast(pa.timestamp(self.unit, "UTC" if has_zone else None)).cast(
@@ -157,6 +157,20 @@ class TimestampField(FieldType):
             return None
         earliest = pc.min(timestamps.cast(pa.int64())).as_py()
         return timestamps if earliest is not None and earliest >= 0 else None
+
+    def _cast_digits(self, array: pa.Array) -> pa.Array | None:
+        """Return a text column of counts as times; None if a text has anything but digits."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        # With 19 digits at most, no text has leading zeros that `parse` refuses as too long.
+        is_count = pc.and_(pc.ascii_is_decimal(array), pc.less_equal(pc.binary_length(array), 19))
+        if not pc.all(is_count).as_py():
+            return None
+        try:
+            return array.cast(pa.int64()).cast(self.build_arrow_type())
+        except pa.ArrowInvalid:
+            return None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
         """Return the internal forms of an Arrow column of times."""

@@ -138,9 +138,11 @@ class DigestTransform(Transform):
             hashes = hash_murmur3(pieces).astype(">u4").view(np.uint8).reshape(-1, 4)
             matrix = np.ascontiguousarray(hashes[:, : self.n])
             return FixedByteColumn(matrix.view(f"V{self.n}").reshape(len(matrix)))
-        width = self.framing.min_bytes
-        digests = b"".join(map(self._truncate_hash, pieces.tolist()))
-        return FixedByteColumn(np.frombuffer(digests, f"V{width}"))
+        hash_bytes, n = self.hash_bytes, self.n
+        digests = b"".join([hash_bytes(piece)[:n] for piece in pieces.tolist()])
+        if self.is_hex:
+            digests = digests.hex().encode()
+        return FixedByteColumn(np.frombuffer(digests, f"V{self.framing.min_bytes}"))
 
     @classmethod
     def suggest_arguments(
