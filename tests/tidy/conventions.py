@@ -61,7 +61,7 @@ def check_imports_of_packages(source: Source) -> Iterator[str]:
     if not source.is_python:
         return
     own = source.package if source.is_package_file else ""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for name in _list_imported_modules(node):
             steps = name.split(".")
             if steps[0] == "rowkey" and len(steps) > 2 and steps[1] != own:
@@ -95,7 +95,7 @@ def check_names(source: Source) -> Iterator[str]:
     """No function and no class is named by a bare participle, preposition or pronoun."""
     if not source.is_package_file:
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         if node.name.strip("_").lower() in BARE_WORDS:
@@ -130,7 +130,7 @@ def check_purity(source: Source) -> Iterator[str]:
     """The packages that judge use no socket, clock or thread, and no chance without a seed."""
     if not source.is_package_file or source.package not in JUDGING_PACKAGES:
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for name in _list_imported_names(node):
             if name in CLOCK_MODULES or name.split(".")[0] in CLOCK_MODULES:
                 yield source.format_breach(node.lineno, f"imports {name}")  # type: ignore[attr-defined]
@@ -228,7 +228,7 @@ def build_plugin_list_check(folders: tuple[frozenset[str], ...]) -> Convention:
     def check(source: Source) -> Iterator[str]:
         if not source.is_test:
             return
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if not isinstance(node, ast.List | ast.Tuple | ast.Set):
                 continue
             words = [e.value for e in node.elts if isinstance(e, ast.Constant)]
@@ -266,7 +266,7 @@ def check_registries(source: Source) -> Iterator[str]:
 
 
 def _find_matches(source: Source, pattern: re.Pattern[str], what: str) -> Iterator[str]:
-    if source.path == "tests/tidy/conventions.py" or not source.text:
+    if source.path == "tests/tidy/conventions.py" or not pattern.search(source.text):
         return
     for number, line in enumerate(source.text.splitlines(), 1):
         if pattern.search(line) and not any(allowed in line for allowed in _ALLOWED_ADDRESSES):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,8 +21,11 @@ from tidy import conventions
 from tidy.tree import PACKAGE, Source, read_sources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidy.conventions import Convention
 
+pytestmark = pytest.mark.xdist_group("conventions")  # every file is parsed once
 
 PLUGIN_FOLDERS = {
     "fields": TYPES,
@@ -94,6 +98,15 @@ CONVENTIONS: dict[str, tuple[Convention, Source]] = {
         Source("changes/x.new.md", "Something was added."),
     ),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def syntax_trees() -> Iterator[None]:
+    """Keep the garbage collector from visiting a million nodes again and again."""
+    gc.disable()
+    yield
+    read_sources.cache_clear()
+    gc.enable()
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

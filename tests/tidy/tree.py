@@ -38,6 +38,11 @@ class Source:
         """Its syntax tree."""
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of its syntax tree."""
+        return tuple(ast.walk(self.tree))
+
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of its path."""
@@ -71,8 +76,8 @@ class Source:
     @cached_property
     def functions(self) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
         """Every function in it, methods and inner functions too."""
-        nodes = ast.walk(self.tree)
-        return tuple(n for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        return tuple(node for node in self.nodes if isinstance(node, kinds))
 
     def format_breach(self, line: int, what: str) -> str:
         """Return a breach as `path:line: what`, which editors follow."""
