@@ -118,6 +118,8 @@ def parse_marked_tests(path: str, text: str) -> Iterator[MarkedTest]:
     Raises:
         ValueError: a number is not a literal.
     """
+    if "claims" not in text:
+        return
     parser = _MarkerParser(path, ast.parse(text))
     module_claims = parser.find_name_claims("pytestmark")
     for node in parser.tree.body:

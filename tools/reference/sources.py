@@ -42,8 +42,10 @@ def build_sources_page() -> str:
 def iter_sources() -> Iterator[tuple[str, str, str]]:
     """Yield path, name and text of every source, in the order of paths and lines."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        short = path.relative_to(PACKAGE).as_posix()
-        for name, text in _iter_strings(ast.parse(path.read_text(encoding="utf-8")), ""):
+        short, code = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        if "Source:" not in code:
+            continue
+        for name, text in _iter_strings(ast.parse(code), ""):
             for match in _SOURCE.finditer(text):
                 yield short, name, " ".join(match[1].split())
 
