@@ -15,7 +15,6 @@ from oracles.plugin import give_up
 from render.reports import HIDING, compare_examples, compare_logs, hostile_page, large_map
 from rowkey.advise import judge_comparison
 from rowkey.render import (
-    LANGUAGES,
     Redaction,
     build_report_document,
     build_report_page,
@@ -34,7 +33,6 @@ MISSING = (
     "the report was not opened in a browser. Install Debian's chromium and the dev group, or name "
     "a Chromium in the variable CHROMIUM."
 )
-WIDTHS = (360, 1280, 1920)
 ROWS, COLUMNS = 1_536, 1_440
 DRAWN_LEAST = 20
 """Colours of a map with its labels, which are smoothed, and cells of one load or more."""
@@ -131,8 +129,18 @@ DISTINCT = """(canvas) => {
 }"""
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    ("demo", "width", "language"),
+    [
+        ("apache", 360, "en"),
+        ("apache", 1280, "zh"),
+        ("apache", 1920, "en"),
+        ("flights", 360, "zh"),
+        ("flights", 1280, "en"),
+        ("flights", 1920, "zh"),
+    ],
+    indirect=["demo"],
+)
 def test_the_demo_fits_its_window(
     browser: Any,
     shipped: dict[str, Any],
@@ -150,7 +158,6 @@ def test_the_demo_fits_its_window(
         colours = [maps.nth(number).evaluate(DISTINCT) for number in range(3)]
         small = view.locator(".small-map canvas")
         sketched = [small.nth(number).evaluate(DISTINCT) for number in range(3)]
-        view.screenshot(path=path.with_name("page.png"), full_page=True)
     assert [] == [one for one in colours if one < DRAWN_LEAST]
     assert [] == [one for one in sketched if one < 2]
     assert max(sketched) > SPREAD_LEAST
@@ -203,6 +210,7 @@ def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> Non
     view.close()
 
 
+@pytest.mark.parametrize("demo", ["apache"], indirect=True)
 def test_the_demo_is_walked_by_keys(
     browser: Any, shipped: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -263,8 +271,16 @@ def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[JudgedD
         assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("demo", "language", "scheme"),
+    [
+        ("apache", "en", "dark"),
+        ("apache", "zh", "light"),
+        ("flights", "en", "light"),
+        ("flights", "zh", "dark"),
+    ],
+    indirect=["demo"],
+)
 def test_everybody_can_read_the_demo(
     browser: Any,
     demo: Comparison,
