@@ -29,15 +29,24 @@ COMMANDS = {
 LIMITS = (5, 6, 9, 14)
 """File descriptors of a process. Python itself needs two beside the three standard streams; the
 table has a dozen files, and some commands open their own after them."""
-LIMITS_BY_COMMAND = {"scan": (5, 9), "get": (6, 14), "dump": (5, 14), "describe": (6, 9)}
-"""The other commands are tried with all limits, and these too in the long profile."""
+FIRST_LIMITS = {"scan": 5, "get": 6, "load": 9, "dump": 14}
+"""With which the modules of a command are imported too; the others are tried with five, and all
+with every limit in the long profile."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+LIMIT = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))
+from rowkey.cli import main
+main()
+"""
 MORE = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
 REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or close some."
 
 
-def run_limited(folder: Path, limit: int, *words: str) -> Outcome:
-    """Run a command in a process that may have only some files open."""
+def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = False) -> Outcome:
+    """Run a command in a process that may have only some files open, its modules' or its own."""
+    if not imports_anew:
+        return run_apart(folder, LIMIT.format(limit=limit), *words)
 
     def set_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -64,9 +73,11 @@ def test_a_command_without_files_left_says_so(things: Path, name: str) -> None:
     (things / "more.csv").write_text(MORE)
     codes = set()
     uses_table = ON[0] in COMMANDS[name]
-    limits = LIMITS if IS_LONG else LIMITS_BY_COMMAND.get(name, LIMITS)
-    for limit in limits if uses_table else LIMITS[:1]:
-        found = run_limited(things, limit, *COMMANDS[name])
+    first = LIMITS if IS_LONG else (FIRST_LIMITS.get(name, 5),)
+    runs = [(limit, True) for limit in first]
+    runs += [(limit, False) for limit in LIMITS if uses_table]
+    for limit, imports_anew in runs:
+        found = run_limited(things, limit, *COMMANDS[name], imports_anew=imports_anew)
         codes.add(found.code)
         if found.code == 4:
             assert ("", 1) == (found.out, found.err.count("\n"))
