@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SCRIPT = DIALECTS["hbase_shell"]
 CONSTANTS = [
     "NAME",
@@ -94,7 +95,8 @@ def asked(creation: CreateStatement) -> dict[str, Any]:
 
 
 @given(drawn=st.lists(creations(NAMES | ANYTHING), max_size=20))
-@settings(max_examples=15, phases=[Phase.generate])  # each step of shrinking starts a Ruby
+# Each step of shrinking starts a Ruby.
+@settings(max_examples=15 if IS_LONG else 8, phases=[Phase.generate])
 def test_the_shell_is_asked_for_the_same_table(
     ruby: str, folder: Path, drawn: list[CreateStatement]
 ) -> None:
