@@ -57,6 +57,19 @@ def shorten_text(text: str) -> str:
     return escape_text(cut)
 
 
+def shorten_texts(value: Any) -> Any:
+    """Return a JSON value with every text in it shortened, names of fields among them.
+
+    >>> shorten_texts({"a": ["b\\n", 1]})
+    {'a': ['b\\\\n', 1]}
+    """
+    if isinstance(value, dict):
+        return {shorten_text(name): shorten_texts(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shorten_texts(one) for one in value]
+    return shorten_text(value) if isinstance(value, str) else value
+
+
 def escape_text(text: str) -> str:
     r"""Return a text on one line, with unprintable characters escaped.
 

@@ -370,7 +370,7 @@ def test_reads_are_explained(things: Path) -> None:
     asked = ["--where", "host=web-1", "--where", "hits>5", "--order", "ts", "--limit", 3]
     (one,) = json.loads(run("explain", "things.toml", *asked, "-f", "json").out)["reads"]
     assert (None, "scan", 1, 3, ["hits"], ["ts"]) == tuple(
-        one[name] for name in ("name", "runs", "fan_out", "limit", "residual", "order")
+        one[name] for name in ("name", "access_type", "fan_out", "limit", "residual", "order")
     )
     assert "the design declares no read 'tial'; expected one of tail. Did you mean tail?" in told(
         run("explain", "things.toml", "tial")

@@ -98,7 +98,7 @@ def test_every_message_is_translated(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_cause_has_its_sentences(language: str) -> None:
     """Each cause of hot spots has a title, sentences and fixes in each language."""
-    names = ("title", "said", "general", "remedy", "bare")
+    names = ("title", "message", "general", "remedy", "bare")
     expected = {f"causes.{cause}.{name}" for cause in CAUSES for name in names}
     assert set() == expected - select_pages(language).keys()
 
@@ -174,7 +174,8 @@ def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
 def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
     """Where an evidence lacks the figures of its sentence, there is one without."""
     cause: dict[str, Any] = {
-        "code": code, "bound": 2.0, "figures": {}, "notation": "", "message": "M.", "remedy": "R.",
+        "code": code, "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
+        "message": "M.", "remedy": "R.",
     }  # fmt: skip
     assert [] == [word for word in translate_cause(cause, Translator("zh")) if word.isascii()]
 
@@ -182,11 +183,13 @@ def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
 def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
     """A cause that no language knows has its own sentences, or its name where they are hidden."""
     cause: dict[str, Any] = {
-        "code": "own", "bound": 2.0, "figures": {}, "notation": "",
+        "code": "own", "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
         "message": "So.", "remedy": "Do.",
     }  # fmt: skip
     assert ("own", "So.", "Do.") == translate_cause(cause, Translator("zh"))
-    title, said, remedy = translate_cause({**cause, "message": "", "remedy": ""}, Translator("en"))
+    title, said, remedy = translate_cause(
+        {**cause, "message": None, "remedy": None}, Translator("en")
+    )
     assert ("own", "own", "Another key or other splits would help.") == (title, said, remedy)
 
 
@@ -194,7 +197,7 @@ def test_a_rule_of_another_package_is_told_in_english_and_says_so() -> None:
     """Of a rule that a language does not know the page shows the English, and that it is that."""
     finding: dict[str, Any] = {
         "code": "XX001", "name": "own", "severity": "warning", "line": 3, "path": "key",
-        "what": "it is so", "remedy": "Do this.", "verdict": "", "is_general": False,
+        "message": "it is so", "remedy": "Do this.", "verdict": None,
     }  # fmt: skip
     told = render_macro("zh", "design.html", "finding_item", finding)
     assert Translator("zh")("findings.untold") in told

@@ -103,5 +103,5 @@ def test_a_document_is_json() -> None:
     """It survives a round trip, keys are hexadecimal, and what is absent is null."""
     document = build_explanation_document("", READS[0])
     assert document == json.loads(json.dumps(document))
-    assert (None, None, None) == (document["name"], document["narrowed"], document["proposal"])
+    assert (None, None, None) == (document["name"], document["narrowed_part"], document["proposal"])
     assert "097765622d310000" == document["ranges"][0]["start"]

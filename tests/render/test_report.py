@@ -20,7 +20,16 @@ from render.reports import (
     read_logs,
 )
 from rowkey.advise import JudgedDesign
-from rowkey.render import LANGUAGES, Redaction, build_report_document, build_report_page
+from rowkey.render import (
+    LANGUAGES,
+    Redaction,
+    build_check_document,
+    build_explanation_document,
+    build_findings_document,
+    build_report_document,
+    build_report_page,
+    build_simulation_document,
+)
 from rowkey.render.page.markup import embed_json, escape_html
 from rowkey.render.report.heat_map import pack_counts
 
@@ -130,9 +139,12 @@ def entities() -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_redacted_report_shows_no_value(logs: list[JudgedDesign], language: str) -> None:
-    """No value of an entity stands in the file: in labels, examples, causes, findings, reads."""
+    """No value of an entity stands in the file or in the data from which it is built."""
     plain = build_report_page(build_report_document(logs, Redaction()), language)
-    page = build_report_page(build_report_document(logs, HIDING), language)
+    document = build_report_document(logs, HIDING)
+    page = build_report_page(document, language)
+    text = json.dumps(document, ensure_ascii=False)
+    assert [] == [value for value in entities() if value in text or value in text.replace(" ", "")]
     assert [] == [value for value in entities() if value in page.replace(" ", "")]
     assert [] == [value for value in entities() if value in page]
     assert [] != [value for value in entities() if value in plain]
@@ -143,7 +155,7 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     opened, hidden = (build_report_document(logs, how) for how in (Redaction(), HIDING))
     for one, other in zip(opened["designs"], hidden["designs"], strict=True):
         assert one["verdict"] == other["verdict"]
-        assert one["skews"] == other["skews"]
+        assert one["skew"] == other["skew"]
         counts = [design["map"]["views"]["region"]["counts"] for design in (one, other)]
         assert counts[0] == counts[1]
     rows = hidden["designs"][1]["map"]["views"]["region"]["rows"]
@@ -151,6 +163,25 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     assert starts
     assert all(start.startswith("host #") for start in starts)
     assert HIDING.redact_text("a") == HIDING.redact_text("a") != HIDING.redact_text("b")
+
+
+def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) -> None:
+    """What `simulate`, `check` and `explain` print of a design stands in a report as it is."""
+    for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
+        printed = build_simulation_document(one.simulation)
+        costs, causes = printed.pop("reads"), printed.pop("causes")
+        apart = {"format", "packing", "growth", "scaled", "bytes"}
+        assert {name: shown[name] for name in printed.keys() - apart} == {
+            name: value for name, value in printed.items() if name not in apart
+        }
+        assert costs == [read["cost"] for read in shown["reads"]]
+        assert all(a.items() <= b.items() for a, b in zip(causes, shown["causes"], strict=True))
+        assert build_findings_document(one.lint_result).items() <= shown.items()
+        checked = build_check_document("f", one.design, one.properties, one.lint_result)
+        assert shown["properties"].items() <= checked.items()
+        for read, part in zip(one.plans.items(), shown["reads"], strict=True):
+            plan = build_explanation_document(*read)
+            assert {**plan, "conditions": part["conditions"]}.items() <= part.items()
 
 
 def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:
@@ -167,7 +198,7 @@ def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
         parts = shown["boxes"]["parts"]
         least = [sum(part["bytes"]["least"] for part in parts[:n]) for n in range(len(parts))]
         assert least == [part["offset"]["least"] for part in parts]
-        assert shown["boxes"]["seen"]
+        assert shown["boxes"]["is_sampled"]
         key = bytes.fromhex("".join(part["hex"] for part in parts))
         assert key == one.design.key.encode(one.design.key.decode(key))
 

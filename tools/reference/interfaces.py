@@ -118,7 +118,8 @@ def build_json_page() -> str:
     A dot separates objects, `[]` stands for the items of a list, `*` for any name. Row keys are
     hexadecimal. A field may be added at any time; none is renamed or given another meaning without
     another `format`. A broken design file has a document of its own: `rowkey check -f json` then
-    prints `ok` as false and, for each mistake, `line`, `path`, `what`, `allowed` and `remedy`.
+    prints `ok` as false and, for each mistake, `line`, `path`, `message`, `expected` and
+    `remedy`.
     """
     blocks = []
     for command, fields in DOCUMENTS.items():

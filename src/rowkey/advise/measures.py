@@ -103,7 +103,7 @@ def _measure_regions(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     counts = tuple(Figure(float(len(design.simulation.regions))) for design in designs)
     yield Measure("regions", "regions that the table is created with", counts, "")
     dead = tuple(Figure(float(design.simulation.empty_region_count)) for design in designs)
-    yield Measure("dead_regions", "regions that got no write", dead)
+    yield Measure("empty_region_count", "regions that got no write", dead)
 
 
 def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:

@@ -54,11 +54,8 @@ if TYPE_CHECKING:
     from rowkey.render.notices.notice import CheckedFile
     from rowkey.render.notices.sarif import build_sarif_document
     from rowkey.render.page import LANGUAGES, NotebookResult, build_report_page, show
-    from rowkey.render.report import (
-        REDACTION_KEY_BYTES,
-        Redaction,
-        build_report_document,
-    )
+    from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
+    from rowkey.render.report import build_report_document
     from rowkey.render.rules import (
         RULES_FIELDS,
         build_rules_document,
@@ -126,7 +123,8 @@ else:
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
                 "format_explanation_text build_explanations_document"
             ),
-            "report": ("REDACTION_KEY_BYTES Redaction build_report_document"),
+            "redaction": "REDACTION_KEY_BYTES Redaction",
+            "report": "build_report_document",
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "

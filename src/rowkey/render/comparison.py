@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
-from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.documents import FORMAT_VERSION, build_verdict_document
+from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rowkey.advise import Comparison, Figure, Measure
+    from rowkey.render.redaction import Redaction
 
 COMPARISON_FIELDS = {
     "format": "version of this document",
@@ -33,6 +35,7 @@ COMPARISON_FIELDS = {
     "designs[].verdict_skew": "the skew over servers it is from",
     "designs[].verdict_even": "what an even design would show",
     "designs[].verdict_basis": "the windows it is from",
+    "designs[].verdict_width_s": "seconds of each; null if they have equal numbers of events",
     "designs[].findings[].code": "the code of a rule that found something",
     "designs[].findings[].name": "its name",
     "designs[].findings[].severity": "error, warning or info",
@@ -44,13 +47,13 @@ COMPARISON_FIELDS = {
     "has_rates": "whether the shares are from declared rates",
     "measures[].name": "name of the measure, such as skew_10s or fan_out",
     "measures[].read": "the read it is of; null for all reads together, and what is not of reads",
-    "measures[].what": "what it measures",
+    "measures[].description": "what it measures",
     "measures[].better": "less or more; null where neither is better",
-    "measures[].within": "figures that differ by less are equal: chance or a clock makes as much",
+    "measures[].tolerance": "figures that differ by less are equal: by chance, or by the clock",
     "measures[].figures.*.value": "by the design's letter, its figure; null where there is none",
     "measures[].figures.*.exact": "whether it was counted, not estimated or timed",
     "measures[].figures.*.reason": "why there is none",
-    "measures[].figures.*.whole": "whether it is of a read of the whole table: never the best",
+    "measures[].figures.*.full_scan": "whether it is of a read of the whole table: never the best",
     "measures[].best[]": "letters of the best; none where all are equal or nothing is better",
 }
 """The meaning of every field of `build_comparison_document`."""
@@ -58,7 +61,7 @@ COMPARISON_FIELDS = {
 MEASURE_LABELS = {
     "throughput": "writes a second, at most",
     "regions": "regions",
-    "dead_regions": "regions without a write",
+    "empty_region_count": "regions without a write",
     "key_bytes": "bytes of a row key",
     "event_bytes": "bytes of an event",
     "total_bytes": "bytes of all events",
@@ -83,13 +86,15 @@ WHOLE_TABLE = "all"
 """In place of the number of ranges of a read of the whole table."""
 
 
-def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
+def build_comparison_document(
+    comparison: Comparison, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
     """Return a comparison of designs as `rowkey compare -f json` prints it."""
     return {
         "format": FORMAT_VERSION,
         "seed": comparison.seed,
         "sample": {
-            "path": str(comparison.path),
+            "path": redaction.omit_text(str(comparison.path)),
             "events": comparison.event_count,
             "first": comparison.first_event,
         },
@@ -102,10 +107,7 @@ def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
                 "name": design.name,
                 "table": design.design.table,
                 "key": str(design.design.key),
-                "verdict": design.simulation.verdict.level,
-                "verdict_skew": design.simulation.verdict.skew,
-                "verdict_even": design.simulation.verdict.even_skew,
-                "verdict_basis": design.simulation.verdict.basis,
+                **build_verdict_document(design.simulation),
                 "findings": [
                     {"code": finding.code, "name": finding.name, "severity": finding.severity}
                     for finding in design.lint_result.findings
@@ -116,7 +118,7 @@ def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
         "reads": [
             {
                 "name": name,
-                "where": rate.where,
+                "where": redaction.omit_text(rate.where),
                 "order": rate.order,
                 "limit": rate.limit,
                 "share": comparison.read_weights[name],
@@ -125,7 +127,8 @@ def build_comparison_document(comparison: Comparison) -> dict[str, Any]:
         ],
         "has_rates": comparison.has_rates,
         "measures": [
-            _build_measure(design, _list_labels(comparison)) for design in comparison.measures
+            _build_measure(measure, _list_labels(comparison), redaction)
+            for measure in comparison.measures
         ],
     }
 
@@ -135,20 +138,24 @@ def _list_labels(comparison: Comparison) -> list[str]:
     return [design.label for design in comparison.designs]
 
 
-def _build_measure(measure: Measure, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the document of one measure, with its figures by design."""
+def _build_measure(measure: Measure, labels: Sequence[str], redaction: Redaction) -> dict[str, Any]:
+    """Return the document of one measure, with its figures by design.
+
+    Why a read has no figure may hold a value, so that it is left out if values are hidden.
+    """
+    hides_reasons = redaction.is_hiding and measure.read_name is not None
     return {
         "name": measure.name,
         "read": measure.read_name,
-        "what": measure.description,
+        "description": measure.description,
         "better": measure.direction or None,
-        "within": measure.tolerance,
+        "tolerance": measure.tolerance,
         "figures": {
             label: {
                 "value": figure.value,
                 "exact": figure.is_exact,
-                "reason": figure.reason or None,
-                "whole": figure.is_full_scan,
+                "reason": None if hides_reasons else figure.reason or None,
+                "full_scan": figure.is_full_scan,
             }
             for label, figure in zip(labels, measure.figures, strict=True)
         },
@@ -243,7 +250,7 @@ def _has_row(measure: Measure) -> bool:
         "warnings",
         "remarks",
         "sorted_in_memory",
-        "dead_regions",
+        "empty_region_count",
     )
     return values != {None} and not (is_silent and values == {0.0})
 

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.render.findings import build_findings_document
 from rowkey.render.packing import build_packing_document
+from rowkey.render.redaction import NO_REDACTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rowkey.design import Design, DesignProperties
+    from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake
     from rowkey.hotspots import BusiestShares, CauseFinding, Skew
     from rowkey.keys import Key, Row
     from rowkey.lint import LintResult
+    from rowkey.render.redaction import Redaction
     from rowkey.schema import Value
-    from rowkey.simulate import Simulation, SplitReport
+    from rowkey.simulate import ReadCost, Simulation, SplitReport
     from rowkey.workload import PackingSavings
 
 FORMAT_VERSION = 1
@@ -33,34 +35,46 @@ def build_simulation_document(
     """Return a simulation as `rowkey simulate -f json` prints it."""
     return {
         "format": FORMAT_VERSION,
-        "table": simulation.design.table,
-        "key": str(simulation.design.key),
+        **build_replay_document(simulation),
+        "packing": build_packing_document(packing),
+        "growth": _build_growth(simulation),
+        "scaled": _build_scaled(simulation),
+    }
+
+
+def build_replay_document(
+    simulation: Simulation, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
+    """Return a simulation without what takes further replays: its growth and declared rate."""
+    design, source = simulation.design, simulation.source
+    return {
+        "table": design.table,
+        "key": str(design.key),
         "seed": simulation.seed,
         "source": {
-            "kind": simulation.source.origin,
-            "path": simulation.source.name or None,
-            "events": simulation.source.total_count,
-            "first": simulation.source.first_replayed,
-            "left_out": simulation.source.skipped_rows.count,
-            "left_out_first": simulation.source.skipped_rows.first_problem or None,
-            "assumed": list(simulation.source.assumptions),
+            "kind": source.origin,
+            "path": redaction.omit_text(source.name),
+            "events": source.total_count,
+            "first": source.first_replayed,
+            "left_out": source.skipped_rows.count,
+            "left_out_first": redaction.omit_text(source.skipped_rows.first_problem),
+            "assumed": redaction.omit_texts(source.assumptions),
         },
         "operations": simulation.operation_count,
-        "servers": simulation.design.cluster.servers,
+        "servers": design.cluster.servers,
         "regions": [
             {
-                "start": region.start.hex(),
-                "stop": region.stop.hex(),
+                "start": redaction.format_row_key(design, region.start),
+                "stop": redaction.format_row_key(design, region.stop),
                 "server": region.server,
                 "writes": region.writes,
             }
             for region in simulation.regions
         ],
-        "remarks": list(simulation.remarks),
-        "dead_regions": simulation.empty_region_count,
+        "remarks": redaction.omit_texts(simulation.remarks),
+        "empty_region_count": simulation.empty_region_count,
         "overwritten": {"rows": simulation.overwrite_count, "exact": simulation.is_overwrite_exact},
         "bytes": {"key": simulation.key_bytes, "event": simulation.event_bytes},
-        "packing": build_packing_document(packing),
         "skew": {f"{skew.width_s}s": _build_skew(skew) for skew in simulation.skews},
         "equal_count": {
             "windows": simulation.window_count,
@@ -68,14 +82,21 @@ def build_simulation_document(
             "regions": _build_shares(simulation.region_shares),
         },
         "late": simulation.late_count,
-        "reads": [_build_read(simulation, index) for index in range(len(simulation.reads))],
-        "causes": [_build_cause(cause) for cause in simulation.causes],
-        "growth": _build_growth(simulation),
-        "scaled": _build_scaled(simulation),
-        "verdict": simulation.verdict.level,
-        "verdict_skew": simulation.verdict.skew,
-        "verdict_even": simulation.verdict.even_skew,
-        "verdict_basis": simulation.verdict.basis,
+        "reads": [build_read_cost_document(cost, redaction) for cost in simulation.reads],
+        "causes": [build_cause_document(cause, redaction) for cause in simulation.causes],
+        **build_verdict_document(simulation),
+    }
+
+
+def build_verdict_document(simulation: Simulation) -> dict[str, Any]:
+    """Return whether a design runs even, warm or hot, and by which figures."""
+    verdict = simulation.verdict
+    return {
+        "verdict": verdict.level,
+        "verdict_skew": verdict.skew,
+        "verdict_even": verdict.even_skew,
+        "verdict_basis": verdict.basis,
+        "verdict_width_s": verdict.width_s,
     }
 
 
@@ -86,7 +107,7 @@ def _build_skew(skew: Skew) -> dict[str, Any]:
         "regions": skew.region_skew,
         "even_servers": skew.even_server_skew,
         "even_regions": skew.even_region_skew,
-        "servers_other": None,
+        "balanced_placements": None,
         "one_more_server": skew.one_more_server,
         "double_servers": skew.double_servers,
         "windows": skew.window_count,
@@ -96,7 +117,7 @@ def _build_skew(skew: Skew) -> dict[str, Any]:
     }
     if skew.reason:
         return {**figures, "reason": skew.reason}
-    figures["servers_other"] = {
+    figures["balanced_placements"] = {
         "low": skew.balanced_low,
         "median": skew.balanced_median,
         "high": skew.balanced_high,
@@ -111,20 +132,21 @@ def _build_shares(shares: BusiestShares) -> dict[str, float]:
     return {"total": shares.total, "median": shares.median, "worst": shares.worst}
 
 
-def _build_cause(cause: CauseFinding) -> dict[str, Any]:
+def build_cause_document(
+    cause: CauseFinding, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
     """Return the document of one cause of a hot spot."""
     return {
         "code": cause.code,
-        "message": cause.message,
+        "message": redaction.omit_text(cause.message),
         "bound": cause.bound,
-        "evidence": dict(cause.evidence),
-        "remedy": cause.remedy,
+        "evidence": redaction.redact_evidence(cause.evidence),
+        "remedy": redaction.omit_text(cause.remedy),
     }
 
 
-def _build_read(simulation: Simulation, index: int) -> dict[str, Any]:
+def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION) -> dict[str, Any]:
     """Return the simulated cost of one declared read."""
-    read = simulation.reads[index]
     return {
         "name": read.name,
         "fan_out": {"mean": read.fan_out[0], "most": read.fan_out[1]},
@@ -135,8 +157,8 @@ def _build_read(simulation: Simulation, index: int) -> dict[str, Any]:
         "residual": list(read.residual_fields),
         "full_scan": read.is_full_scan,
         "order_served": read.serves_order,
-        "assumed": read.assumption or None,
-        "error": read.error or None,
+        "assumed": redaction.omit_text(read.assumption),
+        "error": redaction.omit_text(read.error),
     }
 
 
@@ -173,8 +195,8 @@ def build_mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str,
                 "line": mistake.line or None,
                 "column": mistake.column or None,
                 "path": mistake.path,
-                "what": mistake.problem,
-                "allowed": mistake.expected or None,
+                "message": mistake.problem,
+                "expected": mistake.expected or None,
                 "remedy": mistake.remedy or None,
             }
             for mistake in mistakes
@@ -197,29 +219,9 @@ def build_check_document(
         "mistakes": [],
         "table": design.table,
         "key": str(design.key),
-        "parts": [
-            {
-                "notation": part.notation,
-                "fields": list(part.fields),
-                "bytes": {"least": part.min_bytes, "most": part.max_bytes},
-                "closed": part.is_closed,
-                "order": part.order,
-                "loses": dict(part.losses),
-                "description": part.description,
-            }
-            for part in properties.parts
-        ],
-        "key_bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
+        "parts": [build_part_document(part) for part in properties.parts],
+        **build_properties_document(properties),
         "packing": build_packing_document(packing),
-        "decodes": properties.can_decode,
-        "ambiguous": list(properties.ambiguities),
-        "recovered": list(properties.recovered_fields),
-        "stored_as_columns": list(properties.stored_fields),
-        "unique": properties.is_unique,
-        "lossy": dict(properties.losses),
-        "order": list(properties.row_order),
-        "chance": properties.is_salted,
-        "regions": properties.region_count,
         "reads": [
             {
                 "name": read.name,
@@ -231,9 +233,40 @@ def build_check_document(
             }
             for read in properties.reads
         ],
-        "foreseen": [_build_cause(cause) for cause in lint_result.causes],
+        "foreseen": [build_cause_document(cause) for cause in lint_result.causes],
         **build_findings_document(lint_result),
         "remarks": list(properties.remarks),
+    }
+
+
+def build_part_document(part: PartProperties) -> dict[str, Any]:
+    """Return the document of one part of a key."""
+    return {
+        "notation": part.notation,
+        "fields": list(part.fields),
+        "bytes": {"least": part.min_bytes, "most": part.max_bytes},
+        "closed": part.is_closed,
+        "order": part.order,
+        "loses": dict(part.losses),
+        "description": part.description,
+    }
+
+
+def build_properties_document(
+    properties: DesignProperties, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
+    """Return whether a key is unique, decodable and salted, its row order and its bytes."""
+    return {
+        "key_bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
+        "decodes": properties.can_decode,
+        "ambiguous": redaction.omit_texts(properties.ambiguities),
+        "recovered": list(properties.recovered_fields),
+        "stored_as_columns": list(properties.stored_fields),
+        "unique": properties.is_unique,
+        "lossy": dict(properties.losses),
+        "order": list(properties.row_order),
+        "is_salted": properties.is_salted,
+        "regions": properties.region_count,
     }
 
 

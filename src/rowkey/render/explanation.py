@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.explanations import format_explanation
 from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey.explanations import Explanation
+    from rowkey.render.redaction import Redaction
 
 EXPLANATION_FIELDS = {
     "name": "name of the declared read; null for one of the command line",
@@ -19,16 +21,16 @@ EXPLANATION_FIELDS = {
     "conditions[]": "the conditions of the read",
     "order[]": "the order asked for, most significant field first",
     "limit": "rows wanted; null for all",
-    "runs": "nothing, get (one key a range), scan or full scan",
+    "access_type": "nothing, get (one key a range), scan or full scan",
     "fan_out": "ranges read for one answer",
     "ranges[].start": "first possible row key of one of the first ranges, hexadecimal",
     "ranges[].stop": "first row key behind it, hexadecimal; empty for the end of the table",
     "ranges[].description": "the field values of its keys",
-    "pinned[]": "parts of the key that have constant bytes in each range",
-    "narrowed": "the part after them of which a range is read; null if none",
+    "pinned_parts[]": "parts of the key that have constant bytes in each range",
+    "narrowed_part": "the part after them of which a range is read; null if none",
     "residual[]": "fields whose conditions are tested row by row after reading",
-    "served": "forwards, backwards, sorted (in memory), or free if no order was asked for",
-    "comes_in[]": "the order in which merged rows come by themselves",
+    "order_method": "forwards, backwards, sorted (in memory), or free if no order was asked for",
+    "natural_order[]": "the order in which merged rows come by themselves",
     "rows_read": "rows read for each row of the answer; null where too little is known",
     "warnings[]": "what it costs, as sentences",
     "proposal": "null where the key serves the read, or no key would",
@@ -63,23 +65,28 @@ def build_explanations_document(explanations: Mapping[str, Explanation]) -> dict
     }
 
 
-def build_explanation_document(name: str, explanation: Explanation) -> dict[str, Any]:
+def build_explanation_document(
+    name: str, explanation: Explanation, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
     """Return the plan of one read as a JSON document.
 
     Args:
         name: the name of a declared read, or an empty string.
         explanation: how it runs.
+        redaction: what is hidden.
     """
     new = explanation.proposal
     return {
         "name": name or None,
         "key": explanation.key,
-        "conditions": list(explanation.conditions),
+        "conditions": redaction.omit_texts(explanation.conditions),
         "order": list(explanation.order),
         "limit": explanation.limit,
-        "runs": explanation.access_type,
+        "access_type": explanation.access_type,
         "fan_out": explanation.fan_out,
-        "ranges": [
+        "ranges": []
+        if redaction.is_hiding
+        else [
             {
                 "start": key_range.start.hex(),
                 "stop": key_range.stop.hex(),
@@ -87,13 +94,13 @@ def build_explanation_document(name: str, explanation: Explanation) -> dict[str,
             }
             for key_range in explanation.ranges
         ],
-        "pinned": list(explanation.pinned_parts),
-        "narrowed": explanation.narrowed_part or None,
+        "pinned_parts": list(explanation.pinned_parts),
+        "narrowed_part": explanation.narrowed_part or None,
         "residual": list(explanation.residual_fields),
-        "served": explanation.order_method,
-        "comes_in": list(explanation.natural_order),
+        "order_method": explanation.order_method,
+        "natural_order": list(explanation.natural_order),
         "rows_read": explanation.rows_read,
-        "warnings": list(explanation.warnings),
+        "warnings": redaction.omit_texts(explanation.warnings),
         "proposal": None
         if new is None
         else {

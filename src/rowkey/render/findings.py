@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import escape_text, shorten_text
+from rowkey.render.redaction import NO_REDACTION, to_plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint import AllowedFinding, Finding, LintResult, Severity
+    from rowkey.render.redaction import Redaction
 
 _SEVERITY_NAMES: tuple[tuple[Severity, str, str], ...] = (
     ("error", "error", "errors"),
@@ -24,7 +26,7 @@ FINDINGS_FIELDS = {
     "findings[].line": "line of the file",
     "findings[].path": "where, as dotted words",
     "findings[].value": "the value it is about; null if it is about none",
-    "findings[].what": "what the rule found",
+    "findings[].message": "what the rule found",
     "findings[].evidence.*": "the figures by name",
     "findings[].remedy": "what to write instead",
     "findings[].verdict": "where today's HBase differs from what is often said",
@@ -32,7 +34,7 @@ FINDINGS_FIELDS = {
     "allowed[].name": "its name",
     "allowed[].line": "line of the finding",
     "allowed[].path": "where, as dotted words",
-    "allowed[].what": "what the rule found",
+    "allowed[].message": "what the rule found",
     "allowed[].reason": "the reason that the file gives",
     "allowed[].comment": "line of the comment that allows it",
     "sample.path": "the sample that was looked at; `sample` is null without one",
@@ -68,58 +70,46 @@ def _format_place(path: str, line: int) -> str:
     return f"{escape_text(path)}:{line}" if line else escape_text(path)
 
 
-def build_findings_document(lint_result: LintResult) -> dict[str, Any]:
+def build_findings_document(
+    lint_result: LintResult, redaction: Redaction = NO_REDACTION
+) -> dict[str, Any]:
     """Return the rule findings of a design as `rowkey check -f json` prints them."""
     sample = lint_result.sample
     return {
-        "findings": [_build_finding(one) for one in lint_result.findings],
-        "allowed": [_build_allowed_finding(one) for one in lint_result.allowed_findings],
+        "findings": [_build_finding(one, redaction) for one in lint_result.findings],
+        "allowed": [_build_allowed(one, redaction) for one in lint_result.allowed_findings],
         "sample": None
         if sample is None
-        else {"path": sample.path, "events": sample.event_count, "remark": sample.remark or None},
+        else {
+            "path": redaction.omit_text(sample.path),
+            "events": sample.event_count,
+            "remark": sample.remark or None,
+        },
     }
 
 
-def _build_finding(finding: Finding) -> dict[str, Any]:
-    """Return the JSON document of one finding."""
+def _build_finding(finding: Finding, redaction: Redaction) -> dict[str, Any]:
+    """Return the document of one finding."""
     return {
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
         "line": finding.line or None,
-        "path": finding.path,
-        "value": to_plain_value(finding.value),
-        "what": finding.message,
-        "evidence": {name: to_plain_value(value) for name, value in finding.evidence.items()},
-        "remedy": finding.remedy or None,
-        "verdict": finding.verdict or None,
+        "path": redaction.omit_text(finding.path) or "",
+        "value": None if redaction.is_hiding else to_plain_value(finding.value),
+        "message": redaction.omit_text(finding.message),
+        "evidence": redaction.redact_evidence(finding.evidence),
+        "remedy": redaction.omit_text(finding.remedy),
+        "verdict": redaction.omit_text(finding.verdict),
     }
 
 
-def _build_allowed_finding(allowed: AllowedFinding) -> dict[str, Any]:
+def _build_allowed(allowed: AllowedFinding, redaction: Redaction) -> dict[str, Any]:
     """Return the document of a finding that a comment allows."""
-    finding = allowed.finding
+    finding = _build_finding(allowed.finding, redaction)
+    names = ("code", "name", "line", "path", "message")
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "line": finding.line or None,
-        "path": finding.path,
-        "what": finding.message,
-        "reason": allowed.reason or None,
+        **{name: finding[name] for name in names},
+        "reason": redaction.omit_text(allowed.reason),
         "comment": allowed.line,
     }
-
-
-def to_plain_value(value: Any) -> Any:
-    """Return a value as JSON types; other types become text."""
-    if isinstance(value, dict):
-        return {str(name): to_plain_value(one) for name, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [to_plain_value(one) for one in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else str(value)
-    return str(value)

@@ -17,9 +17,9 @@ RULES_FIELDS = {
     "rules[].name": "its name, as a comment in a file may allow it",
     "rules[].severity": "error, warning or info; single findings may differ",
     "rules[].summary": "what it finds, in a few words",
-    "rules[].what": "what it looks for",
-    "rules[].why": "why that hurts",
-    "rules[].instead": "what to write instead",
+    "rules[].description": "what it looks for",
+    "rules[].reason": "why that hurts",
+    "rules[].remedy": "what to write instead",
     "rules[].source": "where the rule and its figures are from",
     "rules[].claims[]": "numbers of the claims of the sources that it answers",
     "rules[].bad": "a design file in which it finds something",
@@ -42,9 +42,9 @@ def _build_rule(rule: type[Rule]) -> dict[str, Any]:
         "name": format_rule_name(rule.name),
         "severity": rule.severity,
         "summary": sections.summary,
-        "what": _join_lines(sections.description),
-        "why": _join_lines(sections.reason),
-        "instead": _join_lines(sections.remedy),
+        "description": _join_lines(sections.description),
+        "reason": _join_lines(sections.reason),
+        "remedy": _join_lines(sections.remedy),
         "source": _join_lines(sections.source),
         "claims": list(rule.claims),
         "bad": rule.bad_design,
@@ -74,9 +74,9 @@ def format_rule(rule: type[Rule]) -> Iterator[str]:
     document = _build_rule(rule)
     yield f"{rule.code} {document['name']} ({rule.severity}): {document['summary']}"
     titles = {
-        "what": "What it does",
-        "why": "Why it hurts",
-        "instead": "Use instead",
+        "description": "What it does",
+        "reason": "Why it hurts",
+        "remedy": "Use instead",
         "source": "Source",
     }
     for word, title in titles.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from rowkey.render.findings import to_plain_value
 from rowkey.render.notices.notice import MISTAKE_CODE, list_allowed_notices, list_notices
+from rowkey.render.redaction import to_plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

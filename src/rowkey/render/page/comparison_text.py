@@ -6,6 +6,7 @@ What is better is said of each measure by itself; there is no score over all of 
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.render.page.design_text import format_design_name
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 MEASURE_GROUPS = {
-    "writes": ("skew", "throughput", "regions", "dead_regions"),
+    "writes": ("skew", "throughput", "regions", "empty_region_count"),
     "bytes": ("key_bytes", "event_bytes", "total_bytes", "encode_us", "overwritten"),
     "rules": ("errors", "warnings", "remarks"),
 }
@@ -29,14 +30,17 @@ BEST_MARK, NO_VALUE = "★", "–"
 
 def format_lead(comparison: Document, translator: Translator) -> str:
     """Return the sentence that says on which sample and servers designs were compared."""
-    values = {name: f"{comparison[name]:,}" for name in ("events", "operations", "servers")}
-    name = "sample_hidden" if not comparison["sample"] else "sample"
-    return translator(f"compared.{name}", name=comparison["sample"], **values)
+    sample = comparison["sample"]
+    values = {name: f"{comparison[name]:,}" for name in ("operations", "servers")}
+    values["events"] = f"{sample['events']:,}"
+    if sample["path"] is None:
+        return translator("compared.sample_hidden", **values)
+    return translator("compared.sample", name=Path(sample["path"]).name, **values)
 
 
 def has_row(measure: Document) -> bool:
     """Return whether a measure is shown in the table: at least one figure is known."""
-    values = {figure["value"] for figure in measure["figures"]}
+    values = {figure["value"] for figure in measure["figures"].values()}
     return values != {None} and (measure["name"] != "sorted_in_memory" or values != {0.0})
 
 
@@ -67,7 +71,7 @@ def build_measure_groups(
 
 def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> dict[str, Any]:
     """Return the table row of verdicts, with the best ones marked."""
-    grades = [("even", "warm", "hot").index(design["verdict"]["level"]) for design in designs]
+    grades = [("even", "warm", "hot").index(design["verdict"]) for design in designs]
     return {
         "label": translator("compared.verdict"),
         "cells": [
@@ -89,10 +93,12 @@ def _build_row(measure: Document, translator: Translator) -> dict[str, Any]:
             {
                 "verdict": None,
                 "text": _format_value(measure, figure, translator),
-                "is_best": number in measure["best"],
-                "note": translator("reads.whole_table") if figure.get("is_whole") else "",
+                "is_best": label in measure["best"],
+                "note": translator("reads.whole_table")
+                if figure["full_scan"] and measure["name"] == "fan_out" and measure["read"]
+                else "",
             }
-            for number, figure in enumerate(measure["figures"])
+            for label, figure in measure["figures"].items()
         ],
     }
 
@@ -117,9 +123,8 @@ def _format_title(
             "compared.all_reads" if comparison["has_rates"] else "compared.all_reads_equal"
         )
     if comparison["has_rates"]:
-        return translator(
-            "compared.read_share", name=read, share=format_share(comparison["reads"][read])
-        )
+        shares = {one["name"]: one["share"] for one in comparison["reads"]}
+        return translator("compared.read_share", name=read, share=format_share(shares[read]))
     return translator("compared.read", name=read)
 
 
@@ -153,7 +158,13 @@ def list_missing_figures(
 ) -> list[str]:
     """Return sentences that say which figures are missing or estimated, and why."""
     notes = list(_explain_missing_figures(comparison, designs, translator))
-    return notes if comparison["is_measured"] else [*notes, translator("compared.estimated")]
+    is_estimated = any(
+        not figure["exact"]
+        for measure in comparison["measures"]
+        if measure["name"] == "event_bytes"
+        for figure in measure["figures"].values()
+    )
+    return [*notes, translator("compared.estimated")] if is_estimated else notes
 
 
 def _explain_missing_figures(
@@ -163,7 +174,7 @@ def _explain_missing_figures(
     silent = [
         measure
         for measure in comparison["measures"]
-        if all(f["value"] is None for f in measure["figures"])
+        if all(figure["value"] is None for figure in measure["figures"].values())
     ]
     widths = [
         measure["name"].removeprefix("skew_").removesuffix("s")
@@ -176,9 +187,10 @@ def _explain_missing_figures(
     for measure in comparison["measures"]:
         if measure["name"].startswith("skew_") or measure["name"] == "encode_us":
             continue
-        for design, figure in zip(designs, measure["figures"], strict=True):
+        for design in designs:
+            figure = measure["figures"][design["label"]]
             if figure["value"] is None:
-                reason = translator.translate_message(figure["reason"]) or translator(
+                reason = translator.translate_message(figure["reason"] or "") or translator(
                     "compared.no_figure"
                 )
                 what = (
@@ -213,12 +225,12 @@ def list_best_measures(
             [
                 (_format_title(title, comparison, translator), _join_names(measures, translator))
                 for title, measures in groupby(
-                    (measure for measure in shown_measures if number in measure["best"]),
+                    (one for one in shown_measures if design["label"] in one["best"]),
                     _find_title,
                 )
             ],
         )
-        for number, design in enumerate(designs)
+        for design in designs
     ]
 
 

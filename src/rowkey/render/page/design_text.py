@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.lint import RULES
 from rowkey.render.page.figure_format import format_count, format_load, format_share
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rowkey.lint import RuleDoc
     from rowkey.render.languages import Translator
 
 TOPICS = ("key", "heat", "causes", "findings", "reads", "storage", "figures")
@@ -39,9 +42,9 @@ def format_design_name(design: Mapping[str, Any]) -> str:
 def format_verdict(design: Mapping[str, Any], translator: Translator) -> str:
     """Return how much of its fair share the busiest server takes."""
     if design["servers"] == 1:
-        return translator("verdict.said_single")
+        return translator("verdict.single_server")
     return translator(
-        "verdict.said", servers=design["servers"], skew=format_load(design["verdict"]["skew"])
+        "verdict.skew", servers=design["servers"], skew=format_load(design["verdict_skew"])
     )
 
 
@@ -49,12 +52,11 @@ def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Tran
     """Return on which windows and events a verdict is based.
 
     Args:
-        design: the design, as `build_glance_document` describes it.
+        design: the design, as `build_summary_document` describes it.
         shows_source: whether the events that were replayed are named.
         translator: the page's language.
     """
-    verdict = design["verdict"]
-    even, width = format_load(verdict["even"]), verdict["width_s"]
+    even, width = format_load(design["verdict_even"]), design["verdict_width_s"]
     basis = (
         translator("verdict.basis_equal", even=even)
         if width is None
@@ -69,28 +71,26 @@ def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
     done, events = f"{design['operations']:,}", f"{source['events']:,}"
     if source["kind"] != "sample":
         return translator("verdict.judged_by_made", operations=done)
-    if not source["name"]:
+    if source["path"] is None:
         return translator("verdict.judged_by_hidden", operations=done, events=events)
-    return translator("verdict.judged_by", operations=done, events=events, name=source["name"])
+    name = Path(source["path"]).name
+    return translator("verdict.judged_by", operations=done, events=events, name=name)
 
 
 def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
     """Return the facts on a design's card, such as regions, overwrites and remarks."""
-    facts = [
-        translator(
-            "verdict.regions", regions=f"{design['regions']:,}", servers=f"{design['servers']:,}"
-        )
+    regions, servers = f"{len(design['regions']):,}", f"{design['servers']:,}"
+    facts = [translator("verdict.regions", regions=regions, servers=servers)]
+    counts = {
+        "empty_region_count": design["empty_region_count"],
+        "overwritten": design["overwritten"]["rows"],
+        "left_out": design["source"]["left_out"],
+    }
+    facts += [
+        translator(f"verdict.{name}", count=f"{count:,}") for name, count in counts.items() if count
     ]
-    for name, number in (
-        ("dead", design["dead"]),
-        ("overwritten", design["overwritten"]),
-        ("left_out", design["source"]["left_out"]),
-    ):
-        if number:
-            facts.append(
-                translator(f"verdict.{name}", count=f"{number:,}", regions=design["regions"])
-            )
-    return [*facts, *map(translator.translate_message, design["source"]["said"])]
+    remarks = [*design["source"]["assumed"], *design["remarks"]]
+    return [*facts, *map(translator.translate_message, remarks)]
 
 
 def list_properties(properties: Mapping[str, Any], translator: Translator) -> list[str]:
@@ -100,10 +100,11 @@ def list_properties(properties: Mapping[str, Any], translator: Translator) -> li
         facts.append(translator("key.unique"))
     elif properties["lossy"]:
         facts.append(translator("key.lossy", fields=", ".join(properties["lossy"])))
-    if properties["kept"]:
-        facts.append(translator("key.kept", fields=", ".join(properties["kept"])))
-    if properties["chance"]:
-        facts.append(translator("key.chance"))
+    if properties["stored_as_columns"]:
+        fields = ", ".join(properties["stored_as_columns"])
+        facts.append(translator("key.stored_as_columns", fields=fields))
+    if properties["is_salted"]:
+        facts.append(translator("key.is_salted"))
     if properties["order"]:
         facts.append(translator("key.rows_come", order=", ".join(properties["order"])))
     return facts
@@ -124,7 +125,7 @@ def compute_box_width(part: Mapping[str, Any]) -> int:
 
 def find_no_cause_key(design: Mapping[str, Any]) -> str:
     """Return the key of the sentence that says why no cause is listed."""
-    if design["verdict"]["level"] == "even":
+    if design["verdict"] == "even":
         return "causes.none_even"
     is_thin = design["operations"] < MIN_VALUES_FOR_FACTS
     return "causes.none_few" if is_thin else "causes.none_hot"
@@ -143,17 +144,45 @@ def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[s
     if translator.language == "en" and cause["message"]:
         return title, cause["message"], cause["remedy"]
     if not is_known:
-        message = cause["message"] or translator("causes.said", code=title)
+        message = cause["message"] or translator("causes.message", code=title)
         return title, message, cause["remedy"] or translator("causes.remedy")
     try:
-        message = translator(f"{prefix}.said", **cause["figures"])
+        message = translator(f"{prefix}.message", **_join_fields(cause["evidence"]))
     except (KeyError, ValueError, TypeError):  # the evidence lacks a figure of the sentence
         message = translator(f"{prefix}.general")
-    if cause.get("listed"):
-        return title, message, translator(f"{prefix}.listed", **cause["listed"])
+    if cause["proposal"]:
+        return title, message, translator(f"{prefix}.proposal", **cause["proposal"])
     if cause["notation"]:
         return title, message, translator(f"{prefix}.remedy", notation=cause["notation"])
     return title, message, translator(f"{prefix}.bare")
+
+
+def _join_fields(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures by name, with the names of fields as one text."""
+    fields = evidence.get("fields", ())
+    return {**evidence, "fields": ", ".join(fields)} if fields else dict(evidence)
+
+
+def summarize_rule(code: str) -> str:
+    """Return what the rule with a code finds, in a few words; empty if there is no such rule."""
+    sections = _find_rule_sections(code)
+    return " ".join(sections.summary.split()) if sections is not None else ""
+
+
+def format_rule_remedy(code: str) -> str:
+    """Return what to do about any finding of a rule; empty if there is no such rule."""
+    sections = _find_rule_sections(code)
+    return f"Use instead: {' '.join(sections.remedy.split())}" if sections is not None else ""
+
+
+def _find_rule_sections(code: str) -> RuleDoc | None:
+    """Return the documentation of the rule with a code; None if there is no such rule."""
+    return next((rule.parse_docstring() for rule in RULES.values() if rule.code == code), None)
+
+
+def sort_by_severity(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return findings, the most severe first."""
+    return sorted(findings, key=lambda one: ("error", "warning", "info").index(one["severity"]))
 
 
 def format_place(finding: Mapping[str, Any], translator: Translator) -> str:
@@ -176,7 +205,7 @@ def format_sentence(text: str) -> str:
 
 def format_read(read: Mapping[str, Any], translator: Translator) -> str:
     """Return a declared read as text: its conditions, order and limit."""
-    phrases = [" and ".join(read["where"]) or translator("reads.all_rows")]
+    phrases = [" and ".join(read["conditions"]) or translator("reads.all_rows")]
     if read["order"]:
         phrases.append(translator("reads.ordered", order=", ".join(read["order"])))
     if read["limit"] is not None:
@@ -186,15 +215,15 @@ def format_read(read: Mapping[str, Any], translator: Translator) -> str:
 
 def format_ranges(read: Mapping[str, Any], translator: Translator) -> str:
     """Return how many key ranges a read scans, as text."""
-    if read["runs"] == "full scan":
+    if read["access_type"] == "full scan":
         return translator("reads.whole_table")
-    if read["runs"] == "nothing":
+    if read["access_type"] == "nothing":
         return translator("reads.nothing")
-    number = read["cost"]["fan_out"] if read["cost"] else read["fan_out"]
+    number = read["cost"]["fan_out"]["mean"] if read["cost"] else read["fan_out"]
     if number == 1:
         return translator("reads.range")
     return translator(
-        "reads.keys" if read["runs"] == "get" else "reads.ranges", count=format_count(number)
+        "reads.keys" if read["access_type"] == "get" else "reads.ranges", count=format_count(number)
     )
 
 
@@ -216,10 +245,11 @@ def build_families_table(families: Sequence[Mapping[str, Any]], translator: Tran
         ]
         for family in families
     ]
-    if any(family["more"] for family in families):
+    if any(family["other_attributes"] for family in families):
         heads.append("more")
         for row, family in zip(rows, families, strict=True):
-            row.append(", ".join(f"{name} = {value}" for name, value in family["more"].items()))
+            attributes = family["other_attributes"].items()
+            row.append(", ".join(f"{name} = {value}" for name, value in attributes))
     return (
         [translator(f"storage.{head}") for head in heads],
         rows,
@@ -257,36 +287,38 @@ def build_cells_table(cells: Sequence[Mapping[str, Any]], translator: Translator
     return heads, rows, translator("storage.cell")
 
 
-def build_skew_table(skews: Sequence[Mapping[str, Any]], translator: Translator) -> _Table:
-    """Return the table of skews by window width."""
+def build_skew_table(skews: Mapping[str, Mapping[str, Any]], translator: Translator) -> _Table:
+    """Return the table of skews by window width; widths without figures are left out."""
     rows = [
         (
-            f"{skew['width_s']} s",
+            f"{width.removesuffix('s')} s",
             f"{format_load(skew['servers'])}×",
-            f"{format_load(skew['even'])}×",
+            f"{format_load(skew['even_servers'])}×",
             f"{format_load(skew['regions'])}×",
-            f"{format_load(skew['low'])}–{format_load(skew['high'])}×",
+            f"{format_load(others['low'])}–{format_load(others['high'])}×",
         )
-        for skew in skews
+        for width, skew in skews.items()
+        if (others := skew["balanced_placements"]) is not None
     ]
     names = ("width", "skew", "even", "regions", "others")
     return [translator(f"figures.{name}") for name in names], rows, translator("section.figures")
 
 
-def join_widths(skews: Sequence[Mapping[str, Any]]) -> str:
-    """Return the window widths of skews, joined by commas."""
-    return ", ".join(f"{skew['width_s']} s" for skew in skews)
+def join_thin_widths(skews: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the widths of windows that have too few events for a skew, joined by commas."""
+    thin = [width for width, skew in skews.items() if skew["servers"] is None]
+    return ", ".join(f"{width.removesuffix('s')} s" for width in thin)
 
 
 def format_shares(design: Mapping[str, Any], translator: Translator) -> str:
     """Return the shares of the busiest region and the fair share."""
-    shares = design["shares"]
+    shares, regions = design["equal_count"]["regions"], len(design["regions"])
     return translator(
         "figures.shares",
-        regions=f"{design['regions']:,}",
+        regions=f"{regions:,}",
         total=format_share(shares["total"]),
         median=format_share(shares["median"]),
         worst=format_share(shares["worst"]),
-        windows=shares["windows"],
-        fair=format_share(1 / design["regions"]),
+        windows=design["equal_count"]["windows"],
+        fair=format_share(1 / regions),
     )

@@ -8,6 +8,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from rowkey.lint import format_rule_name
 from rowkey.render.languages import Translator
 from rowkey.render.page import comparison_text, design_text, figure_format
 
@@ -71,12 +72,13 @@ def build_environment(language: str) -> Environment:
         english=Markup("") if language == "en" else Markup(' lang="en"'),
         has_small_maps=comparison_text.has_small_maps,
         has_text=translator.__contains__,
-        join_widths=design_text.join_widths,
+        join_thin_widths=design_text.join_thin_widths,
         language_tag=translator.language_tag,
         translate=translator.translate,
         translate_message=translator.translate_message,
     )
     environment.filters.update(
+        by_severity=design_text.sort_by_severity,
         box_width=design_text.compute_box_width,
         break_points=add_break_points,
         count=figure_format.format_count,
@@ -84,6 +86,9 @@ def build_environment(language: str) -> Environment:
         load=figure_format.format_load,
         no_cause_key=design_text.find_no_cause_key,
         offset=lambda span: figure_format.format_offset(**span),
+        rule_name=format_rule_name,
+        rule_remedy=design_text.format_rule_remedy,
+        rule_summary=design_text.summarize_rule,
         sentence=design_text.format_sentence,
         width=lambda span: figure_format.format_width(**span, translator=translator),
     )

@@ -10,32 +10,25 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
+from rowkey.messages import shorten_texts
+from rowkey.render.comparison import build_comparison_document
+from rowkey.render.findings import build_findings_document
 from rowkey.render.languages import LANGUAGES, Translator
+from rowkey.render.page.design_text import sort_by_severity
 from rowkey.render.page.figure_format import format_count, format_load
 from rowkey.render.page.heat_png import draw_heat_png, to_data_uri
 from rowkey.render.page.markup import escape_html, read_asset, render_macro
-from rowkey.render.report import (
-    Redaction,
-    build_allowed_document,
-    build_cause_document,
-    build_finding_document,
-    build_glance_document,
-    build_key_boxes,
-    build_measures_document,
-    sort_by_severity,
-    sum_by_server,
-)
+from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.report import build_key_boxes, build_summary_document, sum_by_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rowkey.advise import Comparison
     from rowkey.design import Design
     from rowkey.lint import LintResult
-    from rowkey.simulate import ReadCost, Simulation
+    from rowkey.simulate import Simulation
 
-NO_REDACTION = Redaction()
-"""A notebook belongs to the owner of the data, so nothing is hidden in it."""
 TEXT_WIDTH = 100
 MAX_FINDINGS = 20
 
@@ -114,22 +107,21 @@ def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookR
 def _render_simulation(simulation: Simulation, language: str) -> str:
     """Return a simulation as HTML: verdict, server map, causes and read costs."""
     translator = Translator(language)
-    glance = build_glance_document(simulation.design.table, simulation, NO_REDACTION)
+    summary = build_summary_document(simulation.design.table, simulation)
     reads = None
-    if simulation.reads:
+    if summary["reads"]:
         names = ("name", "opens", "regions", "per_row")
         reads = (
             [translator(f"reads.{name}") for name in names],
-            [_build_read_row(read, translator) for read in simulation.reads],
+            [_build_read_row(read, translator) for read in summary["reads"]],
             translator("shown.reads"),
         )
     return render_macro(
         language,
         "notebook.html",
         "simulation",
-        {"label": "", **glance},
+        {"label": "", **summary},
         _draw_picture(simulation, translator),
-        [build_cause_document(cause, NO_REDACTION) for cause in simulation.causes],
         reads,
     )
 
@@ -146,42 +138,34 @@ def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, s
     return {"address": to_data_uri(draw_heat_png(loads, servers)), "caption": caption}
 
 
-def _build_read_row(read: ReadCost, translator: Translator) -> tuple[str, ...]:
+def _build_read_row(read: Mapping[str, Any], translator: Translator) -> tuple[str, ...]:
     """Return the cells of one read in the table of read costs."""
     return (
-        read.name,
+        read["name"],
         _format_ranges(read, translator),
-        format_count(read.regions[0]),
-        format_count(read.amplification),
+        format_count(read["regions"]["mean"]),
+        format_count(read["read_per_returned"]),
     )
 
 
-def _format_ranges(read: ReadCost, translator: Translator) -> str:
+def _format_ranges(read: Mapping[str, Any], translator: Translator) -> str:
     """Return how many key ranges a read scans, or why that is unknown."""
-    if read.error:
-        return translator.translate_message(read.error)
-    if read.is_full_scan:
+    if read["error"]:
+        return translator.translate_message(read["error"])
+    if read["full_scan"]:
         return translator("reads.whole_table")
-    ranges = format_count(read.fan_out[0])
+    ranges = format_count(read["fan_out"]["mean"])
     return translator("reads.range") if ranges == "1" else translator("reads.ranges", count=ranges)
 
 
 def _render_comparison(comparison: Comparison, language: str) -> str:
     """Return a comparison as HTML: a load map of each design, and the measures."""
     translator = Translator(language)
-    designs = [
-        {
-            "label": design.label,
-            **build_glance_document(design.name, design.simulation, NO_REDACTION),
-        }
-        for design in comparison.designs
-    ]
     return render_macro(
         language,
         "notebook.html",
         "comparison",
-        build_measures_document(comparison, NO_REDACTION),
-        designs,
+        shorten_texts(build_comparison_document(comparison)),
         [_draw_picture(design.simulation, translator) for design in comparison.designs],
     )
 
@@ -201,13 +185,9 @@ def _render_design(design: Design, language: str) -> str:
 
 def _render_findings(lint_result: LintResult, language: str) -> str:
     """Return rule findings as HTML, the most severe first."""
-    findings = sort_by_severity(lint_result)
-    shown = {
-        "findings": [build_finding_document(one, NO_REDACTION) for one in findings[:MAX_FINDINGS]],
-        "allowed": [
-            build_allowed_document(one, NO_REDACTION) for one in lint_result.allowed_findings
-        ],
-    }
+    document = build_findings_document(lint_result)
+    findings = sort_by_severity(document["findings"])
+    shown = {**document, "findings": findings[:MAX_FINDINGS]}
     return render_macro(language, "notebook.html", "findings", shown, len(findings) - MAX_FINDINGS)
 
 

@@ -37,7 +37,7 @@ def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
         notes=_list_notes(document, translator),
         made=_format_origin(document, translator),
         servers=max(design["servers"] for design in designs),
-        shows_source=(document["comparison"] or {"why_not": []})["why_not"] is not None,
+        shows_source=document["comparison"] is None,
         payload=embed_json("payload", _build_payload(designs, translator)),
         policy=_build_policy(style, program),
         style=Markup(style),  # noqa: S704 - a file of this package
@@ -83,7 +83,7 @@ def _build_payload(designs: list[Mapping[str, Any]], translator: Translator) -> 
             {
                 "id": design["id"],
                 "name": format_design_name(design),
-                "skew": format_load(design["verdict"]["skew"]),
+                "skew": format_load(design["verdict_skew"]),
                 **design["map"],
             }
             for design in designs

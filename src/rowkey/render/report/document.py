@@ -5,32 +5,36 @@ from __future__ import annotations
 import json
 import re
 from importlib.metadata import version
-from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
 from rowkey.design import format_toml_value
-from rowkey.lint import RULES, format_rule_name
-from rowkey.messages import shorten_text
-from rowkey.render.documents import FORMAT_VERSION
+from rowkey.errors import IncomparableDesigns
+from rowkey.messages import shorten_text, shorten_texts
+from rowkey.render.comparison import build_comparison_document
+from rowkey.render.documents import (
+    FORMAT_VERSION,
+    build_cause_document,
+    build_properties_document,
+    build_read_cost_document,
+    build_replay_document,
+)
+from rowkey.render.explanation import build_explanation_document
+from rowkey.render.findings import build_findings_document
+from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.report.heat_map import build_heat_map_document
 from rowkey.render.report.key_boxes import build_key_boxes
-from rowkey.render.report.measures import build_measures_document
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.advise import Comparison, JudgedDesign
-    from rowkey.design import DesignProperties
-    from rowkey.errors import IncomparableDesigns
     from rowkey.explanations import Explanation
-    from rowkey.hotspots import CauseFinding as Cause
-    from rowkey.hotspots import Skew
-    from rowkey.lint import AllowedFinding, Finding, LintResult, RuleDoc
+    from rowkey.hotspots import CauseFinding
     from rowkey.plan import DeclaredRead
-    from rowkey.render.report.redaction import Redaction
+    from rowkey.render.redaction import Redaction
     from rowkey.simulate import ReadCost, Simulation
 
 _NOTATION_PATTERN = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")
@@ -60,8 +64,11 @@ def build_report_document(
         "redacted": redaction.is_hiding,
         "tables": list(dict.fromkeys(shorten_text(one.design.table) for one in designs)),
         "comparison": None
-        if comparison is None
-        else build_measures_document(comparison, redaction),
+        if comparison is None or isinstance(comparison, IncomparableDesigns)
+        else shorten_texts(build_comparison_document(comparison, redaction)),
+        "incomparable": redaction.omit_texts(map(str, comparison.mistakes))
+        if isinstance(comparison, IncomparableDesigns)
+        else None,
         "designs": [
             {"id": f"d{number}", "label": label, **_build_design(one, redaction)}
             for number, (label, one) in enumerate(zip(labels, designs, strict=True), 1)
@@ -80,148 +87,46 @@ def _choose_labels(count: int) -> list[str]:
     return [*ascii_uppercase[:count], *map(str, range(len(ascii_uppercase) + 1, count + 1))]
 
 
-def build_glance_document(
-    name: str, simulation: Simulation, redaction: Redaction
+def build_summary_document(
+    name: str, simulation: Simulation, redaction: Redaction = NO_REDACTION
 ) -> dict[str, Any]:
-    """Return the summary of a simulation: its verdict, sample and counts.
-
-    Args:
-        name: what the design is called.
-        simulation: what was simulated.
-        redaction: what is hidden.
-    """
-    design, verdict = simulation.design, simulation.verdict
+    """Return a simulation under the name of its design, with the causes as a page shows them."""
     return {
         "name": shorten_text(name),
-        "table": shorten_text(design.table),
-        "key": shorten_text(str(design.key)),
-        "verdict": {
-            "level": verdict.level,
-            "skew": verdict.skew,
-            "even": verdict.even_skew,
-            "width_s": verdict.width_s,
-        },
-        "source": _build_source(simulation, redaction),
-        "servers": design.cluster.servers,
-        "regions": len(simulation.regions),
-        "dead": simulation.empty_region_count,
-        "overwritten": simulation.overwrite_count,
-        "operations": simulation.operation_count,
+        **shorten_texts(build_replay_document(simulation, redaction)),
+        "causes": [_build_cause(cause, redaction) for cause in simulation.causes],
     }
 
 
 def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str, Any]:
     """Return all data that a report shows of one judged design."""
-    found, design = judged_design.simulation, judged_design.design
+    design, properties = judged_design.design, judged_design.properties
+    costs: list[ReadCost | None] = list(judged_design.simulation.reads)
     return {
-        **build_glance_document(judged_design.name, found, redaction),
-        "boxes": build_key_boxes(
-            design, judged_design.properties, judged_design.lint_result.sample, redaction
-        ),
-        "properties": build_properties_document(judged_design.properties),
-        "skews": [_build_skew(skew) for skew in found.skews],
-        "shares": {
-            "total": found.region_shares.total,
-            "median": found.region_shares.median,
-            "worst": found.region_shares.worst,
-            "windows": found.window_count,
-        },
+        **build_summary_document(judged_design.name, judged_design.simulation, redaction),
+        **build_findings_document(judged_design.lint_result, redaction),
+        "boxes": build_key_boxes(design, properties, judged_design.lint_result.sample, redaction),
+        "properties": shorten_texts(build_properties_document(properties, redaction)),
         "map": build_heat_map_document(judged_design, redaction),
-        "causes": [build_cause_document(cause, redaction) for cause in found.causes],
-        "findings": [
-            build_finding_document(one, redaction)
-            for one in sort_by_severity(judged_design.lint_result)
-        ],
-        "allowed": [
-            build_allowed_document(one, redaction)
-            for one in judged_design.lint_result.allowed_findings
-        ],
         "reads": [
             _build_read(read, cost, judged_design.plans[read.name], redaction)
-            for read, cost in zip(design.reads, _list_read_costs(judged_design), strict=True)
+            for read, cost in zip(design.reads, costs or [None] * len(design.reads), strict=True)
         ],
         **_build_storage(judged_design),
     }
 
 
-def build_allowed_document(allowed: AllowedFinding, redaction: Redaction) -> dict[str, Any]:
-    """Return a finding that the design file allows, with the reason given there."""
-    sections = _find_rule_sections(allowed.finding.code)
-    return {
-        "code": allowed.finding.code,
-        "name": format_rule_name(allowed.finding.name),
-        "what": _join_lines(sections.summary) if sections is not None else "",
-        "reason": "" if redaction.is_hiding else shorten_text(allowed.reason),
-    }
-
-
-def _list_read_costs(judged_design: JudgedDesign) -> list[ReadCost | None]:
-    """Return the simulated cost of each declared read; None if it was not simulated."""
-    reads: list[ReadCost | None] = list(judged_design.simulation.reads)
-    return reads or [None] * len(judged_design.design.reads)
-
-
-def _build_source(simulation: Simulation, redaction: Redaction) -> dict[str, Any]:
-    """Return which events were replayed: their file, number and remarks."""
-    source = simulation.source
-    said = [*source.assumptions, *simulation.remarks]
-    return {
-        "kind": source.origin,
-        "name": ""
-        if redaction.is_hiding or not source.name
-        else shorten_text(Path(source.name).name),
-        "events": source.total_count,
-        "left_out": source.skipped_rows.count,
-        "said": [] if redaction.is_hiding else [shorten_text(one) for one in said],
-    }
-
-
-def build_properties_document(properties: DesignProperties) -> dict[str, Any]:
-    """Return whether a key is unique, decodable and salted, and its row order."""
-    return {
-        "decodes": properties.can_decode,
-        "unique": properties.is_unique,
-        "chance": properties.is_salted,
-        "order": [shorten_text(one) for one in properties.row_order],
-        "lossy": [shorten_text(name) for name in properties.losses],
-        "kept": [shorten_text(name) for name in properties.stored_fields],
-    }
-
-
-def _build_skew(skew: Skew) -> dict[str, Any]:
-    """Return the document of one measured skew."""
-    return {
-        "width_s": skew.width_s,
-        "servers": skew.server_skew,
-        "even": skew.even_server_skew,
-        "regions": skew.region_skew,
-        "low": skew.balanced_low,
-        "high": skew.balanced_high,
-        "covered": skew.covered_share,
-    }
-
-
-def build_cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
-    """Return a cause of a hot spot with its figures; without values if they are hidden."""
-    figures: dict[str, Any] = {}
-    for name, value in cause.evidence.items():
-        if name == "fields":
-            figures[name] = ", ".join(map(shorten_text, value))
-        else:
-            figures[name] = redaction.redact_figure(value)
+def _build_cause(cause: CauseFinding, redaction: Redaction) -> dict[str, Any]:
+    """Return a cause of a hot spot with what it proposes, for sentences of other languages."""
     notation = _NOTATION_PATTERN.search(cause.remedy)
     return {
-        "code": cause.code,
-        "bound": cause.bound,
-        "figures": {n: v for n, v in figures.items() if isinstance(v, str | int | float)},
+        **shorten_texts(build_cause_document(cause, redaction)),
         "notation": shorten_text(notation[0]) if notation else "",
-        "listed": {} if redaction.is_hiding else _format_proposal(cause),
-        "message": "" if redaction.is_hiding else shorten_text(cause.message),
-        "remedy": "" if redaction.is_hiding else shorten_text(cause.remedy),
+        "proposal": {} if redaction.is_hiding else _format_proposal(cause),
     }
 
 
-def _format_proposal(cause: Cause) -> dict[str, str]:
+def _format_proposal(cause: CauseFinding) -> dict[str, str]:
     """Return the key, splits and heavy values that a cause proposes, in TOML notation."""
     proposal = cause.evidence.get("proposal")
     if not proposal:
@@ -232,75 +137,20 @@ def _format_proposal(cause: Cause) -> dict[str, str]:
     return {name: shorten_text(option) for name, option in options.items()}
 
 
-def sort_by_severity(lint_result: LintResult) -> list[Finding]:
-    """Return the findings of a design, the most severe first."""
-    return sorted(lint_result.findings, key=lambda finding: -finding.rank)
-
-
-def build_finding_document(finding: Finding, redaction: Redaction) -> dict[str, Any]:
-    """Return a finding; if values are hidden, the general text of its rule."""
-    document = {
-        "code": finding.code,
-        "name": format_rule_name(finding.name),
-        "severity": finding.severity,
-        "line": finding.line or None,
-        "path": finding.path,
-    }
-    if not redaction.is_hiding:
-        texts = {"what": finding.message, "remedy": finding.remedy, "verdict": finding.verdict}
-        return {**document, **texts, "is_general": False}
-    sections = _find_rule_sections(finding.code)
-    what, remedy = "", ""
-    if sections is not None:
-        what, remedy = _join_lines(sections.summary), f"Use instead: {_join_lines(sections.remedy)}"
-    hidden = {"path": "", "what": what, "remedy": remedy, "verdict": ""}
-    return {**document, **hidden, "is_general": True}
-
-
-def _find_rule_sections(code: str) -> RuleDoc | None:
-    """Return the documentation of the rule with a code; None if there is no such rule."""
-    return next((rule.parse_docstring() for rule in RULES.values() if rule.code == code), None)
-
-
-def _join_lines(text: str) -> str:
-    """Return a docstring section as one line."""
-    return " ".join(text.split())
-
-
 def _build_read(
     read: DeclaredRead, cost: ReadCost | None, plan: Explanation, redaction: Redaction
 ) -> dict[str, Any]:
-    """Return a declared read with its plan and simulated cost."""
-    found: dict[str, Any] = {
-        "name": shorten_text(read.name),
-        "where": [
-            _format_condition(read, number, redaction) for number in range(len(read.conditions))
-        ],
-        "order": [shorten_text(f"{o.field}{' desc' if o.descending else ''}") for o in read.order],
-        "limit": read.limit,
-        "rate": read.rate,
-        "runs": plan.access_type,
-        "fan_out": plan.fan_out,
-        "pinned": [shorten_text(part) for part in plan.pinned_parts],
-        "narrowed": shorten_text(plan.narrowed_part),
-        "residual": [shorten_text(name) for name in plan.residual_fields],
-        "served": plan.order_method,
-        "proposal": shorten_text(plan.proposal.key) if plan.proposal is not None else "",
-        "ranges": []
-        if redaction.is_hiding
-        else [shorten_text(one.description) for one in plan.ranges],
-        "more": max(plan.fan_out - len(plan.ranges), 0),
-        "cost": None,
+    """Return the plan of a read, its conditions as declared, and its simulated cost."""
+    conditions = [
+        _format_condition(read, number, redaction) for number in range(len(read.conditions))
+    ]
+    return {
+        **shorten_texts(build_explanation_document(read.name, plan, redaction)),
+        "conditions": conditions,
+        "cost": None
+        if cost is None or cost.error
+        else shorten_texts(build_read_cost_document(cost, redaction)),
     }
-    if cost is not None and not cost.error:
-        found["cost"] = {
-            "fan_out": cost.fan_out[0],
-            "regions": cost.regions[0],
-            "returned": cost.returned_rows,
-            "amplification": cost.amplification,
-            "full_scan": cost.is_full_scan,
-        }
-    return found
 
 
 def _format_condition(read: DeclaredRead, number: int, redaction: Redaction) -> str:
@@ -314,11 +164,10 @@ def _format_condition(read: DeclaredRead, number: int, redaction: Redaction) -> 
 
 def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
     """Return the families, the cells that an event writes, and their bytes."""
-    design, found = judged_design.design, judged_design.simulation
+    design = judged_design.design
     families = []
     for family in design.families.values():
-        said = {word: getattr(family, _find_attribute_name(word)) for word in ATTRIBUTES}
-        told = {w: v for w, v in said.items() if v != ATTRIBUTES[w].default}
+        attributes = {name: getattr(family, _find_attribute_name(name)) for name in ATTRIBUTES}
         families.append(
             {
                 "name": family.name,
@@ -327,7 +176,11 @@ def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
                 "compression": family.compression,
                 "bloom": family.bloom,
                 "block_size": family.block_size,
-                "more": {w: str(v) for w, v in told.items() if w not in _COLUMN_ATTRIBUTES},
+                "other_attributes": {
+                    name: str(value)
+                    for name, value in attributes.items()
+                    if value != ATTRIBUTES[name].default and name not in _COLUMN_ATTRIBUTES
+                },
             }
         )
     cells = [
@@ -343,7 +196,10 @@ def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
     return {
         "families": families,
         "cells": cells,
-        "bytes": {"key": found.key_bytes, "event": judged_design.event_bytes},
+        "bytes": {
+            "key": judged_design.simulation.key_bytes,
+            "event": judged_design.event_bytes,
+        },
     }
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rowkey.advise import JudgedDesign
-    from rowkey.render.report.redaction import Redaction
+    from rowkey.render.redaction import Redaction
 
     Counts = np.ndarray[Any, Any]
 
@@ -91,7 +91,7 @@ def _build_region_row(
         row["server"] = regions[first].server
     if start:
         row["start"] = redaction.format_start(judged_design.design, start)
-        row["hex"] = redaction.format_start_hex(judged_design.design, start)
+        row["hex"] = redaction.format_row_key(judged_design.design, start) or ""
     return row
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import Key
-from rowkey.messages import shorten_text
+from rowkey.messages import shorten_text, shorten_texts
+from rowkey.render.documents import build_part_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey.design import Design, DesignProperties
-    from rowkey.render.report.redaction import Redaction
+    from rowkey.render.redaction import Redaction
     from rowkey.workload import SampleSummary
 
 MAX_ROWS_TRIED = 64
@@ -33,26 +34,20 @@ def build_key_boxes(
         sample: the sample from which the example is; made up from the types if None.
         redaction: what is hidden.
     """
-    row, is_seen = _choose_example(design, sample, redaction)
+    row, is_sampled = _choose_example(design, sample, redaction)
     pieces = _split_key(design.key, row)
     parts: list[dict[str, Any]] = []
     least = 0
     most: int | None = 0
-    for number, (found, part, term) in enumerate(
-        zip(properties.parts, design.key.parts, design.key.terms, strict=True)
-    ):
+    for number, (found, part) in enumerate(zip(properties.parts, design.key.parts, strict=True)):
         piece = pieces[number] if number < len(pieces) else None
         parts.append(
             {
-                "notation": shorten_text(f"[{term}]"),
-                "fields": [shorten_text(name) for name in part.fields],
-                "offset": {"least": least, "most": most},
-                "bytes": {"least": found.min_bytes, "most": found.max_bytes},
-                "order": found.order,
-                "loses": {shorten_text(n): shorten_text(what) for n, what in found.losses.items()},
+                **shorten_texts(build_part_document(found)),
                 "description": shorten_text(found.description)
                 if redaction.is_shown(design, part)
                 else "",
+                "offset": {"least": least, "most": most},
                 **_format_piece(design, redaction, number, piece),
             }
         )
@@ -61,7 +56,7 @@ def build_key_boxes(
     return {
         "parts": parts,
         "bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
-        "seen": is_seen,
+        "is_sampled": is_sampled,
     }
 
 

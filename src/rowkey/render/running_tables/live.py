@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.documents import FORMAT_VERSION, build_cause_document
 from rowkey.render.running_tables.load_map import draw_live_map, format_server, format_start_key
 from rowkey.render.terminal_map import format_instant
 from rowkey.render.text import VERDICT_STYLES, lower_first_letter, wrap_text
@@ -70,16 +70,7 @@ def build_live_document(live: LiveLoad) -> dict[str, Any]:
         "length_s": None if last is None else last.length_s,
         "writes": _build_balance(live.writes),
         "reads": _build_balance(live.reads),
-        "causes": [
-            {
-                "code": cause.code,
-                "message": cause.message,
-                "bound": cause.bound,
-                "evidence": dict(cause.evidence),
-                "remedy": cause.remedy,
-            }
-            for cause in live.causes
-        ],
+        "causes": [build_cause_document(cause) for cause in live.causes],
         "regions": [] if last is None else _build_regions(live, last),
         "servers": [] if last is None else list(_build_servers(last)),
         "remarks": list(live.remarks),

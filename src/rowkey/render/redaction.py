@@ -1,4 +1,4 @@
-"""Hides the values of fields in a report, also where the bytes of a key would reveal them."""
+"""Hides the values of fields in documents, also where the bytes of a key would reveal them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from rowkey.design import Design
     from rowkey.keys import Part
 
@@ -23,7 +25,7 @@ HIDDEN_BYTE = "·"
 
 @dataclass(frozen=True)
 class Redaction:
-    """Shows field values in a report, or replaces them by keyed hashes.
+    """Shows field values in documents, or replaces them by keyed hashes.
 
     The time of an event stays, as do buckets and other small digests, names of fields and
     families, the notation of the key, and all figures.
@@ -49,7 +51,7 @@ class Redaction:
         '#41f7a76c'
         """
         if self.key is None:
-            return shorten_text(text)
+            return text
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self.key, digest_size=4)
         return f"#{digest.hexdigest()}"
 
@@ -102,16 +104,50 @@ class Redaction:
         is_told = part.cardinality == 1 or part.name in text
         return text if is_told else f"{', '.join(part.fields)} {text}"
 
-    def format_start_hex(self, design: Design, start: bytes) -> str:
-        """Return a region's first row key in hexadecimal; empty if a part is hidden."""
+    def format_row_key(self, design: Design, row_key: bytes) -> str | None:
+        """Return a row key in hexadecimal; None if a part of the key is hidden."""
         if all(self.is_shown(design, part) for part in design.key.parts):
-            return start.hex()
-        return ""
+            return row_key.hex()
+        return None
 
-    def redact_figure(self, value: Any) -> Any:
-        """Return a figure of a finding: numbers unchanged, texts hashed if hidden."""
-        if isinstance(value, str):
-            return self.redact_text(value)
-        if isinstance(value, bool | int | float) or value is None:
-            return value
-        return self.redact_text(str(value))
+    def redact_evidence(self, evidence: Mapping[str, Any]) -> dict[str, Any]:
+        """Return figures as JSON values by name; texts and lists are hashed if values are hidden.
+
+        The names of fields stay.
+        """
+        figures = {name: to_plain_value(value) for name, value in evidence.items()}
+        if not self.is_hiding:
+            return figures
+        return {
+            name: value
+            if name == "fields" or value is None or isinstance(value, bool | int | float)
+            else self.redact_text(str(value))
+            for name, value in figures.items()
+        }
+
+    def omit_text(self, text: str) -> str | None:
+        """Return a text that may hold values; None if it is empty or values are hidden."""
+        return None if self.is_hiding else text or None
+
+    def omit_texts(self, texts: Iterable[str]) -> list[str]:
+        """Return texts that may hold values; none if values are hidden."""
+        return [] if self.is_hiding else list(texts)
+
+
+NO_REDACTION = Redaction()
+"""Hides nothing."""
+
+
+def to_plain_value(value: Any) -> Any:
+    """Return a value as JSON types; other types become text."""
+    if isinstance(value, dict):
+        return {str(name): to_plain_value(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_plain_value(one) for one in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else str(value)
+    return str(value)
