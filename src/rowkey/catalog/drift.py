@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def mistake(self) -> Mistake:
-        """The difference as a sentence for an error message."""
+        """The difference between design and table as a mistake of the design, for the error."""
         what = f"{self.declared} in the design, but {self.remembered} in the table"
         return Mistake(self.path, what)
 

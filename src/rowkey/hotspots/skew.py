@@ -15,17 +15,17 @@ MAX_CHANCE = 0.001
 
 
 @lru_cache(maxsize=256)
-def _compute_largest_normal(places: int) -> tuple[float, float, float]:
-    """Return mean, variance and mean square of the largest of k normal variables.
+def _compute_largest_normal(count: int) -> tuple[float, float, float]:
+    """Return mean, variance and mean square of the largest of some standard normal variables.
 
-    By numerical integration of its density k phi(x) Phi(x)^(k-1).
+    By numerical integration of its density n phi(x) Phi(x)^(n-1), n being their count.
     """
     import numpy as np
 
     x = np.linspace(-9.0, 12.0, 40_001)
     phi = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     below = np.cumsum(phi) * (x[1] - x[0])
-    density = places * phi * np.minimum(below, 1.0) ** (places - 1)
+    density = count * phi * np.minimum(below, 1.0) ** (count - 1)
     density /= density.sum()
     mean = float((x * density).sum())
     square = float((x * x * density).sum())

@@ -103,7 +103,7 @@ class Order(Enum):
 
     @property
     def is_strict(self) -> bool:
-        """Whether different values give different bytes, in order."""
+        """Whether different values give different bytes, in ascending or descending order."""
         return self in (Order.STRICT, Order.REVERSED)
 
 

@@ -154,7 +154,7 @@ class _GrowthLimits:
     bytes_per_key: int
 
     def compute_max_keys(self, regions: int) -> Ranks:
-        """Return how many keys each region may hold before it splits."""
+        """Return for each of a number of regions how many keys it may hold before it splits."""
         import numpy as np
 
         fewer, rest = divmod(regions, self.servers)

@@ -343,7 +343,7 @@ class TableLocation:
         raise build_contention_error(self.table_name, MAX_CATALOG_RETRIES)
 
     def rebuild_entry(self, old_entry: CatalogEntry | None) -> CatalogEntry:
-        """Return the entry that the catalog should have, built from the table's attributes.
+        """Return a catalog entry built from the attributes in the descriptor of the table.
 
         Args:
             old_entry: the entry that it has.

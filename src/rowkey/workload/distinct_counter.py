@@ -123,7 +123,7 @@ class DistinctCounter:
 
     @property
     def distinct_count(self) -> int:
-        """Return how many distinct items there are."""
+        """Return how many distinct items were added: exact, or estimated if `is_exact` is false."""
         return self.event_count - self.repeat_count
 
     @property

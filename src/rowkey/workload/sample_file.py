@@ -281,7 +281,7 @@ class SampleFile:
 
 
 def _find_column(field: Field) -> str:
-    """Return the name of a field's column in the file."""
+    """Return the name of the sample's column for a field: the declared source, or its own name."""
     return field.declaration.source or field.name
 
 

@@ -371,7 +371,7 @@ class _ArrivalClock:
 
 
 def _find_default_distribution(arrival: str) -> Distribution:
-    """Return the distribution of a field under an arrival that declares none."""
+    """Return the distribution of a field that declares none, given the `arrival` of [writes]."""
     return next(kind for kind in DISTRIBUTIONS.values() if arrival in kind.default_arrivals)({})
 
 

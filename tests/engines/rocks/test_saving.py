@@ -353,7 +353,7 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
     assert saved.cell_count == 1_000
     assert "its rows cannot be decoded without its catalog entry" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
-    with pytest.raises(RowkeyError, match="only the lost catalog entry can decode"):
+    with pytest.raises(RowkeyError, match="only its lost catalog entry can decode"):
         rowkey.open(CODED, into)
     assert not (coded.parent / "b" / ".catalog" / "t.json").exists()
 

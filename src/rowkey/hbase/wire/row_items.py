@@ -211,17 +211,17 @@ class _RowShape:
             column_at = at + _HEAD_BYTES + row_bytes
             column = block[column_at : at + 3 + key_bytes]
             self.columns.append(column)
-            self._record_fixed_bytes(at - start, block[at : at + _HEAD_BYTES])
-            self._record_fixed_bytes(column_at - start, column)
+            self._require_bytes(at - start, block[at : at + _HEAD_BYTES])
+            self._require_bytes(column_at - start, column)
             key = f"{row_bytes}x" if number else f"{row_bytes}s"
             layout += f"14x{key}{len(column)}x{'qx' if timestamps else '9x'}{value_bytes}s"
             at += 12 + key_bytes + value_bytes
         self.layout = Struct(layout)
         self.size = at - start
 
-    def _record_fixed_bytes(self, place: int, data: bytes) -> None:
-        """Add bytes at an offset of the row that all rows of this shape share."""
-        self._fixed_bytes += ((place + i, data[i : i + 1]) for i in range(len(data)))
+    def _require_bytes(self, offset: int, data: bytes) -> None:
+        """Require of every row of this shape the same bytes at an offset within the row."""
+        self._fixed_bytes += ((offset + i, data[i : i + 1]) for i in range(len(data)))
 
     def count_repeats(self, block: bytes, offset: int, limit: int) -> int:
         """Return how many consecutive rows at an offset, at most `limit`, have this shape.

@@ -60,7 +60,7 @@ class DigitsField(TextBasedField):
         return digits
 
     def parse(self, text: str) -> str:
-        """Return the value of a text of digits written as text."""
+        """Return the digits of a text without the spaces around them; there must be `width` digits."""
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:

@@ -127,7 +127,7 @@ def _render_simulation(simulation: Simulation, language: str) -> str:
 
 
 def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, str] | None:
-    """Return a small load map of the servers as an image; None without times."""
+    """Return a small heat map of the servers with its caption; None if events have no time."""
     servers = simulation.design.cluster.servers
     if simulation.load_map is None or servers == 1 or not len(simulation.load_map[2]):
         return None
