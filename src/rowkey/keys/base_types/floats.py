@@ -90,6 +90,21 @@ class FloatField(FieldType):
 
         return pa.float32() if self.width == 4 else pa.float64()
 
+    def cast_text_column(self, array: pa.Array) -> pa.Array | None:
+        """Return a text column as numbers, if Arrow parses it as `parse` does; else None."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.width == 4:  # `parse` rounds to 64 bits first
+            return None
+        try:
+            numbers = array.cast(pa.float64())
+        except pa.ArrowInvalid:
+            return None
+        if pc.any(pc.is_nan(numbers)).as_py():
+            return None
+        return pc.add(numbers, 0.0)  # -0.0 is 0.0
+
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of floating-point numbers."""
         import numpy as np
