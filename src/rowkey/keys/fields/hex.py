@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 
-_HEX_CHARACTERS = frozenset("0123456789abcdef")
+_HEX_CHARACTERS = b"0123456789abcdef"
 
 
 class HexField(TextBasedField):
@@ -49,7 +49,9 @@ class HexField(TextBasedField):
     def to_internal(self, value: Value) -> str:
         """Return the internal form of a hexadecimal text: the digits in lower case."""
         lower = value.lower() if isinstance(value, str) else ""
-        if len(lower) != self.width or not _HEX_CHARACTERS.issuperset(lower):
+        if len(lower) != self.width or lower.encode("utf-8", "replace").translate(
+            None, _HEX_CHARACTERS
+        ):
             what = f"{format_short_value(value)} is not a hexadecimal number of this width"
             allowed = f"text of exactly {pluralize(self.width, 'hexadecimal digit')}"
             raise InvalidArgument("", what, allowed)
