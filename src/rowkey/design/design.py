@@ -180,6 +180,12 @@ class Design:
         used._set_key(combine_keys([self.key, *(one.key for one in others)]))  # noqa: SLF001 - its own
         return used
 
+    def __copy__(self) -> Design:
+        """Return a shallow copy; `__reduce__` would bind the design again."""
+        copied = object.__new__(type(self))
+        copied.__dict__ |= self.__dict__
+        return copied
+
     def __reduce__(self) -> tuple[object, ...]:
         """Return how to bind the design again: its encoders are closures, which pickle refuses."""
         keys = self.key.variants or (self.key,)

@@ -74,9 +74,9 @@ class GenerationState:
         self.planner = ReadPlanner(self.combined_design.key)
         """Plans the reads of the table."""
         self._copy_matchers: dict[int, CopyMatcher] = {}
-        naming_key = design.copy_with_dictionary(dictionary).key
-        is_active_key = str(naming_key) == str(self.active_design.key)
-        self.writer = RowWriter(self.designs, store, None if is_active_key else naming_key)
+        is_active_key = str(design.key) == str(self.active_design.key)
+        naming_key = None if is_active_key else design.copy_with_dictionary(dictionary).key
+        self.writer = RowWriter(self.designs, store, naming_key)
         self.getter = RowGetter(self.combined_design, store, self.writer)
 
     @property
