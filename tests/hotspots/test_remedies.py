@@ -13,12 +13,14 @@ from rowkey.design import Design
 from rowkey.hotspots import CAUSES, predict_causes
 from rowkey.keys import bind_key
 from rowkey.simulate import run
+from rowkey.workload import record_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.hotspots import CauseFinding
     from rowkey.simulate import Simulation
+    from rowkey.workload import RecordedSample
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 16},
@@ -255,8 +257,8 @@ CASES = [one for n, one in enumerate(REPLAYED) if IS_LONG or n % 4 in {0, 3}]
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A sample for each distribution of hosts."""
+def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSample]:
+    """A sample for each distribution of hosts, which is read once for all designs."""
     folder = tmp_path_factory.mktemp("samples")
     for hosts, weights in HOSTS.items():
         chance = random.Random(4)
@@ -265,7 +267,10 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         numbers = enumerate(zip(picked, kinds, strict=True))
         lines = (f"h{host},{kind},{START + n}" for n, (host, kind) in numbers)
         (folder / f"{hosts}.csv").write_text("host,kind,ts\n" + "\n".join(lines))
-    return {hosts: folder / f"{hosts}.csv" for hosts in HOSTS}
+    recordings = {hosts: record_sample(folder / f"{hosts}.csv") for hosts in HOSTS}
+    for recording in recordings.values():
+        recording.request_columns(["host", "kind", "ts"])
+    return recordings
 
 
 def mended(design: Design, cause: CauseFinding) -> Design | None:
@@ -288,20 +293,20 @@ def mended(design: Design, cause: CauseFinding) -> Design | None:
 
 @pytest.mark.parametrize(("hosts", "key", "splits", "servers"), CASES)
 def test_no_remedy_makes_it_hotter(
-    samples: dict[str, Path], hosts: str, key: str, splits: Any, servers: int
+    samples: dict[str, RecordedSample], hosts: str, key: str, splits: Any, servers: int
 ) -> None:
     """Whatever key or number a remedy names, the same events are replayed on it and no hotter."""
-    path = samples[hosts]
+    sample = samples[hosts]
     kind = {"type": "choice", "of": ["a", "b", "c"]}
     fields = {"host": {"type": "text", "max_bytes": 8}, "kind": kind, "ts": "timestamp_s"}
     design = Design(
         "t", key, fields=fields, splits=splits, cluster={"servers": servers}, writes={"time": "ts"}
     )
-    found = run(design, path, second_half=True)
+    found = run(design, sample, second_half=True)
     for cause in found.causes:
         better = mended(design, cause)
         assert better is not None, cause.remedy
-        cooler = run(better, path, second_half=True).verdict
+        cooler = run(better, sample, second_half=True).verdict
         over = cooler.skew / cooler.even_skew
         assert over <= 1.02 * found.verdict.skew / found.verdict.even_skew, cause.remedy
 

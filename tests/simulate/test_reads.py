@@ -162,7 +162,7 @@ def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: 
     salted = key.startswith("[salt")
     splits = None if salted else [r"\x01", "h", "h2", "h5"]
     design = design_of(key, words, splits)
-    rows = rows_of()
+    rows = rows_of(150)
     found = run(design, written(tmp_path, rows)).reads[0]
     assert not found.error
     expected = counted(design, rows, test)
