@@ -101,6 +101,8 @@ def main() -> None:
         for value in [getattr(module, name) for name in module.__all__]:
             if isinstance(value, Mapping):
                 dict(value)  # a drawer loads its kinds
+    import_module("rowkey.cli.group")
+    import_module("rowkey").Design("t", "[n]", fields={"n": "u8"})  # makes pydantic's validators
     verb, folder, tries = sys.argv[1:]
     found = {
         path.name: best_of(int(tries), verb, str(path)) for path in sorted(Path(folder).iterdir())
