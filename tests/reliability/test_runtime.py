@@ -37,9 +37,16 @@ def folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def fail(shim: Path, folder: Path, what: str, sticky: str, step: int) -> dict[str, Counter[str]]:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with a table whose process was killed; the runs use copies."""
+    return make_place(tmp_path_factory.mktemp("runtime") / "place", "killed")
+
+
+def fail(
+    shim: Path, place: Path, folder: Path, what: str, sticky: str, step: int
+) -> dict[str, Counter[str]]:
     """Let calls fail in each probe; return the number of answers of each verdict, by probe."""
-    place = make_place(folder / "place", "killed")
     lines = run_with_shim(shim, RUNTIME, str(place), str(folder), what, sticky, str(step))
     found = [json.loads(line) for line in lines]
     assert [] == [one for one in found if one["verdict"] == WRONG]
@@ -51,10 +58,10 @@ def fail(shim: Path, folder: Path, what: str, sticky: str, step: int) -> dict[st
 
 @pytest.mark.parametrize("what", MODES)
 def test_a_failed_call_gives_an_error_or_the_right_answer(
-    what: str, shim: Path, folder: Path
+    what: str, shim: Path, place: Path, folder: Path
 ) -> None:
     """The first, fourth, sixteenth … system call of each probe may fail once."""
-    verdicts = fail(shim, folder, what, "once", FEW)
+    verdicts = fail(shim, place, folder, what, "once", FEW)
     assert all(counts[RIGHT] for counts in verdicts.values())  # the last run meets no fault
     assert sum(counts[REFUSED] for counts in verdicts.values())
 
@@ -67,7 +74,8 @@ def test_most_failed_calls_give_an_error_or_the_right_answer(
 ) -> None:
     """Nearly every system call of each probe may fail, once or from then on."""
     monkeypatch.setenv(FULL_SIZE, "1")
-    verdicts = fail(shim, folder, what, sticky, MANY)
+    place = make_place(folder / "place", "killed")
+    verdicts = fail(shim, place, folder, what, sticky, MANY)
     figures = {probe: dict(counts) for probe, counts in verdicts.items()}
     record(f"disk {what} {sticky}", {"what": what, "sticky": sticky, "verdicts": figures})
     assert sum(counts[REFUSED] for counts in verdicts.values())

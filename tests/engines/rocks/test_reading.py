@@ -110,28 +110,46 @@ def both(reader: Reader, other: Reader, ask: CellSelection) -> None:
             block.validate(full=True)
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["puts", "deletes"])
+def long_tables(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Twins]:
+    """Tables of many rows, some of them flushed, which tests only read."""
+    place = tmp_path_factory.mktemp("long")
+    with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
+        twins = Twins(engine)
+        twins.fill(Random(1), 600, deletes=request.param)
+        twins.rocks.flush()
+        twins.fill(Random(2), 200, deletes=False)
+        yield twins
+
+
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-@pytest.mark.parametrize("deletes", [False, True], ids=["puts", "deletes"])
-def test_long_scans_are_as_in_memory(
-    engine: RocksEngine, ask: CellSelection, deletes: bool
-) -> None:
+def test_long_scans_are_as_in_memory(long_tables: Twins, ask: CellSelection) -> None:
     """A long scan returns and counts the same rows on disk as in memory."""
-    twins = Twins(engine)
-    twins.fill(Random(1), 600, deletes=deletes)
-    twins.rocks.flush()
-    twins.fill(Random(2), 200, deletes=False)
-    both(twins.rocks, twins.memory, ask)
-    assert twins.memory.list_regions() == twins.rocks.list_regions()
+    both(long_tables.rocks, long_tables.memory, ask)
+    assert long_tables.memory.list_regions() == long_tables.rocks.list_regions()
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, Reader]]:
+    """A snapshot on disk and one in memory of tables that were written and compacted later."""
+    place = tmp_path_factory.mktemp("snapshots")
+    with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
+        twins = Twins(engine)
+        twins.fill(Random(3), 300, deletes=True)
+        pair = twins.rocks.snapshot(), twins.memory.snapshot()
+        twins.fill(Random(4), 300, deletes=True)
+        twins.rocks.compact()
+        yield pair
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-def test_snapshots_see_nothing_of_what_follows(engine: RocksEngine, ask: CellSelection) -> None:
+def test_snapshots_see_nothing_of_what_follows(
+    snapshots: tuple[Reader, Reader], ask: CellSelection
+) -> None:
     """Neither scans nor gets, forward or in reverse, after writes, a compaction and a flush."""
-    twins = Twins(engine)
-    twins.fill(Random(3), 300, deletes=True)
-    kept, expected = twins.rocks.snapshot(), twins.memory.snapshot()
-    twins.fill(Random(4), 300, deletes=True)
-    twins.rocks.compact()
+    kept, expected = snapshots
     both(kept, expected, ask)
     rows = [row.row for cursor in expected.scan([ScanRange()]) for row in cursor][:20]
     if not ask.batch:

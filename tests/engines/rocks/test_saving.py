@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from rowkey.table import repair_tables, save_tables, verify_tables
 if TYPE_CHECKING:
     from rowkey.engines import SalvageResult, Store
 
-ROWS = 20_000
+ROWS = 8_000
 LOGGED = 300
 EVENTS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
 CODED = rowkey.Design(
@@ -50,6 +51,7 @@ def row_of(number: int) -> bytes:
     return b"host-%03d %08d" % (number // 500, number)
 
 
+@cache
 def value_of(number: int) -> bytes:
     """A value that does not compress."""
     return Random(number).randbytes(24)
