@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 KEY = "[bucket(id, 4)][id]"
 FIELDS: dict[str, Any] = {"id": "u32", "n": {"type": "i64", "nullable": True}}
 DESIGN = rowkey.Design("t", KEY, fields=FIELDS)
+ROWS = 9_000  # more than a scan reads at once
 LONGEST_S = 30.0
 """Seconds within which each child must end."""
 
@@ -172,7 +173,7 @@ def child_ends(url: str, turn: int) -> None:
     """A child that ends in any way, closing or not, ends at once and leaves the parent's table."""
     table = rowkey.open(DESIGN, url)
     with table.batch() as batch:
-        for number in range(20_000):
+        for number in range(ROWS):
             batch.put({"id": 10 + number, "n": number})
     scan = iter(table.scan())
     first = next(scan)
@@ -183,7 +184,7 @@ def child_ends(url: str, turn: int) -> None:
         # What was read before the fork may still be given, but not as all there is.
         assert 0 == forked(lambda: is_refused(lambda: list(scan)) or sys.exit(1))
         assert 1 == forked(lambda: _close_at_end(url))
-    assert 20_000 <= len([first, *scan])
+    assert ROWS <= len([first, *scan])
     table.put({"id": 1, "n": turn})
     table.increment({"id": 1}, n=1)
     table.close()

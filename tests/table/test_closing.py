@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DESIGN = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": "u32"})
 ROWS = 4_000
 """Enough that a scan takes several reads of the engine."""
-CLOSES = 10
+CLOSES = 6
 LONGEST_S = 30.0
 """Seconds within which whoever scans must end once the table is closed."""
 

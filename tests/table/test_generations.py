@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 2_000 if IS_LONG else 25
-ON_DISK = 300 if IS_LONG else 8
+DEEP = 2_000 if IS_LONG else 16
+ON_DISK = 300 if IS_LONG else 5
 
 
 def counts_for(table: Table) -> list[int]:

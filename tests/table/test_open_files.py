@@ -31,42 +31,66 @@ CALLS = {
     "loads": 'rowkey.Design.loads(\'table = "t"\\nkey = "[desc(n)]"\\n[fields]\\nn = "i8"\')',
 }
 PROCESS = """
-import os, resource, rowkey, rowkey.simulate
-design = rowkey.Design("logs", "[n]", fields={"n": "u8"})
-with rowkey.open(design, "rocks:data") as table:
-    table.put({"n": 1})
-    resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-    held = []
-    try:
-        while True:
-            held.append(os.open(os.devnull, os.O_RDONLY))
-    except OSError:
-        pass
-    try:
-        CALL
-    except rowkey.Unavailable as problem:
-        print(problem)
-    table.put({"n": 2})
-    for number in held:
-        os.close(number)
-    print([row["n"] for row in table.scan()])
-"""
-"""Opens a table, uses up all descriptors, makes a call, and reads the table once some are free.
+import os, resource, sys, rowkey, rowkey.simulate, rowkey.engines.backends.rocks
 
+design = rowkey.Design("logs", "[n]", fields={"n": "u8"})
+with rowkey.open(design, "memory:") as table:
+    table.put({"n": 1})
+
+def make(call):
+    with rowkey.open(design, "rocks:data") as table:
+        table.put({"n": 1})
+        resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        held = []
+        try:
+            while True:
+                held.append(os.open(os.devnull, os.O_RDONLY))
+        except OSError:
+            pass
+        try:
+            eval(call)
+        except rowkey.Unavailable as problem:
+            print(problem)
+        table.put({"n": 2})
+        for number in held:
+            os.close(number)
+        print([row["n"] for row in table.scan()])
+
+folder = os.getcwd()
+for name, call in zip(sys.argv[1::2], sys.argv[2::2]):
+    child = os.fork()
+    if child == 0:
+        os.mkdir(f"{folder}/{name}")
+        os.chdir(f"{folder}/{name}")
+        for number, file in ((1, "out"), (2, "err")):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+        make(call)
+        sys.exit()
+    os.waitpid(child, 0)
+"""
+"""Forks a process for each call, once all is loaded that opening a table and a put need.
+
+Each opens a table, uses up all descriptors, makes its call, and reads the table once some are free.
 Packages and plugins are imported late, and functions import libraries: one package is loaded, so
 that its function gets as far.
 """
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what each call printed, in a folder of its name."""
+    folder = tmp_path_factory.mktemp("calls")
+    words = [word for call in CALLS.items() for word in call]
+    subprocess.run([sys.executable, "-c", PROCESS, *words], cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.xdist_group("open_files")  # one process makes all calls
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_without_descriptors_says_so(name: str, tmp_path: Path) -> None:
+def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
     """It raises `Unavailable` with the remedy; writes go on, and reads once some are closed."""
-    code = PROCESS.replace("CALL", CALLS[name])
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (0, "") == (done.returncode, done.stderr)
-    said, rows = done.stdout.splitlines()
+    assert "" == (folder / name / "err").read_text()
+    said, rows = (folder / name / "out").read_text().splitlines()
     assert said.endswith(
         ": the process has too many open files. Raise the limit by ulimit -n, or close some."
     )

@@ -93,9 +93,9 @@ def test_a_scan_continues_after_a_change(
     key: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that move during a scan are returned once each and in order."""
-    given = rows(1_000)
-    for read, limit in ((read_by_rows, None), (read_by_rows, 975), (read_by_columns, None)):
-        with filled(key, 1_000, monkeypatch) as table:
+    given = rows(500)
+    for read, limit in ((read_by_rows, None), (read_by_rows, 475), (read_by_columns, None)):
+        with filled(key, 500, monkeypatch) as table:
             scan = table.scan(order=order, limit=limit)
             found = read(scan, partial(change, table, given))
             expected = sorted(given, key=place, reverse=bool(order))[:limit]
