@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -152,6 +152,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("packing", PACKERS)
 @pytest.mark.parametrize("name", WRITERS)
+@settings(max_examples=settings().max_examples // 2)
 @given(records=RECORDS)
 def test_every_format_gives_the_same_events(
     folder: Path, name: str, packing: str, records: list[Record]
