@@ -171,7 +171,7 @@ def test_a_design_is_proved(things: Path) -> None:
     assert lines[-1].endswith(", which was dropped")
     kept = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--keep", "-f", "json")
     document = json.loads(kept.out)
-    assert (True, True, 0) == (document["exact"], document["kept"], document["difference"])
+    assert (True, True, 0) == (document["exact"], document["is_table_kept"], document["difference"])
     assert "300\n" == run("count", document["proved_on"], *ON).out
     assert "generated events have no columns to write" in error(run("prove", "things.toml", *ON))
 

@@ -170,7 +170,7 @@ def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) ->
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         printed = build_simulation_document(one.simulation)
         costs, causes = printed.pop("reads"), printed.pop("causes")
-        apart = {"format", "packing", "growth", "scaled", "bytes"}
+        apart = {"format", "packing", "growth", "scaled"}
         assert {name: shown[name] for name in printed.keys() - apart} == {
             name: value for name, value in printed.items() if name not in apart
         }

@@ -60,7 +60,7 @@ class DigitsField(TextBasedField):
         return digits
 
     def parse(self, text: str) -> str:
-        """Return the digits of a text without the spaces around them; there must be `width` digits."""
+        """Return the digits of a text without spaces around them; `width` digits are needed."""
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:

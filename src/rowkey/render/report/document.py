@@ -196,10 +196,7 @@ def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
     return {
         "families": families,
         "cells": cells,
-        "bytes": {
-            "key": judged_design.simulation.key_bytes,
-            "event": judged_design.event_bytes,
-        },
+        "event_bytes": judged_design.event_bytes,
     }
 
 

@@ -31,7 +31,7 @@ PROOF_FIELDS = {
     "table": "name of the design",
     "key": "the row key in bracket notation",
     "proved_on": "the table that was written",
-    "kept": "whether it is still there, with regions that are never split",
+    "is_table_kept": "whether it is still there, with regions that are never split",
     "source.path": "the sample's file",
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
@@ -83,7 +83,7 @@ def build_proof_document(proof: Proof) -> dict[str, Any]:
         "table": proof.design.table,
         "key": str(proof.design.key),
         "proved_on": proof.table,
-        "kept": proof.is_table_kept,
+        "is_table_kept": proof.is_table_kept,
         "source": {
             "path": proof.source.name,
             "first": proof.source.first_replayed,
