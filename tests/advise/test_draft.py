@@ -318,9 +318,9 @@ def test_a_table_may_be_named(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "is empty"),
-        ("a,b\n", "the sample has no events"),
+        ("a,b\n", "the sample has no rows after the line of column names"),
         ("a,b,a,b\n1,2,3,4\n", "several columns have the same name: 'a', 'b'"),
-        ("a,a\n", "several columns have the same name: 'a'; the sample has no events"),
+        ("a,a\n", "several columns have the same name: 'a'; the sample has no rows"),
         ("a,b\n,\n,\n", "no column can become a field: 'a' holds no value; 'b' holds no value"),
     ],
 )

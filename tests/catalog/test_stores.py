@@ -109,7 +109,7 @@ def test_a_wrong_url_is_refused() -> None:
     for url in ("memory", ""):
         with pytest.raises(InvalidArgument, match="is not the URL of a catalog"):
             open_catalog(url)
-    with pytest.raises(InvalidArgument, match="the URL names no directory"):
+    with pytest.raises(InvalidArgument, match=r"catalog: the URL .file:. names no directory"):
         open_catalog("file:")
 
 
@@ -198,12 +198,16 @@ def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
 def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
     """A file in place of a directory, or a directory in place of a document, is reported."""
     (tmp_path / "taken").write_bytes(b"")
-    with pytest.raises(Unavailable, match="taken: the catalog cannot read or write it"):
+    with pytest.raises(
+        Unavailable, match="taken: the file of the catalog cannot be read or written"
+    ):
         FileCatalog(tmp_path / "taken")
     catalog = FileCatalog(tmp_path / "designs")
     catalog.get_path("logs").mkdir()
     for use in (catalog.read, catalog.remove):
-        with pytest.raises(Unavailable, match=r"logs\.json: the catalog cannot read or write it"):
+        with pytest.raises(
+            Unavailable, match=r"logs\.json: the file of the catalog cannot be read or written"
+        ):
             use("logs")
 
 

@@ -89,7 +89,7 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
             "url.hosts[0]: '70000' is not a port; expected a number from 1 to 65535. Leave",
         ),
         ("hbase://", "url.hosts[0]: the host is empty"),
-        ("roks:data", "Did you mean rocks?"),
+        ("roks:data", "Did you mean rocks:?"),
         ("data", "url: 'data' has no scheme"),
         ("rocks:", "url: the URL rocks: names no directory; expected rocks:PATH"),
         ("rocks:other", "rocks:other: no table is stored at this URL. Check the URL, or create"),

@@ -271,6 +271,6 @@ def test_what_cannot_be_watched_is_refused(url: str) -> None:
         with pytest.raises(InvalidArgument, match="every: 0 s is out of range"):
             watch_table("logs", url, every_s=0)
         with pytest.raises(
-            InvalidArgument, match=r"for: 1 s end before the second reading, after 2 s"
+            InvalidArgument, match=r"for: a watch of 1 s ends before the second reading, after 2 s"
         ):
             watch_table("logs", url, every_s=2, for_s=1)

@@ -52,7 +52,7 @@ def open_engine(
             else f"{format_value(url)} has no scheme"
         )
         remedy = (
-            suggest_name(scheme, engines)
+            suggest_name(f"{scheme}:", [f"{name}:" for name in engines])
             or "Write memory: to try rowkey, or rocks:PATH to store tables."
         )
         raise InvalidArgument(

@@ -349,10 +349,9 @@ def watch_table(
                 path, f"{value:g} s is out of range", "a time above 0 s and at most a year"
             )
     if for_s < every_s:
-        what = f"{for_s:g} s end before the second reading, after {every_s:g} s"
-        raise InvalidArgument(
-            "for", what, "at least the time of every", "Watch longer, or read more often."
-        )
+        what = f"a watch of {for_s:g} s ends before the second reading, after {every_s:g} s"
+        allowed = f"at least {every_s:g} s, the time between two readings"
+        raise InvalidArgument("for", what, allowed, "Watch longer, or read more often.")
     return _run_watch(table, url, design, every_s, for_s, sleep, clock)
 
 

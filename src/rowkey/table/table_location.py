@@ -80,13 +80,12 @@ def build_lost_error(
     opened, made = entry.generations[0].opened_ms, ""
     with suppress(ValueError, OverflowError, OSError):
         if opened is not None:
-            made = f", created {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
-    what = f"the catalog {catalog} has an entry for the table {table}{made}, which is missing"
+            made = f" (created {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC)"
+    what = f"the table {table}{made} is missing here, but the catalog {catalog} has its entry"
     removal = f"rowkey repair {url} DESIGN --yes"
-    remedy = f"Restore the table; or if it was dropped, remove its entry by {removal}."
+    remedy = f"If its data are lost, restore them. If it was dropped, remove its entry: {removal}."
     if not is_own_catalog:
-        what += ", or is on another engine"
-        remedy = f"Use another table name or catalog. {remedy}"
+        remedy = f"If it is on another engine, use another table name or catalog. {remedy}"
     return CorruptionError(url, what, remedy=remedy)
 
 
@@ -303,8 +302,14 @@ class TableLocation:
             rebuilt = self.rebuild_entry(entry)
         except Unavailable as problem:
             if not any(name.startswith("rowkey.") for name in self.attributes):
-                what = f"{self.table_name} was not created by rowkey, so its design is unknown"
-                remedy = f"Run rowkey describe {self.table_name} --on {self.url} to infer one."
+                what = (
+                    f"the table {self.table_name} was not created by rowkey, so its design is "
+                    "unknown"
+                )
+                remedy = (
+                    f"Run rowkey describe {self.table_name} --on {self.url}: it prints a design "
+                    "file, inferred from the table."
+                )
                 raise Unavailable(self.url, what, remedy=remedy) from None
             remedy = f"Drop the table, or {restore} Its attributes are not enough: {problem}"
             raise Unavailable(self.url, what, remedy=remedy) from None

@@ -196,12 +196,10 @@ def _check_names(names: list[str], rows: int, path: Path) -> None:
             f"{MAX_COLUMNS:,} fields"
         )
     if not rows:
-        wrong.append("the sample has no events")
+        wrong.append("the sample has no rows after the line of column names")
     if wrong:
-        raise SampleError(
-            str(path), "; ".join(wrong), "a line with different column names, then rows",
-            "Write the names of the columns into the first line.",
-        )  # fmt: skip
+        expected = "a first line of column names, all of them distinct, and then rows"
+        raise SampleError(str(path), "; ".join(wrong), expected)
 
 
 def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:

@@ -57,7 +57,7 @@ class FileCatalog(Catalog):
     def open(cls, location: str) -> FileCatalog:
         """Open the catalog in a directory, which is created if it is missing."""
         if not location:
-            raise InvalidArgument("file:", "the URL names no directory", "file:PATH")
+            raise InvalidArgument("catalog", "the URL 'file:' names no directory", "file:PATH")
         return cls(location)
 
     def get_path(self, table: str) -> Path:
@@ -168,7 +168,9 @@ class FileCatalog(Catalog):
             remedy = (
                 "Check the permissions and the space of the catalog's directory, then try again."
             )
-            what = f"the catalog cannot read or write it: {what}"
+            what = f"the file of the catalog cannot be read or written: {what}"
+            if isinstance(problem, NotADirectoryError | FileExistsError):
+                remedy = "A part of the path is a file: give another path, or move the file away."
             raise Unavailable(str(path), what, remedy=remedy) from problem
 
 

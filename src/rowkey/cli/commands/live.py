@@ -101,8 +101,7 @@ def _watch_table(
         wrong = refusal.mistake
         if (option := f"--{wrong.path}") not in durations:
             raise
-        allowed = wrong.expected.replace(" every", " --every")
-        raise InvalidArgument(option, wrong.problem, allowed, wrong.remedy) from None
+        raise InvalidArgument(option, wrong.problem, wrong.expected, wrong.remedy) from None
 
 
 def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:

@@ -330,4 +330,6 @@ def _build_unusable_error(path: Path, problem: OSError) -> Unavailable:
         return build_shortage_error(path)
     what = f"the directory cannot be used: {problem.strerror or problem}"
     remedy = "Check the path, its permissions and the free space, and try again."
+    if isinstance(problem, NotADirectoryError | FileExistsError):
+        remedy = "A part of the path is a file: give another path, or move the file away."
     return Unavailable(str(path), what, "a directory to read and write", remedy)

@@ -331,7 +331,10 @@ def check_safe_to_open(directory: Path) -> None:
             TRUNCATED_FOLDER,
         ) or _DATABASE_FILE.fullmatch(name)
         if is_taken and path.parent == directory:
-            what = "the file does not belong to the table, and opening might overwrite or remove it"
+            what = (
+                "something else than rowkey made this file or link: opening the table might "
+                "overwrite or remove it"
+            )
             raise Unavailable(str(path), what, remedy="Move it out of the table's directory.")
 
 
