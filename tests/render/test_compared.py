@@ -193,7 +193,7 @@ def test_designs_on_two_scales_are_told_apart(
     assert "<figure>" not in page
     assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
     hidden = build_report_page(build_report_document(told, HIDING, problem))
-    assert "5; expected 4" not in hidden
+    assert "5 here, but 4 in " not in hidden
 
 
 def test_figures_without_a_value_are_explained(compared: Comparison) -> None:

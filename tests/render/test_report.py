@@ -150,6 +150,18 @@ def test_a_redacted_report_shows_no_value(logs: list[JudgedDesign], language: st
     assert [] != [value for value in entities() if value in plain]
 
 
+def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -> None:
+    """Every sentence of a result may name a value, so that none of them is in the data."""
+    for one in build_report_document(logs, HIDING)["designs"]:
+        source, properties = one["source"], one["properties"]
+        assert [] == source["assumed"] + one["remarks"] + properties["ambiguous"]
+        assert [] == [text for read in one["reads"] for text in read["ranges"] + read["warnings"]]
+        told = [source["left_out_first"]]
+        for part in [*one["causes"], *one["findings"], *one["allowed"]]:
+            told += [part.get(name) for name in ("message", "remedy", "verdict", "reason")]
+        assert {None} == set(told)
+
+
 def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     """Its figures are those of the open one, and a value has the same hash wherever it stands."""
     opened, hidden = (build_report_document(logs, how) for how in (Redaction(), HIDING))
