@@ -55,13 +55,12 @@ class ReadKeyProposal(KeyProposal):
 def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> ReadKeyProposal | None:
     """Propose a key that spares a read its full scan or sort; None if there is none.
 
-    What spreads stays in front, unless it is computed from what is asked in stretches alone: that
-    would tear each stretch apart. Nothing is proposed whose rows would then be spread by nothing
-    but their time, for all writes would meet at its end.
-
-    Behind what spreads stand fields with one value, then those with a few, then the fields of the
-    order, or the first field of which a stretch is asked where no order is; then the fields that
-    the key has besides, so that its rows stay apart.
+    Salts and buckets stay in front, unless a bucket is computed from fields that the read asks for
+    in a range or sorts by: their rows would then lie in many buckets. After them come the fields
+    for which the read gives one value, those for which it gives a few, the fields of its order (or
+    without an order the first field that it asks for in a range), and last the other fields of the
+    key, which keep its rows apart. A key that would start with a time is not proposed, because one
+    region would take all writes.
 
     Args:
         key: the key as it is.
