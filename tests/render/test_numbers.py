@@ -42,10 +42,12 @@ READS = [
 ]
 
 
-SIZES: list[tuple[list[str], int, int]] = [(["8"], 1, 1), ([], 2, 2), (["8"], 120, 2), ([], 120, 1)]
-"""Splits of a table, events of a sample, and how many values they have."""
+SIZES: list[tuple[int, list[str], int, int]] = [
+    (1, ["8"], 1, 1), (2, [], 2, 2), (2, ["8"], 120, 2), (1, [], 120, 1)
+]  # fmt: skip
+"""Servers, splits of a table, events of a sample, and how many values they have."""
 if os.environ.get("HYPOTHESIS_PROFILE") == "long":
-    SIZES = list(product((["8"], []), (1, 2, 120), (1, 2)))
+    SIZES = list(product((1, 2), (["8"], []), (1, 2, 120), (1, 2)))
 
 
 def printed(design: Design, sample: Path | None) -> Iterator[str]:
@@ -67,11 +69,10 @@ def wrong(lines: Iterator[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("servers", [1, 2])
-def test_one_is_not_called_several(key: str, servers: int, tmp_path: Path) -> None:
+def test_one_is_not_called_several(key: str, tmp_path: Path) -> None:
     """Of one server, one region, one bucket, one event or one value, and of two."""
     sample = tmp_path / "rows.csv"
-    for splits, events, values in SIZES:
+    for servers, splits, events, values in SIZES:
         rows = [f"{n % values},{n % values},{n * 60},{n % 2 or ''}\n" for n in range(events)]
         sample.write_text("u,n,ts,v\n" + "".join(rows))
         cluster = {"servers": servers, "capacity": "1/s"}
