@@ -97,7 +97,7 @@ def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
 
 NOON = datetime(2024, 1, 31, 12, tzinfo=UTC)
 NOON_S = 1_706_702_400
-SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}}
+SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}, "hex": {"width": 4}}
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,9 @@ SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}}
         ("timestamp_ms", pa.array([NOON_S], pa.int64()), [NOON_S]),
         ("timestamp_ms", pa.array([date(2024, 1, 31)]), [1_706_659_200_000]),
         ("date", pa.array([NOON]), [date(2024, 1, 31)]),
+        ("float64", pa.array(["1.5", "-0.0", None]), [1.5, 0.0, None]),
+        ("float64", pa.array(["1.5", "nan", "1e400"]), [1.5, None, float("inf")]),
+        ("hex", pa.array(["0aFF", "0agg", "0af", "0afé"]), ["0aff", None, None, None]),
         ("bool", pa.array(["true", "no", "1"]), [True, None, True]),
         ("decimal", pa.array(["1.5", "1.55"]), [Decimal("1.50"), Decimal("1.55")]),
     ],
