@@ -113,6 +113,23 @@ def test_events_behind_a_closed_window_are_counted_as_late(
     assert (102, 2) == (found.operation_count, found.late_count)
 
 
+def test_closed_windows_count_as_much_as_open_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every figure of skew is the same if a busy window at the start is closed early."""
+    rows = [(f"h{n % 7}", n * 100) for n in range(1_000)] + [("h1", 3_500)] * 60
+    path = sample(tmp_path, sorted(rows, key=lambda row: row[1]))
+    monkeypatch.setattr(windows_module, "MIN_EVENTS_PER_SERVER", 1)
+    monkeypatch.setattr(replay, "BLOCK_EVENTS", 10)
+    words: dict[str, Any] = {"splits": ["h2", "h4"], "cluster": {"servers": 2}}
+    kept = run(design_of(**words), path)
+    monkeypatch.setattr(windows_module, "MAX_OPEN_ENTRIES", 8)
+    closed = run(design_of(**words), path)
+    assert closed.replay.windows[0].first_open_window is not None
+    assert 0 == closed.late_count
+    assert kept.skews == closed.skews
+
+
 def test_a_sample_without_times_has_shares_and_no_skew(tmp_path: Path) -> None:
     """Nothing tells when the events were, so windows of time are null, each with its reason."""
     path = tmp_path / "a.csv"
