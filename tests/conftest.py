@@ -12,6 +12,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
 
+MAX_ID_LENGTH = 60
 IGNORED_HEALTH_CHECKS = [
     HealthCheck.too_slow,
     HealthCheck.filter_too_much,
@@ -36,6 +37,14 @@ def pytest_configure() -> None:
     """Let tests interrupt their processes, also where a shell runs pytest in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Return a short id for a long parameter: some have ten million characters."""
+    if not isinstance(val, str | bytes) or len(val) <= MAX_ID_LENGTH:
+        return None
+    text = val if isinstance(val, str) else val.decode("latin-1")
+    return f"{text[:MAX_ID_LENGTH]}... {len(val)}".encode("unicode_escape").decode()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
