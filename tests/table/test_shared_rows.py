@@ -31,7 +31,7 @@ WIDE: dict[str, Any] = {
     "note": {"type": "text", "nullable": True},
 }
 TALL: dict[str, Any] = {"host": "text", "n": "u32", "v": "u32"}
-HOSTS, EACH = 50, 250
+HOSTS, EACH = 50, 400
 
 
 @pytest.fixture(params=["memory", "rocks"])

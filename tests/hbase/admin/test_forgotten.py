@@ -112,7 +112,7 @@ def test_not_done(
 ) -> None:
     """A procedure without a result whose effect is missing raises an error with a remedy."""
     script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copied(undone)}
-    with pytest.raises(Unavailable, match=f"{said}, and the change is not there. Try again"):
+    with pytest.raises(Unavailable, match=f"{said}, and the change was not made. Try again"):
         call(Admin(Scripted(script, [region(b"", b"")])))
 
 

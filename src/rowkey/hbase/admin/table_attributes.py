@@ -119,9 +119,7 @@ def check_attributes(attributes: Mapping[str, object]) -> Iterator[InvalidArgume
     for name, value in attributes.items():
         if not is_nonempty_text(name):
             yield InvalidArgument(
-                "attributes",
-                f"{format_value(name)} is not an attribute name",
-                "a text that is not empty",
+                "", f"{format_value(name)} is not an attribute name", "a text that is not empty"
             )
         elif value is not None and not isinstance(value, str):
             yield InvalidArgument(name[:80], f"{format_value(value)} is not a text", "a text")
