@@ -9,6 +9,7 @@ import pytest
 
 from cli.command import LOGS, run
 from rowkey.render import COMPARISON_FIELDS, list_paths
+from simulate.test_purity import KEYS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,17 @@ def test_the_table_fits_80_columns(count: int) -> None:
     table = lines[lines.index(heading) + 1 : lines.index("", lines.index(heading))]
     rows = [line[24:].split() for line in table if not line.startswith("read ")]
     assert {count} == {len(row) for row in rows}
+
+
+@pytest.mark.parametrize("transform", sorted(KEYS))
+def test_every_transform_is_compared_and_reported(folder: Path, transform: str) -> None:
+    """A key that a check accepts has figures next to another key, in a table and on a page."""
+    text = f'table = "logs"\nkey = "{KEYS[transform]}"{WORDS}'
+    (folder / "other.toml").write_text(text.replace("max_bytes = 8", "max_bytes = 40"))
+    for command in ("compare", "report"):
+        told = run(command, FRONT, "other.toml", "--sample", "events.csv")
+        assert (0, "") == (told.code, told.err), command
+        assert KEYS[transform] in told.out.replace("<wbr>", "")
 
 
 @pytest.mark.usefixtures("folder")

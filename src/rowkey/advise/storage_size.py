@@ -62,12 +62,14 @@ class StorageSize:
         design: the design.
         source: its events.
         has_all_fields: whether they have all that it stores; else bytes are told from widths.
-        seed: where the choice of rows to time begins.
+        seed: where the choice of rows to time, and of their salts, begins.
     """
 
     def __init__(
         self, design: Design, source: EventSource, *, has_all_fields: bool, seed: int
     ) -> None:
+        import numpy as np
+
         self.design = design
         self.source = source
         self.is_measured = has_all_fields
@@ -78,6 +80,10 @@ class StorageSize:
             reservoir.offer(events.rows)
             self._add_rows(events.rows)
         self.rows: Sequence[dict[str, Any]] = reservoir.collect_rows().to_pylist()
+        salts = design.key.draw_salts(len(self.rows), np.random.default_rng(seed))
+        self.salts: Sequence[int | None] = (
+            [None] * len(self.rows) if salts is None else salts.tolist()
+        )
 
     def _add_rows(self, rows: Any) -> None:
         """Add the key and cell bytes of some rows to the sums."""
@@ -132,8 +138,8 @@ def _time_round(size: StorageSize, clock: Callable[[], float]) -> float:
     """Measure the mean microseconds to encode each row key once."""
     encode = size.design.key.encode
     started = clock()
-    for row in size.rows:
-        encode(row)
+    for row, salt in zip(size.rows, size.salts, strict=True):
+        encode(row, salt=salt)
     return (clock() - started) * 1e6 / max(len(size.rows), 1)
 
 
