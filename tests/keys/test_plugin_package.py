@@ -131,7 +131,7 @@ MUTANTS = {
     ),
     "it changes once a week": (
         "test_time_parts_are_constant_within_their_resolution",
-        {"n = DAY_NS": "n = 7 * DAY_NS"},
+        {"resolution_ns = DAY_NS": "resolution_ns = 7 * DAY_NS"},
     ),
     "its bytes hold the time": (
         "test_parts_decode_to_the_recoverable_fields",
