@@ -44,7 +44,7 @@ class Measure:
         description: what it measures, as a phrase.
         figures: a figure for each design, in their order.
         direction: which way it is better.
-        tolerance: figures that differ by less are equal: chance, or a clock, makes as much.
+        tolerance: figures that differ by less are equal: chance makes as much.
         read_name: the read it is of; None for all reads together, and what is not of reads.
     """
 

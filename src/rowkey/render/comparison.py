@@ -49,7 +49,7 @@ COMPARISON_FIELDS = {
     "measures[].read": "the read it is of; null for all reads together, and what is not of reads",
     "measures[].description": "what it measures",
     "measures[].better": "less or more; null where neither is better",
-    "measures[].tolerance": "figures that differ by less are equal: by chance, or by the clock",
+    "measures[].tolerance": "figures that differ by less are equal: it is chance",
     "measures[].figures.*.value": "by the design's letter, its figure; null where there is none",
     "measures[].figures.*.exact": "whether it was counted, not estimated or timed",
     "measures[].figures.*.reason": "why there is none",
