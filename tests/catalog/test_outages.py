@@ -268,7 +268,7 @@ def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, ki
             return bool(found[-1])
 
         catalog._change_nodes = change  # type: ignore[attr-defined]
-        with pytest.raises(Unavailable, match="is not known: read it again"):
+        with pytest.raises(Unavailable, match="is not known: read the entry again"):
             catalog.write("logs", FIRST, 1)
         del catalog._change_nodes  # type: ignore[attr-defined]
         version = back(catalog).version

@@ -175,7 +175,9 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
 
         way.wire.before_cut = meddle
         way.wire.lose("answer")
-        with pytest.raises(Unavailable, match=r"Whether it was changed is not known: read it ag"):
+        with pytest.raises(
+            Unavailable, match=r"Whether this write was carried out is not known: read the entry ag"
+        ):
             mine.write("logs", OTHER, 1)
         way.wire.lose("request")
         with pytest.raises(Conflict, match="version 4 of it; expected version 3"):

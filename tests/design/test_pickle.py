@@ -35,6 +35,17 @@ def _find_key_line(design: Design) -> int:
     return design.source.source_map.find_line("key")
 
 
+def test_a_copy_leaves_its_design_as_it_was() -> None:
+    """Reading rows of other bucket counts, or by a dictionary, changes only a copy."""
+    design = Design("t", "[bucket(id, 16)][code(host)][id]", fields={"id": "u64", "host": "text"})
+    key, dictionary = design.key, design.key.dictionary
+    changed = design.copy_for_reading([design.copy_with_counts({0: 32})])
+    assert 2 == len(changed.key.variants)
+    assert design.key is key
+    assert () == tuple(key.variants)
+    assert dictionary is design.key.dictionary
+
+
 def test_a_design_that_reads_several_counts_can_be_pickled() -> None:
     """Rows of 16 and of 32 buckets are still found after the design was pickled."""
     one = Design("t", "[bucket(id, 16)][id]", fields={"id": "u64"})

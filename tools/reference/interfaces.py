@@ -116,8 +116,8 @@ def build_json_page() -> str:
     """Every field of the JSON documents with its meaning.
 
     A dot separates objects, `[]` stands for the items of a list, `*` for any name. Row keys are
-    hexadecimal. A field may be added at any time; none is renamed or given another meaning without
-    another `format`. A broken design file has a document of its own: `rowkey check -f json` then
+    hexadecimal. From the first release on, a field may be added at any time, and none is renamed or
+    given another meaning without another `format`. A broken design file has a document of its own: `rowkey check -f json` then
     prints `ok` as false and, for each mistake, `line`, `path`, `message`, `expected` and
     `remedy`.
     """

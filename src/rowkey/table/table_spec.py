@@ -102,4 +102,5 @@ def check_created_table(requested: TableSpec, store: Store) -> None:
         splits = ", ".join(to_string_binary(split) for split in requested.splits[:3])
         mistakes.append(Mistake("splits", "the table has regions at other row keys", splits))
     if mistakes:
-        raise CatalogMismatch(requested.name, mistakes, "Drop the table and create it again.")
+        remedy = "Another client has altered the table meanwhile: look at it before you use it."
+        raise CatalogMismatch(requested.name, mistakes, remedy)

@@ -169,7 +169,7 @@ class TimestampField(FieldType):
             return None
         try:
             return array.cast(pa.int64()).cast(self.build_arrow_type())
-        except pa.ArrowInvalid:
+        except pa.ArrowInvalid:  # more than 2^63-1
             return None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import TextDomain
 from rowkey.keys.base_types.field_type import Encoding
-from rowkey.keys.base_types.strings import TextBasedField, format_short_value
+from rowkey.keys.base_types.strings import (
+    TextBasedField,
+    format_short_value,
+    unwrap_numpy_scalar,
+)
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import DIGITS
@@ -46,6 +50,7 @@ class DigitsField(TextBasedField):
 
     def to_internal(self, value: Value) -> str:
         """Return the internal form of a text of digits: the digits, padded with zeros."""
+        value = unwrap_numpy_scalar(value)
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             digits = str(value).rjust(self.width, "0") if value < 10**self.width else ""
         else:
