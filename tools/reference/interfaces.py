@@ -117,9 +117,9 @@ def build_json_page() -> str:
 
     A dot separates objects, `[]` stands for the items of a list, `*` for any name. Row keys are
     hexadecimal. From the first release on, a field may be added at any time, and none is renamed or
-    given another meaning without another `format`. A broken design file has a document of its own: `rowkey check -f json` then
-    prints `ok` as false and, for each mistake, `line`, `path`, `message`, `expected` and
-    `remedy`.
+    given another meaning without another `format`. A broken design file has a document of its own:
+    `rowkey check -f json` then prints `ok` as false and, for each mistake, `line`, `path`,
+    `message`, `expected` and `remedy`.
     """
     blocks = []
     for command, fields in DOCUMENTS.items():
