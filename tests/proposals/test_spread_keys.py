@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rowkey.design import Design
 from rowkey.proposals import (
     KeyProposal,
+    has_enough_values,
     propose_bucket_count,
     propose_heavy_key,
     propose_read_table,
@@ -85,6 +86,14 @@ def test_heavy_values_are_added_to_the_list() -> None:
     assert "[bucket(host, ts, 4, 2)][host][ts]" == proposal.key
     assert {"host": ("a",)} == proposal.heavy_values
     assert propose_heavy_key(design, facts, ["host", "user"], [("a", 0.5)]) is None
+
+
+@pytest.mark.parametrize(("values", "is_enough"), [(15, False), (16, True), (None, True)])
+def test_four_values_for_each_proposed_bucket_are_enough(
+    values: int | None, is_enough: bool
+) -> None:
+    """Two servers get four buckets, which sixteen values fill; an unknown number may."""
+    assert is_enough == has_enough_values(values, servers=2)
 
 
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(2, 256))
