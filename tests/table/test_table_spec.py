@@ -1,0 +1,49 @@
+"""A table whose families are not those of its design is refused, whatever the difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey import Design
+from rowkey.engines import open_engine
+from rowkey.errors import CatalogMismatch
+from rowkey.table import build_table_spec
+from rowkey.table.table_spec import check_families
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESIGN = Design(
+    "logs", "[id]", fields={"id": "u64"}, families={"d": {"ttl": "1d", "compression": "GZ"}}
+)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "here", "actual"),
+    [
+        ("versions", 1, 7),
+        ("ttl_s", 86_400, 60),
+        ("keep_deleted", "FALSE", "TRUE"),
+        ("block_cache", True, False),
+        ("compression", "GZ", "NONE"),
+        ("compression_compact", None, "GZ"),
+    ],
+)
+def test_a_different_family_attribute_is_reported(
+    tmp_path: Path, attribute: str, here: Any, actual: Any
+) -> None:
+    """A number, a duration, a flag or a word that differs is reported alone, with both values."""
+    with open_engine(f"memory:{tmp_path}") as engine:
+        engine.create_table(build_table_spec(DESIGN, ()))
+        store = engine.open_table("logs")
+        check_families(DESIGN, store)
+        store.alter_families([replace(DESIGN.families["d"], **{attribute: actual})])
+        with pytest.raises(CatalogMismatch) as caught:
+            check_families(DESIGN, store)
+    (mistake,) = caught.value.differences
+    path = f"families.d.{attribute.removesuffix('_s')}"
+    problem = f"{here} in the design, but {actual} in the table"
+    assert (path, problem) == (mistake.path, mistake.problem)
