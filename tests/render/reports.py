@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HIDING = Redaction(b"0123456789abcdef")
 HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "dione", "elara"))
 USERS = tuple(f"person-{number:03}" for number in range(40))
+HOT_DEVICE = 7_700_001_234_567
 EVENTS = 4_000
 
 LOGS = """\
@@ -89,6 +90,31 @@ def compare_logs(folder: Path) -> Comparison:
     paths = write_logs(folder)
     designs = [Design.read(path) for path in paths.values()]
     return advise.compare_designs(designs, names=list(paths))
+
+
+def judge_hot_device(folder: Path) -> JudgedDesign:
+    """A design of which one device of one host, named by a text and an integer, is hot."""
+    path = folder / "devices.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["host", "device", "ts"])
+        for number in range(EVENTS):
+            entity = (HOSTS[0], HOT_DEVICE) if number % 2 else ("other", number % 400)
+            writer.writerow([*entity, 1_700_000_000 + number])
+    design = Design(
+        "devices",
+        "[bucket(host, device, 8)][host][device][ts]",
+        fields={
+            "host": {"type": "text", "max_bytes": 60},
+            "device": "u64",
+            "ts": "timestamp_s",
+        },
+        splits="per_bucket",
+        cluster={"servers": 4},
+        writes={"time": "ts"},
+        sample={"path": str(path)},
+    )
+    return JudgedDesign(design, name="devices", second_half=True)
 
 
 EXAMPLES = Path(str(rowkey.__file__)).parent / "examples"

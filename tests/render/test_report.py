@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ from hypothesis import strategies as st
 from render.reports import (
     HIDING,
     HOSTS,
+    HOT_DEVICE,
     NAUGHTY,
     USERS,
+    compare_logs,
     hostile_page,
+    judge_hot_device,
     read_logs,
 )
 from rowkey.advise import JudgedDesign
@@ -32,6 +36,11 @@ from rowkey.render import (
 )
 from rowkey.render.page.markup import embed_json, escape_html
 from rowkey.render.report.heat_map import pack_counts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.advise import Comparison
 
 BYTES_MOST = 1_000_000
 
@@ -137,17 +146,42 @@ def entities() -> list[str]:
     return [*shown, *(one.encode().hex() for one in shown), *(one[:5] for one in HOSTS)]
 
 
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """The three designs, compared."""
+    return compare_logs(tmp_path_factory.mktemp("compared"))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_report_shows_no_value(logs: list[JudgedDesign], language: str) -> None:
+def test_a_redacted_report_shows_no_value(
+    logs: list[JudgedDesign], comparison: Comparison, language: str
+) -> None:
     """No value of an entity stands in the file or in the data from which it is built."""
-    plain = build_report_page(build_report_document(logs, Redaction()), language)
-    document = build_report_document(logs, HIDING)
+    plain = build_report_page(build_report_document(logs, Redaction(), comparison), language)
+    document = build_report_document(logs, HIDING, comparison)
     page = build_report_page(document, language)
     text = json.dumps(document, ensure_ascii=False)
     assert [] == [value for value in entities() if value in text or value in text.replace(" ", "")]
     assert [] == [value for value in entities() if value in page.replace(" ", "")]
     assert [] == [value for value in entities() if value in page]
     assert [] != [value for value in entities() if value in plain]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_redacted_report_names_no_hot_entity(tmp_path: Path, language: str) -> None:
+    """The text and the integer that a cause names stand in the open report alone."""
+    judged_design = judge_hot_device(tmp_path)
+    (cause,) = judged_design.simulation.causes
+    assert f"host {HOSTS[0]}, device {HOT_DEVICE}" == cause.evidence["value"]
+    shown = []
+    for redaction in (Redaction(), HIDING):
+        document = build_report_document([judged_design], redaction)
+        text = json.dumps(document, ensure_ascii=False)
+        page = build_report_page(document, language)
+        shown.append(
+            [[value in one for value in (HOSTS[0], str(HOT_DEVICE))] for one in (text, page)]
+        )
+    assert [[[True, True]] * 2, [[False, False]] * 2] == shown
 
 
 def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -> None:
