@@ -119,11 +119,12 @@ def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
 
 
 def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> None:
-    """It is said, aside, and the declaration is judged."""
+    """It is said, aside and in the document, and the declaration is judged."""
     (folder / "front.toml").write_text(FRONT + '\n[sample]\npath = "nothing.csv"\n')
     found = run("check", "front.toml")
     assert 1 == found.code
     assert found.err.startswith("front.toml: the rules run without the declared sample: ")
+    assert found.err.removeprefix("front.toml: ").strip() in document("front.toml")["remarks"]
 
 
 # The catalogue

@@ -74,6 +74,20 @@ def test_every_transform_is_compared_and_reported(folder: Path, transform: str) 
         assert KEYS[transform] in told.out.replace("<wbr>", "")
 
 
+def test_rows_left_out_are_told(folder: Path) -> None:
+    """A line that is no event is counted in the table, and for each design in the document."""
+    path = folder / "events.csv"
+    path.write_text(path.read_text("utf-8") + "h-1,never\n")
+    told = run("compare", FRONT, HOSTS, "--sample", "events.csv")
+    assert ["  1 row left out; "] == [line[:18] for line in told.out.splitlines() if "left" in line]
+    document = json.loads(run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json").out)
+    assert [1, 1] == [one["left_out"] for one in document["designs"]]
+    alone = json.loads(run("simulate", FRONT, "--sample", "events.csv", "-f", "json").out)
+    first = document["designs"][0]
+    assert alone["source"]["left_out_first"] == first["left_out_first"]
+    assert alone["remarks"] == first["remarks"]
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_best_of_a_row_is_marked() -> None:
     """By a star, which no colour is needed to see."""
@@ -93,7 +107,7 @@ def test_every_json_field_is_documented() -> None:
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json")
     document = json.loads(told.out)
     found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in list_paths(document)}
-    assert set(COMPARISON_FIELDS) == found | {"measures[].best[]"}
+    assert set(COMPARISON_FIELDS) == found | {"measures[].best[]", "designs[].remarks[]"}
     assert [1, 4, 5000.0, 4_000] == [
         document[name] for name in ("format", "servers", "capacity", "operations")
     ]

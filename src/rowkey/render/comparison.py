@@ -31,6 +31,9 @@ COMPARISON_FIELDS = {
     "designs[].name": "the design file",
     "designs[].table": "name of the table",
     "designs[].key": "the row key in bracket notation",
+    "designs[].left_out": "rows of the sample that are no events of it; they are not replayed",
+    "designs[].left_out_first": "the first of them, and why it is left out",
+    "designs[].remarks[]": "remarks on its boundaries and the sample",
     "designs[].verdict": "even, warm or hot, as `simulate` says",
     "designs[].verdict_skew": "the skew over servers it is from",
     "designs[].verdict_even": "what an even design would show",
@@ -107,6 +110,11 @@ def build_comparison_document(
                 "name": design.name,
                 "table": design.design.table,
                 "key": str(design.design.key),
+                "left_out": design.simulation.source.skipped_rows.count,
+                "left_out_first": redaction.omit_text(
+                    design.simulation.source.skipped_rows.first_problem
+                ),
+                "remarks": redaction.omit_texts(design.simulation.remarks),
                 **build_verdict_document(design.simulation),
                 "findings": [
                     {"code": finding.code, "name": finding.name, "severity": finding.severity}
@@ -196,6 +204,8 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
         f"{comparison.servers:,} {servers}"
     )
     yield from wrap_text(said, width, 2)
+    for text in _format_skipped_rows(comparison):
+        yield from wrap_text(text, width, 4)
     yield ""
     room = min(MAX_COLUMN_WIDTH, (width - LABEL_WIDTH) // len(comparison.designs))
     yield _format_row("", [f"{label} " for label in _list_labels(comparison)], room)
@@ -210,6 +220,20 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
     yield ""
     for note in _format_notes(comparison):
         yield from wrap_text(note, width, 2)
+
+
+def _format_skipped_rows(comparison: Comparison) -> Iterator[str]:
+    """Yield how many rows of the sample are left out, and why; of each design where they differ."""
+    texts = [
+        f"{pluralize(rows.count, 'row')} left out; {rows.first_problem}" if rows.count else ""
+        for rows in (design.simulation.source.skipped_rows for design in comparison.designs)
+    ]
+    if len(set(texts)) == 1:
+        yield from (f"  {text}" for text in texts[:1] if text)
+        return
+    for label, text in zip(_list_labels(comparison), texts, strict=True):
+        if text:
+            yield f"  {label}: {text}"
 
 
 def _format_row(first: str, cells: Sequence[str], cell_width: int) -> str:

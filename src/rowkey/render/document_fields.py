@@ -142,7 +142,7 @@ CHECK_FIELDS = {
     "reads[].error": "why it cannot be planned",
     **_FORESEEN_FIELDS,
     **FINDINGS_FIELDS,
-    "remarks[]": "further remarks on the design",
+    "remarks[]": "further remarks on the design, and why its sample is not used",
 }
 
 SPLITS_FIELDS = {

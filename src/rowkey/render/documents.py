@@ -210,6 +210,7 @@ def build_check_document(
     properties: DesignProperties,
     lint_result: LintResult,
     packing: PackingSavings | None = None,
+    remarks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return a valid design with its properties and findings, as `rowkey check -f json` does."""
     return {
@@ -235,7 +236,7 @@ def build_check_document(
         ],
         "foreseen": [build_cause_document(cause) for cause in lint_result.causes],
         **build_findings_document(lint_result),
-        "remarks": list(properties.remarks),
+        "remarks": [*properties.remarks, *remarks],
     }
 
 

@@ -104,7 +104,7 @@ def command(
             select=_split_commas(select),
             ignore=_split_commas(ignore),
         )
-        _note_unread_sample(path, judged)
+        remarks = _note_unread_sample(path, judged)
         if diff:
             is_bad |= _print_diff(path, design, _apply_fixes(judged))
             continue
@@ -114,7 +114,7 @@ def command(
         is_bad |= bool(lint_result.filter_by_severity(severity))
         checked.append(CheckedFile(path, lint_result=lint_result, file_text=judged.design.source))
         if output in ("text", "json"):
-            documents.append(_show_check(path, judged, as_text=output == "text"))
+            documents.append(_show_check(path, judged, remarks, as_text=output == "text"))
     if diff:
         return 1 if is_bad and not exit_zero else 0
     if output == "json":
@@ -124,7 +124,9 @@ def command(
     return 1 if is_bad and not exit_zero else 0
 
 
-def _show_check(path: str, judged: JudgedDesign, *, as_text: bool) -> dict[str, Any]:
+def _show_check(
+    path: str, judged: JudgedDesign, remarks: list[str], *, as_text: bool
+) -> dict[str, Any]:
     """Return the JSON document of one valid design file; print the result if output is text."""
     from rowkey.render import build_check_document, format_check, print_check
 
@@ -135,7 +137,7 @@ def _show_check(path: str, judged: JudgedDesign, *, as_text: bool) -> dict[str, 
         print_check(path, judged, build_console())
     elif as_text:
         print_lines(format_check(path, *result))
-    return build_check_document(path, *result)
+    return build_check_document(path, *result, remarks)
 
 
 def _print_notices(checked_files: list[CheckedFile], output: str, severity: Severity) -> None:
@@ -150,10 +152,13 @@ def _print_notices(checked_files: list[CheckedFile], output: str, severity: Seve
         print_lines(format_github_commands(checked_files))
 
 
-def _note_unread_sample(path: str, judged: JudgedDesign) -> None:
-    """Read the sample of a design, and print why a declared sample cannot be used."""
-    if judged.sample is None and judged.sample_problem is not None:
-        print_notes([f"{path}: the rules run without the declared sample: {judged.sample_problem}"])
+def _note_unread_sample(path: str, judged: JudgedDesign) -> list[str]:
+    """Read the sample of a design; print and return why a declared sample cannot be used."""
+    if judged.sample is not None or judged.sample_problem is None:
+        return []
+    remark = f"the rules run without the declared sample: {judged.sample_problem}"
+    print_notes([f"{path}: {remark}"])
+    return [remark]
 
 
 def _run_rules(judged: JudgedDesign) -> LintResult:
