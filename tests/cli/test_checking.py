@@ -127,6 +127,13 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
     assert found.err.removeprefix("front.toml: ").strip() in document("front.toml")["remarks"]
 
 
+def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
+    """A second put may store a copy, which reads merge: it is no second row for every reader."""
+    (folder / "front.toml").write_text(FRONT.replace("key", 'key = "[salt(4)][ts][host]" #', 1))
+    told = run("check", "front.toml").out
+    assert 2 == told.count("a second put of a row may store a second copy under another salt")
+
+
 # The catalogue
 
 

@@ -345,7 +345,10 @@ def _format_properties(
     yield from (f"  not unique in {name}: {why}" for name, why in properties.losses.items())
     yield f"  rows come in the order: {', '.join(properties.row_order) or 'of their bytes only'}"
     if properties.is_salted:
-        yield "  the key has a random salt: a get tries every salt, a second put adds a second row"
+        yield (
+            "  the key has a random salt: a get tries every salt; a second put of a row may store "
+            "a second copy under another salt, which reads merge and other clients see as two rows"
+        )
     if properties.region_count is not None:
         yield f"  {pluralize(properties.region_count, 'region')}"
     for read in properties.reads:

@@ -23,8 +23,8 @@ class RandomSalt(Rule):
     before: with n salts, 1 - 1/n of them draw another salt.
 
     Why it hurts: a client cannot know where a row is. A get becomes n gets. A row that is put twice
-    is stored twice, under two salts, so sums count it twice. Increments and check-and-put are
-    impossible.
+    may be stored twice, under two salts: reads merge the copies, but other clients see both.
+    Increments and check-and-put are impossible.
 
     Use instead: a bucket of fields that the reads give: it spreads as well and can be computed.
     Keep a salt if rows are only appended and read as ranges, or for the flood of one value.
@@ -88,8 +88,9 @@ where = "order = ?"
             )
         yield self.build_finding(
             "key",
-            f"{shown} is random, so a get must try every salt, and a row that is put twice may "
-            f"be stored twice{tried}",
+            f"{shown} is random, so a get must try every salt, and a second put of a row may store "
+            "a second copy under another salt; reads merge the copies, other clients see both"
+            f"{tried}",
             "Replace the salt by a bucket of the fields that reads give.",
             severity="warning" if gets or repeats else "info",
             value=shown,
