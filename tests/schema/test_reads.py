@@ -70,6 +70,7 @@ WRONG = {
         "'!= 1' is not valid syntax (character 3)",
         "Inequality is not supported: list the wanted values with in.",
     ),
+    "a == ?": ("'=' is not a value (character 4)", "Write = once."),
     "a = b": ("'b' is not a value (character 5)", "Put quotes around it: 'b'."),
     "a = null": ("'null' is not a value (character 5)", "Write ? and pass null as its value."),
     "a is null": (

@@ -241,6 +241,8 @@ class _ConditionParser:
             remedy = f"Put quotes around it: '{token}'." if lexeme_type == "word" else ""
             if lexeme_type == "word" and token.lower() in _NULL_WORDS:
                 remedy = "Write ? and pass null as its value."
+            if token == "=":  # noqa: S105 - a token of the grammar
+                remedy = "Write = once."
             self.fail(
                 f"{self.format_lookahead()} is not a value", "?, :name, 'text' or a number", remedy
             )
