@@ -4,8 +4,8 @@ BIN := .venv/bin
 RUN := .venv/run-ready
 DEV := .venv/dev-ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# One of the two processes works with the cluster and mostly waits for it.
-PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup
+# Of the three processes one works with the cluster and mostly waits for it.
+PYTEST := $(BIN)/pytest --numprocesses 3 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo proof test test-long test-hbase check format docs site bench hbase lock clean

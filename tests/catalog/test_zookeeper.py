@@ -180,7 +180,7 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
         ):
             mine.write("logs", OTHER, 1)
         way.wire.lose("request")
-        with pytest.raises(Conflict, match="version 4 of it; expected version 3"):
+        with pytest.raises(Conflict, match="the catalog now has version 4; expected version 3"):
             mine.write("logs", OTHER, 3)
 
 

@@ -103,9 +103,9 @@ class FewEntitiesCause(Cause):
         if not _has_seen_all(values, regions, len(result.keys)):
             return None
         used = len(result.boundaries) - result.empty_region_count
-        written = "all of them were" if used == len(result.boundaries) else f"{used:,} of them were"
-        written = "one of them was" if used == 1 else written
-        then = f"{written} written, because so few values cannot fill the regions evenly."
+        written = "all regions were" if used == len(result.boundaries) else f"{used:,} regions were"
+        written = "one region was" if used == 1 else written
+        then = f"{written} written, because so few values cannot fill them evenly."
         message = _format_message(names, f"{values:,}", regions, then)
         figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
         bound = min(compute_value_skew(result), result.measured_skew.skew)
