@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,8 @@ def place() -> Iterator[Path]:
                 store.mutate([RowCells(b"%03d" % number, cells)])
                 if number == 20:
                     store.flush()
+            while len(list((source / "t").glob("*.log"))) > 1:  # RocksDB removes flushed logs later
+                time.sleep(0.001)
             yield shutil.copytree(source, Path(folder) / "data")
 
 
@@ -162,6 +165,7 @@ def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.Mon
 
 MOUNTED = """
 import sys
+import time
 from pathlib import Path
 from engines.rocks.test_read_only import read_rows, state_of, _folder_of
 from rowkey.engines.backends.rocks import RocksEngine
