@@ -170,7 +170,7 @@ def main() -> None:
             sys.stdout.flush()
             if calls < nth:  # it has run through without its fault
                 break
-            nth = 4 * nth if few else nth + max(1, nth // int(step))
+            nth = 16 * nth if few else nth + max(1, nth // int(step))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RUNTIME = Path(__file__).with_name("runtime.py")
 FEW, MANY = 0, 12
-"""How many calls fail: the first, fourth, sixteenth ...; or most of them."""
+"""How many calls fail: the first, 16th, 256th ...; or most of them."""
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def fail(
 def test_a_failed_call_gives_an_error_or_the_right_answer(
     what: str, shim: Path, place: Path, folder: Path
 ) -> None:
-    """The first, fourth, sixteenth … system call of each probe may fail once."""
+    """The first, 16th, 256th ... system call of each probe may fail once."""
     verdicts = fail(shim, place, folder, what, "once", FEW)
     assert all(counts[RIGHT] for counts in verdicts.values())  # the last run meets no fault
     assert sum(counts[REFUSED] for counts in verdicts.values())
