@@ -59,8 +59,8 @@ class Measure:
     def best_designs(self) -> tuple[int, ...]:
         """Return the indexes of the best designs by this measure; none if all are equal.
 
-        A design without a figure, or that reads the whole table for it, is never among them, and
-        keeps none of the others from being so.
+        A design that has no figure, or that reads the whole table, is never among them, and does
+        not affect the others.
 
         >>> figures = [Figure(2.0), Figure(1.0), Figure(None), Figure(1.1)]
         >>> Measure("skew_10s", "", tuple(figures), tolerance=0.2).best_designs
@@ -69,15 +69,17 @@ class Measure:
         (1,)
         """
         sign = {"less": 1, "more": -1, "": 0}[self.direction]
-        known = {
+        signed_values = {
             n: sign * one.value
             for n, one in enumerate(self.figures)
             if one.value is not None and not one.is_full_scan
         }
-        least = min(known.values(), default=0)
-        best = tuple(n for n, value in known.items() if value <= least + self.tolerance)
-        valued = sum(one.value is not None for one in self.figures)
-        return best if len(best) < valued else ()
+        best_value = min(signed_values.values(), default=0)
+        best = tuple(
+            n for n, value in signed_values.items() if value <= best_value + self.tolerance
+        )
+        value_count = sum(one.value is not None for one in self.figures)
+        return best if len(best) < value_count else ()
 
 
 @dataclass(frozen=True)

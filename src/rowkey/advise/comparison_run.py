@@ -43,37 +43,38 @@ def compare_designs(
 ) -> Comparison:
     """Compare designs by a recorded sample, measure by measure.
 
-    All are replayed the same events on the same servers and asked every read that any of them
-    declares. Where the boundaries of one follow from the sample, they are from its first half, and
-    all are judged by the second. Which is better is said of each measure; there is no score.
+    For each design, the same events are replayed on the same servers, and every read that any
+    design declares is measured. If the boundaries of one follow from the sample, they are from its
+    first half, and all are judged by the second. Each measure has its own best designs; there is no
+    overall score.
 
     Args:
         designs: two to eight, for the same use: with the same servers, the same field for the time.
-        sample: a file of recorded events, or its recording; that which all declare if None.
-        names: what each is called; its table if None. Of equal names the second is called `A#2`.
-        format_options: how the sample is read; as the designs declare if None, or as its name
-            tells.
+        sample: a file of recorded events, or its recording; if None, the one that all declare.
+        names: the name of each design; its table if None. The second of equal names is `A#2`.
+        format_options: how the sample is read; if None, as the designs declare or its file name
+            suggests.
         second_half: whether only the second half is replayed where no boundaries follow from the
             first.
-        seed: where randomness begins: the same seed gives the same figures, but for times.
+        seed: the random seed: the same seed gives the same figures, except for times.
         clock: gives seconds, as `time.perf_counter` does; without one, making keys is not timed.
-        progress: told how many replays of an event are done, and of how many.
+        progress: called with the number of replayed events and their total.
 
     Raises:
-        IncomparableDesigns: with everything that keeps them from standing on one scale, or does not
-            fit the sample.
+        IncomparableDesigns: with every difference between the designs that prevents a comparison,
+            and everything that does not fit the sample.
 
     Cost: for each design about 2 µs an event.
     """
-    named = list(zip(_name_designs(designs, names), designs, strict=True))
+    named_designs = list(zip(_name_designs(designs, names), designs, strict=True))
     mistakes: list[Mistake] = []
-    if not MIN_DESIGNS <= len(named) <= MAX_DESIGNS:
-        what = f"{pluralize(len(named), 'design')} cannot be compared"
+    if not MIN_DESIGNS <= len(named_designs) <= MAX_DESIGNS:
+        what = f"{pluralize(len(named_designs), 'design')} cannot be compared"
         raise IncomparableDesigns(
             [Mistake("designs", what, f"{MIN_DESIGNS} to {MAX_DESIGNS} designs")]
         )
-    scale = build_setup(named, sample, format_options, mistakes, second_half=second_half)
-    trials = [_DesignTrial(name, design, scale, seed) for name, design in named]
+    scale = build_setup(named_designs, sample, format_options, mistakes, second_half=second_half)
+    trials = [_DesignTrial(name, design, scale, seed) for name, design in named_designs]
     for trial in trials:
         trial.open_sample(mistakes)
     _check_events(trials, mistakes)
@@ -100,11 +101,15 @@ def _make_unique(names: Iterable[str]) -> list[str]:
     >>> _make_unique(["a.toml", "a.toml", "a.toml#2", "a.toml"])
     ['a.toml', 'a.toml#2', 'a.toml#2#2', 'a.toml#3']
     """
-    apart: list[str] = []
+    unique_names: list[str] = []
     for name in names:
-        tried = (f"{name}#{number}" for number in count(2))
-        apart.append(name if name not in apart else next(n for n in tried if n not in apart))
-    return apart
+        candidates = (f"{name}#{number}" for number in count(2))
+        unique_names.append(
+            name
+            if name not in unique_names
+            else next(one for one in candidates if one not in unique_names)
+        )
+    return unique_names
 
 
 class _DesignTrial:
@@ -190,22 +195,24 @@ class _DesignTrial:
 
 def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> None:
     """Collect a mistake for each design that stores fewer events than the others."""
-    opened_ones = [trial for trial in trials if trial.source is not None]
-    most = max((trial.source.total_count for trial in opened_ones if trial.source), default=0)
-    for trial in opened_ones:
+    opened_trials = [trial for trial in trials if trial.source is not None]
+    max_count = max(
+        (trial.source.total_count for trial in opened_trials if trial.source), default=0
+    )
+    for trial in opened_trials:
         assert trial.source is not None
-        fewer = most - trial.source.total_count
-        if fewer:
-            is_ = "is" if fewer == 1 else "are"
+        missing_count = max_count - trial.source.total_count
+        if missing_count:
+            is_ = "is" if missing_count == 1 else "are"
             what = (
-                f"{pluralize(fewer, 'event')} of the sample {is_} stored by other designs "
+                f"{pluralize(missing_count, 'event')} of the sample {is_} stored by other designs "
                 "but not by this one"
             )
             first = trial.source.skipped_rows.first_problem
             reason = f"; the first event left out: {first}" if first else ""
             remedy = f"Change the design so that it can store every event{reason}."
             mistakes.append(
-                Mistake(f"{trial.name}: sample", what, pluralize(most, "event"), remedy)
+                Mistake(f"{trial.name}: sample", what, pluralize(max_count, "event"), remedy)
             )
 
 

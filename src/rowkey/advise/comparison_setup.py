@@ -48,12 +48,16 @@ class ComparisonSetup:
 
     def adapt_design(self, design: Design) -> tuple[Design, list[Mistake]]:
         """Return a design with the common reads and capacity, and mistakes in its reads."""
-        used, found = copy(design), Mistakes()
-        used.cluster = Cluster(design.cluster.servers, self.capacity, design.cluster.heap_bytes)
-        used.reads = bind_declared_reads(list(self.reads.values()), design.fields, found)
+        adapted_design, mistakes = copy(design), Mistakes()
+        adapted_design.cluster = Cluster(
+            design.cluster.servers, self.capacity, design.cluster.heap_bytes
+        )
+        adapted_design.reads = bind_declared_reads(
+            list(self.reads.values()), design.fields, mistakes
+        )
         names = list(self.reads)
-        return used, list(
-            dict.fromkeys(_relabel_read_mistake(one, names) for one in found.mistakes)
+        return adapted_design, list(
+            dict.fromkeys(_relabel_read_mistake(one, names) for one in mistakes.mistakes)
         )
 
 
@@ -135,14 +139,16 @@ def _find_common_format(
     designs: Sequence[NamedDesign], path: Path, mistakes: list[Mistake]
 ) -> Mapping[str, Any] | None:
     """Return the sample format that the designs declare; None if none declares it."""
-    said = {
-        name: words
+    formats = {
+        name: options
         for name, design in designs
-        if (words := choose_format(path, design.sample_format, design.sample_path)) is not None
+        if (options := choose_format(path, design.sample_format, design.sample_path)) is not None
     }
-    telling = [(name, design) for name, design in designs if name in said]
-    _note_differences(telling, mistakes, "sample.format", lambda design: design.sample_format)
-    return next(iter(said.values()), None)
+    declaring_designs = [(name, design) for name, design in designs if name in formats]
+    _note_differences(
+        declaring_designs, mistakes, "sample.format", lambda design: design.sample_format
+    )
+    return next(iter(formats.values()), None)
 
 
 def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> float | None:
@@ -160,19 +166,19 @@ def _collect_reads(
     designs: Sequence[NamedDesign], mistakes: list[Mistake]
 ) -> dict[str, ReadDeclaration]:
     """Return the reads of all designs by name; collect mistakes where one name differs."""
-    found: dict[str, tuple[str, ReadDeclaration]] = {}
+    reads: dict[str, tuple[str, ReadDeclaration]] = {}
     for name, design in designs:
-        for words in design.declaration.reads:
-            first, known = found.setdefault(words.name, (name, words))
-            for word, value in words.model_dump().items():
-                other = getattr(known, word)
-                if value != other:
-                    what = f"{word} is {value!r} here, but {other!r} in {first}"
+        for read in design.declaration.reads:
+            first_name, first_read = reads.setdefault(read.name, (name, read))
+            for option, value in read.model_dump().items():
+                first_value = getattr(first_read, option)
+                if value != first_value:
+                    what = f"{option} is {value!r} here, but {first_value!r} in {first_name}"
                     allowed = "the same read under the same name"
                     remedy = "Rename one of the two reads, or make them equal."
-                    path = f"{name}: read {words.name}"
+                    path = f"{name}: read {read.name}"
                     mistakes.append(Mistake(path, what, allowed, remedy))
-    return {name: words for name, (_, words) in found.items()}
+    return {name: read for name, (_, read) in reads.items()}
 
 
 def _relabel_read_mistake(mistake: Mistake, names: Sequence[str]) -> Mistake:

@@ -212,11 +212,11 @@ def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
         comparison: the result of `compare_designs`.
     """
     events = max(comparison.operation_count, 1)
-    judged = []
+    judged_designs = []
     for design in comparison.designs:
-        found = JudgedDesign(design.simulation.design, comparison.path, name=design.name)
-        found.simulation, found.lint_result = design.simulation, design.lint_result
-        found.sample = design.lint_result.sample
-        found.event_bytes = design.event_bytes / events
-        judged.append(found)
-    return judged
+        judged_design = JudgedDesign(design.simulation.design, comparison.path, name=design.name)
+        judged_design.simulation, judged_design.lint_result = design.simulation, design.lint_result
+        judged_design.sample = design.lint_result.sample
+        judged_design.event_bytes = design.event_bytes / events
+        judged_designs.append(judged_design)
+    return judged_designs

@@ -81,10 +81,10 @@ def _measure_throughput(designs: Sequence[ComparedDesign], capacity: float) -> M
     for design in designs:
         servers = design.simulation.design.cluster.servers
         figures.append(Figure(capacity * servers / max(design.simulation.verdict.skew, 1.0)))
-    most = max(figure.value or 0.0 for figure in figures)
+    max_throughput = max(figure.value or 0.0 for figure in figures)
     what = "writes a second at which the busiest server reaches its capacity"
     share = _compute_verdict_spread(designs[0])
-    return Measure("throughput", what, tuple(figures), "more", share * most)
+    return Measure("throughput", what, tuple(figures), "more", share * max_throughput)
 
 
 def _compute_verdict_spread(design: ComparedDesign) -> float:

@@ -118,7 +118,7 @@ def time_encoding(
 ) -> list[float | None]:
     """Measure the microseconds that each design needs to encode one row key.
 
-    Designs take turns, so that what disturbs one disturbs all; equal keys are timed once.
+    Designs take turns, so that a disturbance affects all of them; equal keys are timed once.
 
     Args:
         sizes: the designs with rows of the sample.
@@ -126,12 +126,14 @@ def time_encoding(
     """
     if clock is None:
         return [None] * len(sizes)
-    timed = {_build_key_identity(one.design.key): one for one in sizes}
-    least: dict[Any, float] = {}
+    sizes_by_key = {_build_key_identity(one.design.key): one for one in sizes}
+    min_times_us: dict[Any, float] = {}
     for _ in range(TIMING_ROUNDS):
-        for told, one in timed.items():
-            least[told] = min(least.get(told, float("inf")), _time_round(one, clock))
-    return [least[_build_key_identity(one.design.key)] for one in sizes]
+        for key_identity, one in sizes_by_key.items():
+            min_times_us[key_identity] = min(
+                min_times_us.get(key_identity, float("inf")), _time_round(one, clock)
+            )
+    return [min_times_us[_build_key_identity(one.design.key)] for one in sizes]
 
 
 def _time_round(size: StorageSize, clock: Callable[[], float]) -> float:

@@ -25,14 +25,14 @@ def format_unparsed_time(column: InferredColumn) -> str:
     Args:
         column: one of `unparsed_time_columns`.
     """
-    shown = (
+    example = (
         column.unparsed_time
         if len(column.unparsed_time) < MAX_VALUE_WIDTH
         else f"{column.unparsed_time[:MAX_VALUE_WIDTH]}…"
     )
     return (
         f"The column {shorten_text(column.name)[:80]!r} looks like a time "
-        f"({shorten_text(shown)}), but its format is not supported: write its times as ISO "
+        f"({shorten_text(example)}), but its format is not supported: write its times as ISO "
         "8601 (2024-01-31T08:00:00.250Z) or as whole numbers since 1970"
     )
 
@@ -80,13 +80,15 @@ def _describe_missing_time(roles: ColumnRoles, lost_count: int) -> Iterator[str]
     """Yield a comment that the key lacks a time because the time cannot be read yet."""
     [missed, *_], columns = roles.schema.unparsed_time_columns, roles.key_columns
     if lost_count:
-        told = f"{pluralize(lost_count, 'row')} of the sample overwrite another row until then"
+        consequence = (
+            f"{pluralize(lost_count, 'row')} of the sample overwrite another row until then"
+        )
     else:
-        told = "no two rows of the sample have the same key even without it"
+        consequence = "no two rows of the sample have the same key even without it"
     place = f"after {columns[0].name}" if roles.entity is not None else "into the key"
     yield from wrap_comment(
         f"The key has no time yet: once {missed.name} can be read as a time, put it {place}; "
-        f"{told}."
+        f"{consequence}."
     )
 
 
@@ -95,13 +97,13 @@ def wrap_comment(text: str, indent: str = "") -> Iterator[str]:
 
     Args:
         text: the sentence.
-        indent: what stands before its first line.
+        indent: the indentation of its first line; later lines have two spaces more.
     """
-    line, more = "", f"{indent}  "
+    line, next_indent = "", f"{indent}  "
     for word in text.split(" "):
         if line and len(line) + len(word) + 1 > COMMENT_WIDTH - 4:
             yield indent + line
-            line, indent = word, more
+            line, indent = word, next_indent
         else:
             line = f"{line} {word}" if line else word
     yield indent + line

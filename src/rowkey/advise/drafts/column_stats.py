@@ -90,15 +90,15 @@ class ColumnStats:
         if pa.types.is_null(array.type):
             return
         self.arrow_type = array.type
-        held = array.drop_null()
-        if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
-            self._add_texts(held)
-        elif pa.types.is_integer(held.type) and len(held):
-            self._add_integers(held)
-        elif pa.types.is_floating(held.type) and len(held):
-            self._add_floats(held)
-        elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
-            sizes = [len(value) for value in held.to_pylist()]
+        values = array.drop_null()
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            self._add_texts(values)
+        elif pa.types.is_integer(values.type) and len(values):
+            self._add_integers(values)
+        elif pa.types.is_floating(values.type) and len(values):
+            self._add_floats(values)
+        elif pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+            sizes = [len(value) for value in values.to_pylist()]
             self.max_bytes = max([self.max_bytes, *sizes])
 
     @property
@@ -229,13 +229,13 @@ def guess_field(stats: ColumnStats) -> FieldGuess | None:
     """Guess the field type of a column; None if no type fits.
 
     Args:
-        stats: what was seen of it; not empty.
+        stats: the statistics of its values; not empty.
     """
-    found = _guess_type(stats)
+    guess = _guess_type(stats)
     return (
-        replace(found, unparsed_time=stats.first_value)
-        if found and _is_unparsed_time(stats)
-        else found
+        replace(guess, unparsed_time=stats.first_value)
+        if guess and _is_unparsed_time(stats)
+        else guess
     )
 
 
@@ -299,10 +299,10 @@ def _guess_text_type(stats: ColumnStats) -> FieldGuess:
         if stats.distinct_texts is None or len(stats.distinct_texts) > 1
         else min(stats.value_count, 1)
     )
-    told = "1 text does not" if values == 1 else f"{values} texts do not"
-    few = "" if values >= MIN_VALUES_FOR_FACTS else f"{told} show how long later ones may be"
-    most = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if few else 0)
-    return FieldGuess({"type": "text", "max_bytes": most}, few)
+    subject = "1 text does not" if values == 1 else f"{values} texts do not"
+    caution = "" if values >= MIN_VALUES_FOR_FACTS else f"{subject} show how long later ones may be"
+    max_bytes = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if caution else 0)
+    return FieldGuess({"type": "text", "max_bytes": max_bytes}, caution)
 
 
 def _has_only_null_texts(stats: ColumnStats) -> bool:
@@ -354,33 +354,41 @@ def _guess_integer_type(stats: ColumnStats) -> FieldGuess | None:
     assert stats.least is not None
     assert stats.greatest is not None
     low, high = stats.least, stats.greatest
-    if (found := _guess_counted_time(stats, low, high)) is not None:
-        return found
+    if (time_guess := _guess_counted_time(stats, low, high)) is not None:
+        return time_guess
     kinds = _UNSIGNED_TYPES if low >= 0 else _SIGNED_TYPES
     if (guessed := _guess_widest_integer(stats, kinds)) is not None:
         return guessed
     reach = max(high, -low) * (1 if low >= 0 else 2) + 1
     is_bounded = is_like_calendar(stats.name) or is_like_category(stats.name)
-    room, least = (BOUNDED_HEADROOM, 0) if is_bounded else (GROWING_HEADROOM, MIN_GROWING_BITS)
-    for times in (room, 1):
+    headroom, min_bits = (
+        (BOUNDED_HEADROOM, 0) if is_bounded else (GROWING_HEADROOM, MIN_GROWING_BITS)
+    )
+    for factor in (headroom, 1):
         for bits, name in zip((8, 16, 32, 64), kinds, strict=True):
-            if least <= bits and reach * times <= 1 << bits:
+            if min_bits <= bits and reach * factor <= 1 << bits:
                 return FieldGuess({"type": name})
     return None
 
 
 def _guess_counted_time(stats: ColumnStats, low: int, high: int) -> FieldGuess | None:
     """Guess a timestamp type for integers by their size and name; None if no times."""
-    named = is_like_time(stats.name)
-    is_other = not named and (is_like_identity(stats.name) or is_like_measure(stats.name))
-    if is_other:
+    has_time_name = is_like_time(stats.name)
+    has_other_name = not has_time_name and (
+        is_like_identity(stats.name) or is_like_measure(stats.name)
+    )
+    if has_other_name:
         return None
-    if 8 in stats.calendar_lengths and (named or low < high):
+    if 8 in stats.calendar_lengths and (has_time_name or low < high):
         return FieldGuess({"type": "date"}, "written as yyyyMMdd")
     if 14 in stats.calendar_lengths:
         return FieldGuess({"type": "timestamp_s"}, "written as yyyyMMddHHmmss")
     for unit, per_s in TICKS_PER_S.items():
-        if EARLIEST_S * per_s <= low and high < LATEST_S * per_s and (named or unit == "ms"):
+        if (
+            EARLIEST_S * per_s <= low
+            and high < LATEST_S * per_s
+            and (has_time_name or unit == "ms")
+        ):
             return FieldGuess({"type": f"timestamp_{unit}"}, f"whole numbers, {unit} since 1970")
     return None
 
@@ -406,14 +414,14 @@ def _guess_widest_integer(stats: ColumnStats, type_names: tuple[str, ...]) -> Fi
 
 def _is_choice(stats: ColumnStats, texts: set[str]) -> bool:
     """Return whether a text column has only a few values in many rows."""
-    fits = all(
+    are_valid_choices = all(
         text.strip() == text and text and "\0" not in text and len(text) <= MAX_CHOICE_LENGTH
         for text in texts
     )
     rows = stats.row_count - stats.null_count
-    # Names of things have no last one: a product or a host comes that nobody has seen.
+    # A column of identifiers is no choice: a new product or host may appear at any time.
     return (
-        fits
+        are_valid_choices
         and not is_like_identity(stats.name)
         and len(texts) >= 2
         and rows >= MIN_ROWS_PER_CHOICE * max(len(texts), 5)

@@ -72,7 +72,7 @@ class _JudgedCandidate:
     def objections(self) -> tuple[str, ...]:
         """Return the reasons against the key, worst first; empty if it can be used."""
         allowed = allow_few_values(self.roles, self.proposal)
-        told = [
+        findings = [
             one
             for one in self.judged.lint_result.filter_by_severity("warning")
             if one.name not in allowed and one.name not in ALLOWED_REASONS
@@ -80,7 +80,7 @@ class _JudgedCandidate:
         verdict = self.judged.simulation.verdict
         is_hot = verdict.is_hot and self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
         heat = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
-        return (*heat, *(one.message for one in told))
+        return (*heat, *(one.message for one in findings))
 
 
 @explain_shortage
@@ -95,42 +95,42 @@ def draft_design(
 ) -> Draft:
     """Draft a first design from a sample; the same sample gives the same draft.
 
-    Keys are tried in the order of what reads of them cost, each against the rules and by replaying
-    the sample, and the first one is taken that has no warning and is not hot.
+    Keys are tried in the order of their read costs. Each is checked by the rules and by replaying
+    the sample; the first key without a warning that is not hot is chosen.
 
     Args:
         path: a file of recorded events.
         table: the table's name; from the file's name if None.
-        format_options: how the file is read; told by its name if None.
+        format_options: how the file is read; derived from its name if None.
         servers: region servers, from 1.
         folder: where the design file will lie: the sample is named relative to it.
-        seed: where randomness begins.
+        seed: the random seed.
 
     Raises:
-        SampleError: no design can be made from the sample; with all that is wrong with it.
-        InvalidDesign: the table's name is none that HBase takes.
+        SampleError: no design can be made from the sample; with every reason.
+        InvalidDesign: HBase does not accept the table's name.
 
-    Cost: two passes over the file, and two more for each key that is tried, at 1 µs an event and
-    field or so.
+    Cost: two passes over the file, and two more for each key that is tried, at about 1 µs an event
+    and field.
     """
     path = Path(path)
-    survey = infer_schema(path, format_options, seed)
+    schema = infer_schema(path, format_options, seed)
     name = table if table is not None else derive_table_name(path)
     where = relpath(path, folder or ".")
-    trial = _KeyTrial(survey, name, where, servers, seed)
-    roles = trial.settle_roles(assign_roles(survey))
-    tried: list[_JudgedCandidate] = []
+    trial = _KeyTrial(schema, name, where, servers, seed)
+    roles = trial.settle_roles(assign_roles(schema))
+    candidates: list[_JudgedCandidate] = []
     for proposal in propose_keys_for_roles(
-        roles, servers, lambda: tried[-1].objections[0].rstrip(".")
+        roles, servers, lambda: candidates[-1].objections[0].rstrip(".")
     ):
-        tried.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
-        if not tried[-1].objections:
+        candidates.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
+        if not candidates[-1].objections:
             break
-    best = min(tried, key=lambda one: len(one.objections))
-    against = tuple(
-        (t.proposal.key, t.objections[0]) for t in tried if t is not best and t.objections
+    best = min(candidates, key=lambda one: len(one.objections))
+    rejected_keys = tuple(
+        (t.proposal.key, t.objections[0]) for t in candidates if t is not best and t.objections
     )
-    return _build_draft(best, against)
+    return _build_draft(best, rejected_keys)
 
 
 def derive_table_name(path: Path) -> str:
@@ -189,10 +189,10 @@ class _KeyTrial:
             repeats = sample.repeat_count
             if repeats is None or repeats <= self.schema.copy_count:
                 return roles
-            other = reassign_roles(roles)
-            if other is None:
+            next_roles = reassign_roles(roles)
+            if next_roles is None:
                 return roles
-            roles, self._judged = other, {}
+            roles, self._judged = next_roles, {}
 
 
 def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], ...]) -> Draft:

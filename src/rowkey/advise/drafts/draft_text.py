@@ -95,37 +95,45 @@ def annotate_design(
     """Return the text of a drafted design file with the evidence as comments.
 
     Args:
-        text: the file without them.
-        roles: what the columns are for.
+        text: the file without comments.
+        roles: the role of each column.
         proposal: the proposed key.
-        lint_result: what the rules say of it.
-        simulation: what became of the sample.
+        lint_result: the findings of the rules.
+        simulation: the sample replayed on the design.
         rejected_keys: keys that were tried before, with the reason against each.
-        lost_count: rows of the sample that overwrite one which they differ from.
+        lost_count: rows of the sample that overwrite a different row.
     """
     text = _write_defaults(text, simulation.design.cluster.servers)
     places = Design.loads(text).source.source_map  # type: ignore[union-attr]
-    above: dict[int, list[str]] = {}
-    beside: dict[int, str] = {}
+    comments_above: dict[int, list[str]] = {}
+    trailing_comments: dict[int, str] = {}
 
     def note(path: str, lines: Iterable[str]) -> None:
-        above.setdefault(places.find_line(path), []).extend(lines)
+        comments_above.setdefault(places.find_line(path), []).extend(lines)
 
     note("key", _describe_key(roles, proposal, simulation, rejected_keys, lost_count))
     for finding in lint_result.filter_by_severity("warning"):
-        note(finding.path, _format_allowance(finding, roles, proposal, lost_count, above))
+        note(finding.path, _format_allowance(finding, roles, proposal, lost_count, comments_above))
     for column in roles.schema.columns:
-        beside[places.find_line(format_path(("fields", column.name)))] = format_facts(column)
-    beside[places.find_line("splits")] = "one region for each bucket"
-    beside[places.find_line("families.d.compression")] = "whole blocks; servers need the codec"
-    beside[places.find_line("families.d.encoding")] = "neighbouring keys share most bytes"
-    beside[places.find_line("cluster.servers")] = "region servers; they set the bucket count"
-    beside.update(_describe_writes(roles, places))
+        trailing_comments[places.find_line(format_path(("fields", column.name)))] = format_facts(
+            column
+        )
+    trailing_comments[places.find_line("splits")] = "one region for each bucket"
+    trailing_comments[places.find_line("families.d.compression")] = (
+        "whole blocks; servers need the codec"
+    )
+    trailing_comments[places.find_line("families.d.encoding")] = (
+        "neighbouring keys share most bytes"
+    )
+    trailing_comments[places.find_line("cluster.servers")] = (
+        "region servers; they set the bucket count"
+    )
+    trailing_comments.update(_describe_writes(roles, places))
     lines = text.split("\n")
     body = list(_format_header(roles.schema))
     for number, line in enumerate(lines, 1):
-        body += [f"# {one}".rstrip() for one in above.get(number, ())]
-        body += _append_comment(line, beside.get(number, ""))
+        body += [f"# {one}".rstrip() for one in comments_above.get(number, ())]
+        body += _append_comment(line, trailing_comments.get(number, ""))
         if line.startswith("encoding"):
             body += ['# ttl       = "30d"    # how long rows are kept; without it for ever']
     return "\n".join([*body, *_format_example_reads(roles)])
@@ -157,10 +165,10 @@ def _write_defaults(text: str, servers: int) -> str:
         text = text.replace("\n[writes]\n", f"\n[cluster]\nservers = {servers}\n\n[writes]\n", 1)
     if "\n[writes]\narrival" not in text:
         head, _, tail = text.partition("\n[writes]\n")
-        words, gap, rest = tail.partition("\n\n")
+        words, gap, remaining_text = tail.partition("\n\n")
         lines = [line.partition(" = ") for line in ('arrival = "clock"', *words.split("\n"))]
         words = "\n".join(f"{word.strip():7} = {value}" for word, _, value in lines)
-        text = f"{head}\n[writes]\n{words}{gap}{rest}"
+        text = f"{head}\n[writes]\n{words}{gap}{remaining_text}"
     return text
 
 
@@ -263,47 +271,47 @@ def format_facts(column: InferredColumn) -> str:
         column: the column.
     """
     facts, show = column.facts, column.field.type.format_value
-    said = [pluralize(facts.distinct_count or 0, "value")]
+    remarks = [pluralize(facts.distinct_count or 0, "value")]
     if column.field.type.unit_ns is not None or column.field.type.has_integer_form:
         if facts.minimum is not None and facts.minimum != facts.maximum:
-            said.append(f"{show(facts.minimum)} to {show(facts.maximum)}")
+            remarks.append(f"{show(facts.minimum)} to {show(facts.maximum)}")
     elif facts.max_bytes and column.field.type.is_sequence:
-        said.append(f"up to {pluralize(facts.max_bytes, 'byte')}")
+        remarks.append(f"up to {pluralize(facts.max_bytes, 'byte')}")
     share = facts.heaviest_share or 0.0
     if facts.heaviest_values and share * (facts.distinct_count or 1) >= 2 and share >= 0.01:
-        said.append(
+        remarks.append(
             f"{share:.0%} {shorten_text(show(facts.heaviest_values[0][0]))[:MAX_VALUE_WIDTH]}"
         )
     if facts.null_share:
-        said.append(f"{facts.null_share:.1%} null")
+        remarks.append(f"{facts.null_share:.1%} null")
     is_rising = facts.rising_share is not None and facts.rising_share >= MIN_RISING_SHARE
     if is_rising and (facts.distinct_count or 0) > 1 and not column.unparsed_time:
-        said.append("rises")
+        remarks.append("rises")
     if column.type_reason:
-        said.append(column.type_reason)
+        remarks.append(column.type_reason)
     if column.unparsed_time:
-        said.append("looks like a time in an unsupported format")
-    return ", ".join(said)
+        remarks.append("looks like a time in an unsupported format")
+    return ", ".join(remarks)
 
 
 def _describe_writes(roles: ColumnRoles, source_map: SourceMap) -> dict[int, str]:
     """Return the comments on the `[writes]` table, by line number."""
     words = _build_writes(roles)
-    said = {}
+    comments = {}
     if "time" in words:
-        said[source_map.find_line("writes.time")] = "the time of the event"
-        said[source_map.find_line("writes.arrival")] = "events arrive in the order of this time"
+        comments[source_map.find_line("writes.time")] = "the time of the event"
+        comments[source_map.find_line("writes.arrival")] = "events arrive in the order of this time"
     elif roles.schema.unparsed_time_columns:
         why = (
             f"{roles.schema.unparsed_time_columns[0].name} may be the event time, once it can "
             "be read as a time"
         )
-        said[source_map.find_line("writes.arrival")] = why
+        comments[source_map.find_line("writes.arrival")] = why
     else:
-        said[source_map.find_line("writes.arrival")] = "no column is the time of the event"
+        comments[source_map.find_line("writes.arrival")] = "no column is the time of the event"
     if "sort" in words:
-        said[source_map.find_line("writes.sort")] = "the file is not sorted by time"
-    return said
+        comments[source_map.find_line("writes.sort")] = "the file is not sorted by time"
+    return comments
 
 
 def _format_example_reads(roles: ColumnRoles) -> Iterator[str]:

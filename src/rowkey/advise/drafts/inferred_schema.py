@@ -134,17 +134,19 @@ def _infer_columns(
 ) -> InferredSchema:
     """Return the schema inferred from the statistics of the columns."""
     path = sample.path
-    held = {name: look for name, look in _name_fields(column_stats).items() if not look.is_empty}
-    unread = {look.name: "holds no value" for look in column_stats if look.is_empty}
+    filled_columns = {
+        name: stats for name, stats in _name_fields(column_stats).items() if not stats.is_empty
+    }
+    unread = {stats.name: "holds no value" for stats in column_stats if stats.is_empty}
     for name, kind in sample.format.find_unreadable_columns(path).items():
         unread[name] = f"has the type {kind}, which no field type can store"
     guesses = {}
-    for name, look in held.items():
-        found = guess_field(look)
-        if found is None:
-            unread[look.name] = f"has the type {look.arrow_type}, which no field type can store"
+    for name, stats in filled_columns.items():
+        guess = guess_field(stats)
+        if guess is None:
+            unread[stats.name] = f"has the type {stats.arrow_type}, which no field type can store"
         else:
-            guesses[name] = found
+            guesses[name] = guess
     if not guesses:
         what = "; ".join(
             f"{shorten_text(name)!r} {why}"
@@ -156,7 +158,7 @@ def _infer_columns(
             "at least one column with values of a supported type",
         )
     format_options = _add_null_texts(sample, guesses.values())
-    words = _build_field_options(held, guesses, format_options)
+    words = _build_field_options(filled_columns, guesses, format_options)
     if format_options != sample.format_options:
         sample = record_sample(path, format_options)
     return _profile_fields(sample, words, guesses, unread, seed)
@@ -204,18 +206,18 @@ def _check_names(names: list[str], rows: int, path: Path) -> None:
 
 def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
     """Return the columns by valid and unique field names."""
-    named: dict[str, ColumnStats] = {}
+    columns: dict[str, ColumnStats] = {}
     for number, stats in enumerate(column_stats, 1):
-        plain = unicodedata.normalize("NFC", stats.name.strip())
-        if find_name_mistake(plain) or "." in plain:
-            letters = (c if c.isalnum() or c == "_" else "_" for c in plain[:60])
-            plain = "".join(letters).strip("_") or f"column_{number}"
-        while plain in named:
-            plain = f"{plain}_{number}"
-        if find_name_mistake(plain):
-            plain = f"column_{number}"
-        named[plain] = stats
-    return named
+        field_name = unicodedata.normalize("NFC", stats.name.strip())
+        if find_name_mistake(field_name) or "." in field_name:
+            letters = (c if c.isalnum() or c == "_" else "_" for c in field_name[:60])
+            field_name = "".join(letters).strip("_") or f"column_{number}"
+        while field_name in columns:
+            field_name = f"{field_name}_{number}"
+        if find_name_mistake(field_name):
+            field_name = f"column_{number}"
+        columns[field_name] = stats
+    return columns
 
 
 def _add_null_texts(

@@ -48,13 +48,13 @@ def _explain_addition(roles: ColumnRoles, column: InferredColumn) -> str:
     """Return the reason for a key column that is neither the entity nor the time."""
     if roles.key_columns == (column,):
         return f"{column.name} is different in every row of the sample"
-    lost = count_lost_rows(roles, column)
-    if not lost and roles.rejected_sets:
+    lost_count = count_lost_rows(roles, column)
+    if not lost_count and roles.rejected_sets:
         return "without it, rows of the file overwrite each other"
-    if not lost:
+    if not lost_count:
         return "it keeps rows of the same moment apart"
-    rows = "row of the sample overwrites" if lost == 1 else "rows of the sample overwrite"
-    why = f"without it {lost:,} {rows} another"
+    rows = "row of the sample overwrites" if lost_count == 1 else "rows of the sample overwrite"
+    why = f"without it {lost_count:,} {rows} another"
     if is_measured(column):
         return f"{why}; leave it out if such rows are corrections of a value"
     return why

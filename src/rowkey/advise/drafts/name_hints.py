@@ -121,13 +121,15 @@ def is_like_identity(name: str) -> bool:
     >>> is_like_identity("customer_id"), is_like_identity("humidity"), is_like_identity("订单号")
     (True, False, True)
     """
-    named = bool(_IDENTITY & set(split_name(name)[-2:])) or _has_chinese_word(name, _IDENTITY_ZH)
+    has_identity_word = bool(_IDENTITY & set(split_name(name)[-2:])) or _has_chinese_word(
+        name, _IDENTITY_ZH
+    )
     is_other = (
         is_like_measure(name)
         or _has_chinese_word(name, _TIME_ZH)
         or _has_chinese_word(name, _CATEGORY_ZH)
     )
-    return named and not is_other
+    return has_identity_word and not is_other
 
 
 def is_like_record(name: str) -> bool:

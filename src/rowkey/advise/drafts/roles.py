@@ -85,38 +85,40 @@ def assign_roles(schema: InferredSchema) -> ColumnRoles:
     Args:
         schema: what the sample holds.
     """
-    apart = UniquenessCheck(schema.rows)
+    uniqueness = UniquenessCheck(schema.rows)
     time = _find_time(schema)
-    rest = [column for column in schema.columns if column is not time]
-    entity = _find_entity(schema, rest, time, apart)
-    if entity is None or _has_member_rows(schema, entity, rest, apart):
-        one = _find_row_id(schema, rest, apart, is_timed=time is not None)
+    other_columns = [column for column in schema.columns if column is not time]
+    entity = _find_entity(schema, other_columns, time, uniqueness)
+    if entity is None or _has_member_rows(schema, entity, other_columns, uniqueness):
+        one = _find_row_id(schema, other_columns, uniqueness, is_timed=time is not None)
         if one is not None:
-            return ColumnRoles(schema, None, None, (one,), apart)
-    return _choose_extra_columns(ColumnRoles(schema, entity, time, (), apart))
+            return ColumnRoles(schema, None, None, (one,), uniqueness)
+    return _choose_extra_columns(ColumnRoles(schema, entity, time, (), uniqueness))
 
 
 def reassign_roles(roles: ColumnRoles) -> ColumnRoles | None:
     """Return roles with other columns that make rows unique; None if no column is left.
 
     Args:
-        roles: those under which rows of the file still overwrite others.
+        roles: the roles under which rows of the file still overwrite others.
     """
     base = [one for one in (roles.entity, roles.time) if one is not None]
-    others = _find_candidates(roles, base)
-    if not roles.uniqueness.is_unique([one.name for one in (*base, *others)]) and len(others) < len(
-        roles.schema.columns
-    ) - len(base):
+    candidates = _find_candidates(roles, base)
+    if not roles.uniqueness.is_unique([one.name for one in (*base, *candidates)]) and len(
+        candidates
+    ) < len(roles.schema.columns) - len(base):
         return None
-    refused = roles.rejected_sets | {tuple(one.name for one in roles.extra_columns)}
-    if len(refused) < MAX_REJECTED_SETS and roles.key_columns != roles.extra_columns:
-        return _choose_extra_columns(replace(roles, rejected_sets=refused))
+    rejected_sets = roles.rejected_sets | {tuple(one.name for one in roles.extra_columns)}
+    if len(rejected_sets) < MAX_REJECTED_SETS and roles.key_columns != roles.extra_columns:
+        return _choose_extra_columns(replace(roles, rejected_sets=rejected_sets))
     used = {one.name for one in roles.key_columns}
-    left = [one for one in others if one.name not in used]
-    if not left:
+    unused_candidates = [one for one in candidates if one.name not in used]
+    if not unused_candidates:
         return None
-    best = max(left, key=lambda one: (_score_extra_column(one), one.facts.distinct_count or 0))
-    return replace(roles, extra_columns=(*roles.extra_columns, best), rejected_sets=refused)
+    best = max(
+        unused_candidates, key=lambda one: (_score_extra_column(one), one.facts.distinct_count or 0)
+    )
+    return replace(roles, extra_columns=(*roles.extra_columns, best), rejected_sets=rejected_sets)
 
 
 def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:
@@ -134,33 +136,35 @@ def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:
 def _choose_extra_columns(roles: ColumnRoles) -> ColumnRoles:
     """Return the roles with the fewest extra columns that make rows unique."""
     base = [one for one in (roles.entity, roles.time) if one is not None]
-    others = sorted(_find_candidates(roles, base), key=lambda one: -_score_extra_column(one))
-    adds = _find_fewest_columns(roles.uniqueness, base, others, roles.rejected_sets)
+    candidates = sorted(_find_candidates(roles, base), key=lambda one: -_score_extra_column(one))
+    adds = _find_fewest_columns(roles.uniqueness, base, candidates, roles.rejected_sets)
     if (
         roles.is_missing_time
         and base
         and not roles.uniqueness.is_unique([o.name for o in (*base, *adds)])
     ):
-        adds = ()  # The time would, and what happens to differ instead says nothing.
+        adds = ()  # The time would; columns that differ by chance are no substitute.
     if not (adds or roles.entity or roles.rejected_sets):
         # A time alone spreads nothing, and two events of one moment would be one row.
-        adds = tuple(one for one in others if _can_spread(one))[:1]
+        adds = tuple(one for one in candidates if _can_spread(one))[:1]
     return replace(roles, extra_columns=adds)
 
 
 def _find_candidates(roles: ColumnRoles, base: Sequence[InferredColumn]) -> list[InferredColumn]:
     """Return the columns that could make the rows of one entity unique.
 
-    What is measured does so by accident: two readings of one sensor and moment are one that was
-    corrected. It is taken only where nothing else would be in the key.
+    Measured values do so only by accident: two readings of one sensor at one moment are one reading
+    and its correction. They are candidates only where the key would be empty otherwise.
     """
-    rest = [one for one in roles.schema.columns if one not in base]
-    read = [one for one in rest if not one.unparsed_time]
+    other_columns = [one for one in roles.schema.columns if one not in base]
+    parsed_columns = [one for one in other_columns if not one.unparsed_time]
     if roles.is_missing_time and base:
-        return [one for one in read if is_like_identity(one.name) and not is_measured(one)]
+        return [
+            one for one in parsed_columns if is_like_identity(one.name) and not is_measured(one)
+        ]
     if len(base) > 1:
-        return [one for one in read if not is_measured(one)]
-    return read or (rest if not base else [])
+        return [one for one in parsed_columns if not is_measured(one)]
+    return parsed_columns or (other_columns if not base else [])
 
 
 def is_measured(column: InferredColumn) -> bool:
@@ -241,10 +245,12 @@ class UniquenessCheck:
         head, every = self.distinct_counts
         return self.count_distinct(names, HEAD_ROWS) == head and self.count_distinct(names) == every
 
-    def has_dependency(self, one: str, other: str) -> bool:
+    def has_dependency(self, column: str, other_column: str) -> bool:
         """Return whether each value of one column occurs with one value of another column."""
-        count = self.count_distinct([one])
-        return count * 2 <= self.rows.num_rows and self.count_distinct([one, other]) == count
+        count = self.count_distinct([column])
+        return (
+            count * 2 <= self.rows.num_rows and self.count_distinct([column, other_column]) == count
+        )
 
 
 def _find_time(schema: InferredSchema) -> InferredColumn | None:
@@ -301,18 +307,25 @@ def _has_member_rows(
 
 def _can_group(column: InferredColumn, schema: InferredSchema) -> bool:
     """Return whether a column names entities with several events each."""
-    distinct, few = column.facts.distinct_count or 0, schema.event_count < MIN_ROWS_TO_JUDGE
+    distinct = column.facts.distinct_count or 0
+    is_short_sample = schema.event_count < MIN_ROWS_TO_JUDGE
     field_type = column.field.type
-    if distinct < 2 - few or field_type.name in ("bool", "bytes") or field_type.unit_ns is not None:
+    if (
+        distinct < 2 - is_short_sample
+        or field_type.name in ("bool", "bytes")
+        or field_type.unit_ns is not None
+    ):
         return False
     if is_measured(column) or column.unparsed_time:
         return False
     if is_like_calendar(column.name) or (column.facts.mean_bytes or 0) > 4 * LONG_TEXT_BYTES:
         return False
-    # Of many users a short file shows each about once: what its name says counts for more then.
+    # A short sample shows each of many users about once, so the column's name counts for more.
     if is_like_identity(column.name):
-        return distinct < schema.event_count or (few and not is_like_record(column.name))
-    return distinct * 2 <= schema.event_count and not few
+        return distinct < schema.event_count or (
+            is_short_sample and not is_like_record(column.name)
+        )
+    return distinct * 2 <= schema.event_count and not is_short_sample
 
 
 def _score_entity(column: InferredColumn) -> float:
@@ -347,12 +360,12 @@ def _find_row_id(
     is_timed: bool,
 ) -> InferredColumn | None:
     """Return the column that alone identifies each row; None if there is none."""
-    fits = [
+    candidates = [
         one
         for one in columns
         if _can_identify_row(one, schema, is_timed) and uniqueness.is_unique([one.name])
     ]
-    return max(fits, key=_score_extra_column, default=None)
+    return max(candidates, key=_score_extra_column, default=None)
 
 
 def _can_identify_row(column: InferredColumn, schema: InferredSchema, is_timed: bool) -> bool:
@@ -387,41 +400,41 @@ def _score_extra_column(column: InferredColumn) -> float:
 def _find_fewest_columns(
     uniqueness: UniquenessCheck,
     base: list[InferredColumn],
-    others: list[InferredColumn],
+    candidates: list[InferredColumn],
     rejected_sets: frozenset[tuple[str, ...]],
 ) -> tuple[InferredColumn, ...]:
     """Return the fewest columns that make rows unique together with the base columns.
 
     Args:
-        uniqueness: tells whether they do.
-        base: columns that stand in the key anyway.
-        others: those that may be added, the best first.
-        rejected_sets: what is not tried again.
+        uniqueness: checks whether columns make rows unique.
+        base: columns that are in the key anyway.
+        candidates: columns that may be added, the best first.
+        rejected_sets: sets of column names that are not tried again.
     """
     names = [column.name for column in base]
-    plain = [one for one in others if not is_measured(one)]
+    plain = [one for one in candidates if not is_measured(one)]
     short = [one for one in plain if not is_prose(one)]
     for column_set in chain(_iter_column_sets(short), _iter_column_sets(plain)):
-        more = [one.name for one in column_set]
+        added_names = [one.name for one in column_set]
         if (
             (names or column_set)
-            and tuple(more) not in rejected_sets
-            and uniqueness.is_unique([*names, *more])
+            and tuple(added_names) not in rejected_sets
+            and uniqueness.is_unique([*names, *added_names])
         ):
             return column_set
     fewest: tuple[InferredColumn, ...] = ()
     count = uniqueness.count_distinct(names) if names else 0
-    for column in others:
+    for column in candidates:
         grown = uniqueness.count_distinct([*names, column.name])
         if grown > count:
             fewest, names, count = (*fewest, column), [*names, column.name], grown
         if names and uniqueness.is_unique(names):
             break
-    return fewest or tuple(others[: not base])
+    return fewest or tuple(candidates[: not base])
 
 
-def _iter_column_sets(others: list[InferredColumn]) -> Iterator[tuple[InferredColumn, ...]]:
+def _iter_column_sets(candidates: list[InferredColumn]) -> Iterator[tuple[InferredColumn, ...]]:
     """Yield sets of columns to try: smaller sets first, better columns first."""
     for size in range(MAX_COMBINED_COLUMNS + 1):
-        sets = combinations(others[:MAX_TRIED_COLUMNS], size)
+        sets = combinations(candidates[:MAX_TRIED_COLUMNS], size)
         yield from sorted(sets, key=lambda column_set: -sum(map(_score_extra_column, column_set)))

@@ -109,9 +109,9 @@ def count_fraction_digits(texts: Sequence[str]) -> int:
     >>> count_fraction_digits(["2024-01-31 00:00:00", "2024-01-31T00:00:00.250Z"])
     3
     """
-    most = 0
+    max_digits = 0
     for text in texts:
         clock = text[19:] if len(text) > 19 and text[19] in ".," else ""
         digits = clock[1:].split("Z")[0].split("+")[0].split("-")[0]
-        most = max(most, len(digits))
-    return most
+        max_digits = max(max_digits, len(digits))
+    return max_digits
