@@ -109,10 +109,10 @@ def __getattr__(name: str) -> Any:
     """Return a public name or package of rowkey, imported at its first use."""
     if name in _PACKAGES:
         return _import_module(f"rowkey.{name}")
-    package, named = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
+    package, attribute = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
     if package is None:
         raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
-    return getattr(_import_module(f"rowkey.{package}"), named)
+    return getattr(_import_module(f"rowkey.{package}"), attribute)
 
 
 def _import_module(module: str) -> Any:

@@ -64,18 +64,18 @@ class _PluginFolder(Mapping[str, type[K]]):
     @cached_property
     def plugins(self) -> dict[str, type[K]]:
         """All plugins by name, in the order of the names."""
-        found = {name: self._load_module(name) for name in self.module_names}
+        classes = {name: self._load_module(name) for name in self.module_names}
         for point, plugin in _iterate_external_plugins(self.contract):
             name = _get_plugin_name(plugin)
-            if name in found:
+            if name in classes:
                 raise _build_plugin_error(
                     point,
-                    f"the plugin name {name!r} is already used by {found[name].__module__}",
+                    f"the plugin name {name!r} is already used by {classes[name].__module__}",
                     "an unused name",
                     "Rename the plugin, or uninstall the package.",
                 )
-            found[name] = plugin
-        return dict(sorted(found.items()))
+            classes[name] = plugin
+        return dict(sorted(classes.items()))
 
     def _load_module(self, name: str) -> type[K]:
         """Return the plugin class of one file of the folder."""
@@ -107,12 +107,12 @@ class _PluginFolder(Mapping[str, type[K]]):
 def _load_plugin_class(contract: type[K], module_name: str) -> type[K]:
     """Return the one concrete plugin class that a module defines."""
     module = import_module(module_name)
-    found = [
+    classes = [
         member
         for _, member in getmembers(module, isclass)
         if member.__module__ == module_name and issubclass(member, contract)
     ]
-    concrete = [plugin for plugin in found if not isabstract(plugin)]
+    concrete = [plugin for plugin in classes if not isabstract(plugin)]
     assert len(concrete) == 1, f"{module_name} must define one plugin, found {concrete}"
     return concrete[0]
 

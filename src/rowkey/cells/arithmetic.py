@@ -47,10 +47,10 @@ def increment_cell(
         qualifier: its column.
         amount: added to it; the sum wraps at the ends of 64 bits.
         current_cell: its newest cell, or None where it counts from 0.
-        now_ms: now; the new cell is at least 1 ms later than the one before, which stays below it.
+        now_ms: now; the new cell is at least 1 ms later than the current one, and sorts before it.
 
     Returns:
-        A put with the time to live of the cell before.
+        A put with the time to live of the current cell.
 
     Raises:
         InvalidArgument: the cell is not 8 bytes long.
@@ -60,7 +60,7 @@ def increment_cell(
     >>> increment_cell("d", b"n", 2, Cell("d", b"n", 5, bytes(7) + b"\\x01"), 9).value.hex()
     '0000000000000003'
     """
-    before = 0
+    current_value = 0
     if current_cell is not None:
         if len(current_cell.value) != COUNTER_BYTES:
             what = f"the cell has {len(current_cell.value):,} bytes, so it is not a counter"
@@ -70,8 +70,8 @@ def increment_cell(
                 f"{COUNTER_BYTES} bytes in a counter",
                 "Increment another column, or put 8 bytes there first.",
             )
-        before = int.from_bytes(current_cell.value, "big", signed=True)
-    total = (before + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
+        current_value = int.from_bytes(current_cell.value, "big", signed=True)
+    total = (current_value + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
     value = total.to_bytes(COUNTER_BYTES, "big", signed=True)
     return _build_next_cell(family, qualifier, value, current_cell, now_ms)
 

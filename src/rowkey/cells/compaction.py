@@ -22,10 +22,10 @@ def select_kept_cells(cells: Sequence[Cell], family: Family, now_ms: int) -> lis
     puts stay as long as their versions do; with TTL, until a delete's own time to live is over. A
     delete is no version; it goes with the puts above it.
 
-    HBase also drops a kept delete that is older than every put of the same files, whatever their
-    rows. That depends on how rows share files, so it is left out: such a delete stays. And it keeps
-    one below surplus puts that the flush before dropped, as far as they were in memory. That
-    depends on what was in memory, so it is left out too: such a delete goes.
+    HBase differs in two cases. It also drops a kept delete that is older than every put of the same
+    files, in any row; here such a delete stays, because how rows share files is not known. And it
+    keeps a delete below surplus puts that the previous flush dropped from memory; here such a
+    delete goes, because what was in memory is not known.
 
     Args:
         cells: everything stored of the row and family, in the order of `build_sort_key`.
@@ -35,7 +35,7 @@ def select_kept_cells(cells: Sequence[Cell], family: Family, now_ms: int) -> lis
     Returns:
         Some of them, in their order.
 
-    Cost: about 0.4 µs a cell; nothing but a look where all are puts of different columns that live.
+    Cost: about 0.4 µs a cell.
 
     Source: MajorCompactionScanQueryMatcher, DropDeletesCompactionScanQueryMatcher.tryDropDelete,
         CompactionScanQueryMatcher.trackDelete, ScanWildcardColumnTracker.
@@ -49,7 +49,7 @@ def select_kept_cells(cells: Sequence[Cell], family: Family, now_ms: int) -> lis
     oldest = compute_oldest_live_ms(family, now_ms)
     gone_below = MIN_TIMESTAMP_MS if family.min_versions else oldest
     tombstones = Tombstones()
-    kept = []
+    kept_cells = []
     column, count = None, 0
     for cell in cells:
         _, qualifier, timestamp, _, cell_type, ttl = cell
@@ -66,8 +66,8 @@ def select_kept_cells(cells: Sequence[Cell], family: Family, now_ms: int) -> lis
             tombstones.add_delete(timestamp, cell_type)
             continue
         if count <= family.versions and (count <= family.min_versions or timestamp >= oldest):
-            kept.append(cell)
-    return kept
+            kept_cells.append(cell)
+    return kept_cells
 
 
 def _is_delete_kept(family: Family, is_alive: bool) -> bool:

@@ -116,13 +116,14 @@ def _format_value(value: object) -> str:
 
 
 def _define_attribute(
-    hbase_name: str, default: int | str | bool | None, description: str, **more: Any
+    hbase_name: str, default: int | str | bool | None, description: str, **constraints: Any
 ) -> Any:
     """Return a field of `Family` with its attribute as metadata."""
-    source = more.pop("source", _BUILDER_SOURCE)
-    key = more.pop("key", "")
+    source = constraints.pop("source", _BUILDER_SOURCE)
+    key = constraints.pop("key", "")
     return field(
-        default=default, metadata={"row": (key, hbase_name, default, description, source, more)}
+        default=default,
+        metadata={"row": (key, hbase_name, default, description, source, constraints)},
     )
 
 
@@ -289,15 +290,15 @@ def _suggest_key(key: str) -> str:
 
 def _find_min_versions_mistakes(valid_attributes: Mapping[str, Any]) -> Iterator[InvalidArgument]:
     """Yield the mistakes of min_versions together with other attributes."""
-    least = valid_attributes.get("min_versions", 0)
-    most = valid_attributes.get("versions", ATTRIBUTES["versions"].default)
-    if least and valid_attributes.get("ttl", FOREVER_S) == FOREVER_S:
-        what = f"{least} has no effect, because cells never expire"
+    min_versions = valid_attributes.get("min_versions", 0)
+    max_versions = valid_attributes.get("versions", ATTRIBUTES["versions"].default)
+    if min_versions and valid_attributes.get("ttl", FOREVER_S) == FOREVER_S:
+        what = f"{min_versions} has no effect, because cells never expire"
         yield InvalidArgument("min_versions", what, remedy="Declare ttl, or remove min_versions.")
-    if least > most:
-        what = f"{least} is greater than versions"
-        remedy = f"Raise versions to {least}."
-        yield InvalidArgument("min_versions", what, f"at most {most}", remedy)
+    if min_versions > max_versions:
+        what = f"{min_versions} is greater than versions"
+        remedy = f"Raise versions to {min_versions}."
+        yield InvalidArgument("min_versions", what, f"at most {max_versions}", remedy)
 
 
 def bind_family(name: str, attributes: Mapping[str, Any]) -> Family:

@@ -66,17 +66,17 @@ def _find_name_mistakes(
     name: str, noun: str, allowed: str, invalid: re.Pattern[str]
 ) -> Iterator[InvalidArgument]:
     """Yield the mistakes in the namespace or the qualifier of a table's name."""
-    odd = invalid.findall(name[:MAX_TABLE_NAME_BYTES])
+    invalid_characters = invalid.findall(name[:MAX_TABLE_NAME_BYTES])
     if not name:
         yield InvalidArgument("", f"the {noun} is empty", allowed)
     elif len(name) > MAX_TABLE_NAME_BYTES:
         what = f"the {noun} {name[:40]!r}… has {len(name):,} characters"
         yield InvalidArgument("", what, f"at most {MAX_TABLE_NAME_BYTES} characters")
-    elif odd:
-        seen = " ".join(repr(letter) for letter in dict.fromkeys(odd))
-        mended = invalid.sub("_", name)
+    elif invalid_characters:
+        character_list = " ".join(repr(letter) for letter in dict.fromkeys(invalid_characters))
+        fixed_name = invalid.sub("_", name)
         yield InvalidArgument(
-            "", f"the {noun} {name!r} contains {seen}", allowed, f"Write {mended}."
+            "", f"the {noun} {name!r} contains {character_list}", allowed, f"Write {fixed_name}."
         )
     elif not _FIRST_CHARACTER.match(name):
         yield InvalidArgument(
@@ -87,7 +87,7 @@ def _find_name_mistakes(
 def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     r"""Yield every mistake in a family's name.
 
-    Quotes are our own rule: HBase would take them, its shell and every script around it would not.
+    Quotes are our own rule: HBase accepts them, but its shell and most scripts around it do not.
 
     Returns:
         Nothing if the name is good.
@@ -97,7 +97,7 @@ def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     >>> print(*find_family_name_mistakes("a:b"))
     the family name 'a:b' contains ':'; expected a name without : / \ and quotes. Write 'ab', or...
     """
-    shown = repr(name[:40]) + ("…" if len(name) > 40 else "")
+    quoted_name = repr(name[:40]) + ("…" if len(name) > 40 else "")
     remedy = "Write a short name such as 'd': every cell repeats it."
     if not name:
         yield InvalidArgument(
@@ -110,34 +110,37 @@ def find_family_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     if size > MAX_FAMILY_BYTES:
         yield InvalidArgument(
             "",
-            f"the family name {shown} has {size:,} bytes",
+            f"the family name {quoted_name} has {size:,} bytes",
             f"at most {MAX_FAMILY_BYTES} bytes",
             remedy,
         )
     if _CONTROL_CHARACTER.search(name) or _SURROGATE.search(name):
         yield InvalidArgument(
             "",
-            f"the family name {shown} contains characters that cannot be printed",
+            f"the family name {quoted_name} contains characters that cannot be printed",
             "printable text",
             remedy,
         )
-    odd = [letter for letter in ":/\\'\"" if letter in name]
-    if odd:
-        mended = "".join(letter for letter in name[:40] if letter not in odd)
+    invalid_characters = [letter for letter in ":/\\'\"" if letter in name]
+    if invalid_characters:
+        fixed_name = "".join(letter for letter in name[:40] if letter not in invalid_characters)
         yield InvalidArgument(
             "",
-            f"the family name {shown} contains {' '.join(repr(letter) for letter in odd)}",
+            f"the family name {quoted_name} contains {' '.join(map(repr, invalid_characters))}",
             "a name without : / \\ and quotes",
-            f"Write {mended!r}, or just 'd'." if mended else remedy,
+            f"Write {fixed_name!r}, or just 'd'." if fixed_name else remedy,
         )
     if name.startswith("."):
         yield InvalidArgument(
-            "", f"the family name {shown} begins with a dot", "another first character", remedy
+            "",
+            f"the family name {quoted_name} begins with a dot",
+            "another first character",
+            remedy,
         )
     if name == RESERVED_FAMILY:
         yield InvalidArgument(
             "",
-            f"HBase reserves the family name {shown} for a directory of each region",
+            f"HBase reserves the family name {quoted_name} for a directory of each region",
             "another name",
             remedy,
         )

@@ -94,7 +94,7 @@ class FamilyView:
         if not self.is_plain:
             return self._select_raw(cells) if self.raw else self._select_undeleted(cells)
         low, high = self.oldest_visible_ms, self.stop_ms
-        found = []
+        visible_cells = []
         column = None
         for cell in cells:
             _, qualifier, timestamp, _, cell_type, ttl = cell
@@ -102,9 +102,11 @@ class FamilyView:
                 return self._select_undeleted(cells)
             if qualifier != column and low <= timestamp < high:
                 column = qualifier
-                found.append(cell)
+                visible_cells.append(cell)
         return (
-            found if self.has_all_columns else [cell for cell in found if self._is_wanted(cell[1])]
+            visible_cells
+            if self.has_all_columns
+            else [cell for cell in visible_cells if self._is_wanted(cell[1])]
         )
 
     def _is_wanted(self, qualifier: bytes) -> bool:
@@ -116,11 +118,11 @@ class FamilyView:
         )
 
     def _select_raw(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Yield puts and deletes, up to the requested versions of each column.
+        """Return puts and deletes, up to the requested versions of each column.
 
-        A delete is no version; it goes with the puts above it.
+        A delete is no version; it is returned if the puts above it are.
         """
-        found = []
+        selected_cells = []
         column, count = None, 0
         for cell in cells:
             _, qualifier, timestamp, _, cell_type, ttl = cell
@@ -132,20 +134,20 @@ class FamilyView:
                 continue
             count += cell_type == _PUT
             if count <= self.versions:
-                found.append(cell)
-        return found
+                selected_cells.append(cell)
+        return selected_cells
 
     def _select_undeleted(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Yield the puts that no delete hides, up to the requested versions of each column."""
+        """Return the puts that no delete hides, up to the requested versions of each column."""
         low, high, oldest = self.start_ms, self.stop_ms, self.oldest_live_ms
         gone_below = MIN_TIMESTAMP_MS if self.min_versions else oldest
         tombstones = Tombstones()
-        found = []
-        column, count, done = None, 0, False
+        selected_cells = []
+        column, count, is_column_done = None, 0, False
         for cell in cells:
             _, qualifier, timestamp, _, cell_type, ttl = cell
             if qualifier != column:
-                column, count, done = qualifier, 0, False
+                column, count, is_column_done = qualifier, 0, False
                 tombstones.enter_column()
             if timestamp < gone_below or (ttl is not None and timestamp + ttl < self.now_ms):
                 continue
@@ -153,20 +155,21 @@ class FamilyView:
                 if low <= timestamp and (timestamp < high or not self.has_kept_deletes):
                     tombstones.add_delete(timestamp, cell_type)
                 continue
-            if tombstones.is_hidden(timestamp) or done or not low <= timestamp < high:
+            if tombstones.is_hidden(timestamp) or is_column_done or not low <= timestamp < high:
                 continue
             count += 1
             if count > self.versions or not (self.has_all_columns or self._is_wanted(qualifier)):
-                done = True
+                is_column_done = True
             elif timestamp >= oldest:
-                found.append(cell)
+                selected_cells.append(cell)
             else:
-                # Named columns give one version more than min_versions: the tracker of named
-                # columns looks whether it is done after it has taken a cell, the other one before.
-                done = count >= self.min_versions
+                # A read of named columns gives one version more than min_versions: HBase's tracker
+                # of named columns checks whether a column is done after taking a cell, the tracker
+                # of all columns before.
+                is_column_done = count >= self.min_versions
                 if count <= self.min_versions or self.qualifiers is not None:
-                    found.append(cell)
-        return found
+                    selected_cells.append(cell)
+        return selected_cells
 
 
 class Tombstones:
