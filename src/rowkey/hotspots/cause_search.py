@@ -31,7 +31,7 @@ def predict_causes(
         boundaries: its region boundaries; those that follow from the file alone if None.
         keyed_events: sampled events with their keys; None without a sample.
     """
-    known = facts if facts is not None else build_declared_facts(design)
+    field_facts = facts if facts is not None else build_declared_facts(design)
     unknown = boundaries is None and (design.splits.needs_sample or design.splits.needs_count)
     if boundaries is None:
         boundaries = Boundaries() if unknown else design.splits.compute_boundaries(design.key)
@@ -39,7 +39,7 @@ def predict_causes(
     for cause in sorted(CAUSES.values(), key=lambda plugin: plugin.needs_even_load):
         if unknown and cause.needs_boundaries:
             continue
-        finding = cause.predict_from_sample(design, known, boundaries, keyed_events)
+        finding = cause.predict_from_sample(design, field_facts, boundaries, keyed_events)
         if finding is None or (
             cause.needs_even_load and any(f.bound > finding.bound for f in findings)
         ):
@@ -59,14 +59,14 @@ def recognise_causes(result: LoadResult) -> list[CauseFinding]:
     if len(result.keys) < MIN_VALUES_FOR_FACTS:
         return []
     widths = (*(skew.width_s for skew in result.skews), None)
-    most = max(result.find_skew(width) or 1.0 for width in widths)
+    max_skew = max(result.find_skew(width) or 1.0 for width in widths)
     findings: list[CauseFinding] = []
     for cause in CAUSES.values():
         finding = cause.recognise(result)
         if finding is not None and (
             cause.concerns_regions or _is_explanation(finding, result.measured_skew)
         ):
-            findings.append(replace(finding, bound=min(finding.bound, most)))
+            findings.append(replace(finding, bound=min(finding.bound, max_skew)))
     return sorted(findings, key=lambda finding: -finding.bound)
 
 

@@ -74,21 +74,23 @@ def find_heavy_values(
     """
     servers, regions = design.cluster.servers, len(boundaries)
     for name in find_deciding_entities(design, facts, boundaries):
-        known = facts.get(name)
-        if known is None or known.distinct_count is None:
+        field_facts = facts.get(name)
+        if field_facts is None or field_facts.distinct_count is None:
             continue
         if {name} == set(design.key.fields) and not design.layout.has_shared_rows:
             continue  # then the row is what is hot
-        for value, share in known.heaviest_values:
-            if share * known.distinct_count < MIN_HEAVY_RATIO or not is_overload(
+        for value, share in field_facts.heaviest_values:
+            if share * field_facts.distinct_count < MIN_HEAVY_RATIO or not is_overload(
                 share, servers, regions
             ):
                 break
             keys = (
                 [] if keyed_events is None else keyed_events.find_keys(design.fields[name], value)
             )
-            held = None if value is None else design.fields[name].normalize(value)
-            inside = estimate_fullest_share(design, {name: Equal(held)}, facts, boundaries, keys)
+            normal_value = None if value is None else design.fields[name].normalize(value)
+            inside = estimate_fullest_share(
+                design, {name: Equal(normal_value)}, facts, boundaries, keys
+            )
             if is_overload(share * inside, servers, regions):
                 yield HeavyValue(name, value, share, inside)
 
@@ -122,21 +124,21 @@ def estimate_fullest_share(
     if plan.is_full_scan or not plan.ranges:
         return 0.0
     ranges = plan.ranges
-    behind = design.key.parts[plan.pinned_count : plan.pinned_count + 1]
-    if behind and is_time_only(design, behind[0]):
+    next_parts = design.key.parts[plan.pinned_count : plan.pinned_count + 1]
+    if next_parts and is_time_only(design, next_parts[0]):
         return _estimate_ranges_share(ranges, boundaries, keys)
     if keys:
         return max(Counter(map(boundaries.locate_key, keys)).values()) / len(keys)
     loads: dict[int, float] = defaultdict(float)
-    asked = [bounds]
+    cases = [bounds]
     if len(ranges) == 1:
-        asked = list(_extend_bounds(design, bounds, facts, behind)) or asked
-    for more in asked:
-        some = ranges if more is bounds else plan_read(design.key, more).ranges
-        for one in some:
-            found = boundaries.find_regions(one.start, one.stop)
-            for region in found:
-                loads[region] += 1 / len(found) / len(some) / len(asked)
+        cases = list(_extend_bounds(design, bounds, facts, next_parts)) or cases
+    for case in cases:
+        case_ranges = ranges if case is bounds else plan_read(design.key, case).ranges
+        for one in case_ranges:
+            case_regions = boundaries.find_regions(one.start, one.stop)
+            for region in case_regions:
+                loads[region] += 1 / len(case_regions) / len(case_ranges) / len(cases)
     return max(loads.values(), default=0.0)
 
 
@@ -162,17 +164,17 @@ def _extend_bounds(
     Nothing if their number is not declared, or a distribution or the arrival makes them uneven.
     """
     names = next_parts[0].fields if next_parts else ()
-    known = facts.get(names[0]) if len(names) == 1 else None
+    field_facts = facts.get(names[0]) if len(names) == 1 else None
     if (
-        known is None
-        or not known.distinct_count
-        or known.value_count
+        field_facts is None
+        or not field_facts.distinct_count
+        or field_facts.value_count
         or names[0] in design.writes.distributions
     ):
         return
     field = design.fields[names[0]]
     domain = design.find_domain(names[0])
-    count = min(known.distinct_count, domain.size)
+    count = min(field_facts.distinct_count, domain.size)
     for index in range(0, count, max(count // MAX_TRIED_VALUES, 1)):
         yield {**bounds, names[0]: Equal(field.normalize(domain.draw_value(index)))}
 
@@ -218,19 +220,19 @@ class FieldValues:
 
         evidence, regions = self.result, len(self.result.boundaries)
         counts = np.bincount(self.codes)
-        found = []
+        hot_values = []
         for code in np.argsort(-counts, kind="stable")[:MAX_HEAVY_VALUES].tolist():
             share = float(counts[code] / len(self.codes))
             stands_out = share * self.value_count >= MIN_HEAVY_RATIO or self.value_count == 1
             if share < MIN_HOT_FAIR_SHARE / evidence.servers or not stands_out:
                 break
             is_it = self.codes == code
-            held = np.bincount(evidence.regions[is_it], minlength=regions)
-            region = int(np.argmax(held))
-            one = HotValue(code, share, region, float(held[region] / counts[code]))
+            region_counts = np.bincount(evidence.regions[is_it], minlength=regions)
+            region = int(np.argmax(region_counts))
+            one = HotValue(code, share, region, float(region_counts[region] / counts[code]))
             if one.region_share >= min_region_share and not self._is_one_row(is_it):
-                found.append(one)
-        yield from sorted(found, key=lambda one: -one.load)
+                hot_values.append(one)
+        yield from sorted(hot_values, key=lambda one: -one.load)
 
     def _is_one_row(self, is_chosen: np.ndarray[Any, Any]) -> bool:
         """Return whether the chosen events all write one row, so that the row is hot."""

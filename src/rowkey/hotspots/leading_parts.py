@@ -137,12 +137,12 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
     ):
         return None
     name = part.fields[0]
-    writes, known = design.writes, facts.get(name)
+    writes, field_facts = design.writes, facts.get(name)
     is_time = writes.time is design.fields[name]
     if writes.is_sorted:
         return name if is_time else None
-    if known is not None and known.rising_share is not None:
-        return name if known.rising_share >= MIN_RULE_SHARE else None
+    if field_facts is not None and field_facts.rising_share is not None:
+        return name if field_facts.rising_share >= MIN_RULE_SHARE else None
     if is_time:
         return name if writes.arrival in CLOCK_ARRIVALS else None
     draw = writes.distributions.get(name)

@@ -137,10 +137,10 @@ class LoadResult:
         widths = [part.framing.width for part in parts]
         if None not in widths:
             width = sum(width for width in widths if width is not None)
-            return [whole[:width] for whole in self.keys]
+            return [key_bytes[:width] for key_bytes in self.keys]
         if key.is_salted or key.has_coded_fields:
-            cut = key.split_pieces if key.is_decodable else lambda whole: [whole]
-            return [b"".join(cut(whole)[:count]) for whole in self.keys]
+            cut = key.split_pieces if key.is_decodable else lambda key_bytes: [key_bytes]
+            return [b"".join(cut(key_bytes)[:count]) for key_bytes in self.keys]
         return key.encode_parts(key.build_columns(self.rows), parts).tolist()
 
     @cached_property

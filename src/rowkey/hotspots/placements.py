@@ -41,10 +41,14 @@ class Placements:
         self.regions = regions
         self.servers = servers
         wider = [place_round_robin(regions, servers + 1), place_round_robin(regions, 2 * servers)]
-        others = draw_balanced_placements(regions, servers, BALANCED_PLACEMENT_COUNT, seed)
+        balanced_placements = draw_balanced_placements(
+            regions, servers, BALANCED_PLACEMENT_COUNT, seed
+        )
         first = place_round_robin(regions, servers) if assignment is None else assignment
-        self.assignments = [first, *wider, *others]
-        self.server_counts = np.array([servers, servers + 1, 2 * servers, *[servers] * len(others)])
+        self.assignments = [first, *wider, *balanced_placements]
+        self.server_counts = np.array(
+            [servers, servers + 1, 2 * servers, *[servers] * len(balanced_placements)]
+        )
         self.balanced_slice = slice(3, None)
 
     def compute_fullest_loads(self, counts: RegionCounts) -> np.ndarray[Any, Any]:

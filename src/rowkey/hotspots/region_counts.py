@@ -180,13 +180,13 @@ def _sum_cells(
     if _is_table_small(len(numbers) * region_count, len(cells)):
         return _sum_in_table(numbers, cells, counts, region_count)
     if counts is None:
-        found, sums = np.unique(cells, return_counts=True)
+        unique_cells, sums = np.unique(cells, return_counts=True)
     else:
         order = np.argsort(cells, kind="stable")
         ordered = cells[order]
         begins = np.flatnonzero(_mark_changes(ordered))
-        found, sums = ordered[begins], np.add.reduceat(counts[order], begins)
-    return _from_cells(numbers, found, sums, region_count)
+        unique_cells, sums = ordered[begins], np.add.reduceat(counts[order], begins)
+    return _from_cells(numbers, unique_cells, sums, region_count)
 
 
 def _sum_in_table(

@@ -244,8 +244,8 @@ def find_missed_splits(
         return None
     regions = len(boundaries)
     placed = locate_key_array(boundaries, pa.array(keyed_events.keys, pa.binary()))
-    held = np.bincount(placed, minlength=regions)
-    empty, fullest = int(np.count_nonzero(held == 0)), float(held.max() / held.sum())
+    counts = np.bincount(placed, minlength=regions)
+    empty, fullest = int(np.count_nonzero(counts == 0)), float(counts.max() / counts.sum())
     if not has_many_empty(empty, regions) and fullest <= max(
         OVERFULL_RATIO / regions, 1 / regions + MIN_EXCESS_SHARE
     ):
@@ -257,11 +257,12 @@ def find_missed_splits(
     values = int(codes.max()) + 1
     if _is_crowded(design.key, boundaries, values, regions - empty):
         return empty, fullest
-    least = int(held.argmax()), OVERFULL_RATIO / regions
+    region_and_share = int(counts.argmax()), OVERFULL_RATIO / regions
     is_many = values >= MIN_VALUES_PER_REGION * regions
     return (
         (empty, fullest)
-        if is_many and _has_share_of_values(keyed_events.rows, names, codes, placed, least)
+        if is_many
+        and _has_share_of_values(keyed_events.rows, names, codes, placed, region_and_share)
         else None
     )
 
@@ -363,14 +364,14 @@ def _has_share_of_values(
     import numpy as np
 
     region, share = region_and_share
-    asked = [codes]
+    code_arrays = [codes]
     if len(names) > 1:
         first = assign_row_codes(rows, names[:1])
-        asked += (
+        code_arrays += (
             [first] if first.max() + 1 >= MIN_VALUES_PER_REGION * (int(regions.max()) + 1) else []
         )
-    for some in asked:
-        pairs = np.unique(np.stack([some, regions]), axis=1)
+    for code_array in code_arrays:
+        pairs = np.unique(np.stack([code_array, regions]), axis=1)
         if (pairs[1] == region).sum() < share * pairs.shape[1]:
             return False
     return True

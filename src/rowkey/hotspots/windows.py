@@ -177,10 +177,10 @@ class WindowCounts:
         import numpy as np
 
         counts = self._counts[0]
-        closed = int(np.searchsorted(counts.windows, first_open_window))
-        if closed:
-            self.sums.add(self.width_s * 1_000, counts.slice_windows(0, closed))
-        counts = counts.slice_windows(closed, len(counts))
+        closed_count = int(np.searchsorted(counts.windows, first_open_window))
+        if closed_count:
+            self.sums.add(self.width_s * 1_000, counts.slice_windows(0, closed_count))
+        counts = counts.slice_windows(closed_count, len(counts))
         self._counts = [counts] if len(counts) else []
         self._open_count = len(counts.counts)
         self.first_open_window = first_open_window
@@ -256,7 +256,7 @@ class _SkewSums:
         servers, regions = self.placements.servers, self.placements.regions
         per_event = 1 / event_count
         skews = self.fullest_server_sums * self.placements.server_counts * per_event
-        others = skews[self.placements.balanced_slice]
+        balanced_skews = skews[self.placements.balanced_slice]
         even_servers = float((windows * compute_even_skew(events, servers) * events).sum())
         even_regions = float((windows * compute_even_skew(events, regions) * events).sum())
         deviations = compute_even_deviation(events, servers) * events
@@ -269,9 +269,9 @@ class _SkewSums:
             even_server_skew=even_servers * per_event,
             even_region_skew=even_regions * per_event,
             even_server_deviation=float(np.sqrt((windows * deviations**2).sum())) * per_event,
-            balanced_low=float(others.min()),
-            balanced_median=float(np.median(others)),
-            balanced_high=float(others.max()),
+            balanced_low=float(balanced_skews.min()),
+            balanced_median=float(np.median(balanced_skews)),
+            balanced_high=float(balanced_skews.max()),
             one_more_server=float(skews[1]),
             double_servers=float(skews[2]),
             peak=self.peak,

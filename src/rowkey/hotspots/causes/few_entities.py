@@ -49,8 +49,8 @@ class FewEntitiesCause(Cause):
         regions = count_reachable_regions(design.key, boundaries)
         if not names or values is None or not _is_too_few(values, regions):
             return None
-        seen = max(facts[name].value_count if name in facts else 0 for name in names)
-        if seen and not _has_seen_all(values, regions, seen):
+        sampled_count = max(facts[name].value_count if name in facts else 0 for name in names)
+        if sampled_count and not _has_seen_all(values, regions, sampled_count):
             return None
         servers = design.cluster.servers
         # One region a value is as uneven as their number makes it; a hash throws them at random.
@@ -80,14 +80,14 @@ class FewEntitiesCause(Cause):
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
         """Return the predicted cause, unless sampled keys show that the splits are to blame."""
-        found = cls.predict(design, facts, boundaries)
+        finding = cls.predict(design, facts, boundaries)
         if (
-            found is not None
+            finding is not None
             and keyed_events is not None
             and find_missed_splits(design, facts, boundaries, keyed_events)
         ):
             return None
-        return found
+        return finding
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -102,12 +102,16 @@ class FewEntitiesCause(Cause):
             return None
         if not _has_seen_all(values, regions, len(result.keys)):
             return None
-        used = len(result.boundaries) - result.empty_region_count
-        written = "all regions were" if used == len(result.boundaries) else f"{used:,} regions were"
-        written = "one region was" if used == 1 else written
-        then = f"{written} written, because so few values cannot fill them evenly."
-        message = _format_message(names, f"{values:,}", regions, then)
-        figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
+        used_count = len(result.boundaries) - result.empty_region_count
+        count_text = (
+            "all regions were"
+            if used_count == len(result.boundaries)
+            else f"{used_count:,} regions were"
+        )
+        count_text = "one region was" if used_count == 1 else count_text
+        consequence = f"{count_text} written, because so few values cannot fill them evenly."
+        message = _format_message(names, f"{values:,}", regions, consequence)
+        figures = {"fields": list(names), "values": values, "regions": regions, "used": used_count}
         bound = min(compute_value_skew(result), result.measured_skew.skew)
         remedy = _format_remedy(result.design, result.facts, names)
         return CauseFinding(cls.name, message, max(bound, 1.0), figures, remedy)

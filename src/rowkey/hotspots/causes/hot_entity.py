@@ -91,19 +91,19 @@ class HotEntityCause(Cause):
             return None
         top = max(heavy, key=lambda one: one.load)
         servers = design.cluster.servers
-        shown = f"{top.name} {design.fields[top.name].type.format_value(top.value)}"
+        value_text = f"{top.name} {design.fields[top.name].type.format_value(top.value)}"
         lie = (
             "all its rows lie"
             if top.region_share == 1
             else f"{top.region_share:.0%} of its rows lie"
         )
-        message = f"{shown} takes {top.share:.1%} of the events, and {lie} in one region"
+        message = f"{value_text} takes {top.share:.1%} of the events, and {lie} in one region"
         bound = servers * top.load
         listed = [one for one in facts[top.name].heaviest_values if is_heavy(one[1], servers)]
         proposal = propose_heavy_key(design, facts, [top.name], listed[:MAX_HEAVY_VALUES])
         figures = {
             "fields": [top.name],
-            "value": shown,
+            "value": value_text,
             "share": top.share,
             "inside": top.region_share,
             "proposal": _build_proposal_figures(proposal),
@@ -180,11 +180,11 @@ def _find_divided_values(result: LoadResult) -> CauseFinding | None:
     Several fields are searched one by one, if a value of the field narrows a read to key ranges.
     """
     names = result.entity_fields
-    found = _find_hot_values(result, FieldValues(result, names), 0.0)
-    for name in names if len(names) > 1 and found is None else ():
+    finding = _find_hot_values(result, FieldValues(result, names), 0.0)
+    for name in names if len(names) > 1 and finding is None else ():
         if not plan_read(result.design.key, {name: Equal(_pick_value(result, name))}).is_full_scan:
-            found = found or _find_hot_values(result, FieldValues(result, (name,)), 0.0)
-    return found
+            finding = finding or _find_hot_values(result, FieldValues(result, (name,)), 0.0)
+    return finding
 
 
 def _pick_value(result: LoadResult, name: str) -> Any:
@@ -199,23 +199,25 @@ def _format_hot_values(
 ) -> str:
     """Return the clause that names hot values, their shares, and their region or server."""
     top = hot_values[0]
-    shown = values.format_value(top.code)
+    top_text = values.format_value(top.code)
     if len(hot_values) == 1:
         return (
-            f"{shown} takes {top.share:.1%} of the events, {top.region_share:.0%} of them in "
+            f"{top_text} takes {top.share:.1%} of the events, {top.region_share:.0%} of them in "
             f"region {top.region}"
         )
-    named = [
+    value_texts = [
         f"{values.format_value(one.code)} {one.share:.1%}"
         for one in hot_values[1 : MAX_NAMED_VALUES + 1]
     ]
-    if more := len(hot_values) - 1 - len(named):
-        named.append(f"{more} more")
+    if remaining_count := len(hot_values) - 1 - len(value_texts):
+        value_texts.append(f"{remaining_count} more")
     regions = {one.region for one in hot_values}
     where = f"region {top.region}" if len(regions) == 1 else f"server {_find_server(result, top)}"
-    listed = ", ".join(named[:-1]) + (" and " if len(named) > 1 else "") + named[-1]
+    listed = (
+        ", ".join(value_texts[:-1]) + (" and " if len(value_texts) > 1 else "") + value_texts[-1]
+    )
     return (
-        f"{shown} takes {top.share:.1%} of the events and shares {where} with {listed}: "
+        f"{top_text} takes {top.share:.1%} of the events and shares {where} with {listed}: "
         f"{sum(one.load for one in hot_values):.1%} together"
     )
 
@@ -253,15 +255,15 @@ def _format_remedy(
     """Return the remedy: the proposed spread of heavy values, or a key of more fields."""
     opening = design.layout.qualifier_prefix
     if opening is not None and set(names) >= set(design.key.fields):
-        more = [field.name for field in opening.fields]
+        fields = [field.name for field in opening.fields]
         return (
             "All events of the value are in one row, which no bucket spreads: put "
-            f"{' and '.join(more)} into the key and {format_wider_bucket(design, more)} in "
+            f"{' and '.join(fields)} into the key and {format_wider_bucket(design, fields)} in "
             "front; a read of one value then asks every bucket."
         )
     if proposal is None:
-        found = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
+        spread = propose_spread_key(design, facts, insufficient_fields=names)
+        return f"Use {spread.toml_text}, which spreads rows by more fields; {spread.cost_phrase}."
     ((name, values),) = proposal.heavy_values.items()
     return (
         f"Try {proposal.toml_text} with heavy = "
@@ -330,15 +332,15 @@ def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
     widths = [*(width for width in hot if width == judged), None]
     for width in (*widths, *(width for width in hot if width != judged)):
         if width is None:
-            found = _check_bursts(result, result.windows, None) if result.has_hot_region else None
+            finding = _check_bursts(result, result.windows, None) if result.has_hot_region else None
         else:
             windows = result.assign_time_windows(width)
             is_thin = windows is None or len(windows) < MIN_EVENTS_PER_WINDOW * len(
                 np.unique(windows)
             )
-            found = None if windows is None or is_thin else _check_bursts(result, windows, width)
-        if found is not None:
-            return found
+            finding = None if windows is None or is_thin else _check_bursts(result, windows, width)
+        if finding is not None:
+            return finding
     return None
 
 
@@ -374,7 +376,7 @@ def _build_burst_finding(
     worst = int(np.argmax(np.where(is_full, shares, 0)))
     code, window = int(bursts.codes[worst]), int(numbers[worst])
     overall = float((result.entity_codes == code).mean())
-    shown, load = result.format_entity(code), result.servers * bursts.mean_share
+    value_text, load = result.format_entity(code), result.servers * bursts.mean_share
     place = f"window {window + 1} of {len(numbers)}"
     place = place if width_s is None else f"a window of {width_s} s"
     which = "such windows" if width_s is None else f"windows of {width_s} s"
@@ -382,13 +384,13 @@ def _build_burst_finding(
         load, result.servers, result.find_skew(width_s) or 0.0, f", in {which}"
     )
     message = (
-        f"Values burst in single windows: {shown} takes {shares[worst]:.1%} of the events in "
+        f"Values burst in single windows: {value_text} takes {shares[worst]:.1%} of the events in "
         f"{place}, but {overall:.1%} of all events; on average the busiest value takes "
         f"{bursts.mean_share:.1%} of its window, all in one region: {so}"
     )
     figures = {
         "fields": list(result.entity_fields),
-        "value": shown,
+        "value": value_text,
         "share": overall,
         "region": None,
         "met": [],

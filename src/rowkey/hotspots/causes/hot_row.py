@@ -37,13 +37,13 @@ class HotRowCause(Cause):
         if design.layout.has_shared_rows or design.key.is_salted:
             return None
         shares = [facts[name].heaviest_share for name in design.key.fields if name in facts]
-        known = [share for share in shares if share is not None]
-        if len(known) < len(design.key.fields) or not known:
+        known_shares = [share for share in shares if share is not None]
+        if len(known_shares) < len(design.key.fields) or not known_shares:
             return None
-        least = 1 - sum(1 - share for share in known)
-        if not _is_hot_share(least, design):
+        min_share = 1 - sum(1 - share for share in known_shares)
+        if not _is_hot_share(min_share, design):
             return None
-        return _build_finding(design, "", least)
+        return _build_finding(design, "", min_share)
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -80,7 +80,7 @@ def _build_finding(
 def _format_remedy(design: Design) -> str:
     """Return the remedy: another key field, or a salt."""
     time = design.writes.time
-    missing = (
+    hint = (
         f"such as {time.name}"
         if time and time.name not in design.key.fields
         else ("if there is one")
@@ -88,7 +88,7 @@ def _format_remedy(design: Design) -> str:
     is_cut = design.splits.algorithm == PER_BUCKET
     cut = "" if is_cut else f' with splits = "{PER_BUCKET}"'
     return (
-        f"Add a field to the key that distinguishes the row's events, {missing}; if the row is "
+        f"Add a field to the key that distinguishes the row's events, {hint}; if the row is "
         f"a counter, spread it by [{build_salt(design.cluster.servers)}] in front{cut}, and read "
         "it by adding up its rows."
     )

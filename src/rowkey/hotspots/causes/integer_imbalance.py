@@ -53,13 +53,13 @@ class IntegerImbalanceCause(Cause):
         regions = len(result.boundaries)
         if result.front is not None:
             return None  # however many regions there are, one is written at a time
-        found = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
-        if found is None:
+        finding = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
+        if finding is None:
             return None
-        over = result.compare_to_even(result.region_shares.median, regions)
+        measured_ratio = result.compare_to_even(result.region_shares.median, regions)
         # Servers without a region are idle however busy the others' regions are.
-        least = found.evidence["bound"] if regions < result.servers else 1
-        return found if over <= MAX_REGION_EXCESS * least else None
+        expected_ratio = finding.evidence["bound"] if regions < result.servers else 1
+        return finding if measured_ratio <= MAX_REGION_EXCESS * expected_ratio else None
 
 
 def _build_finding(
@@ -70,20 +70,20 @@ def _build_finding(
     bound = compute_server_imbalance(regions, servers)
     if bound < MIN_NOTABLE_SKEW:
         return None
-    most = -(-regions // servers)
-    those = f"some servers hold {most}"
+    max_regions = -(-regions // servers)
+    effect = f"some servers hold {max_regions}"
     if regions < servers:
         has = "has" if servers - regions == 1 else "have"
-        those = f"{pluralize(servers - regions, 'server')} {has} nothing to do"
-    many = pluralize(regions, "region")
-    was = "" if measured_skew is None else f"; {measured_skew:.2f} was measured"
+        effect = f"{pluralize(servers - regions, 'server')} {has} nothing to do"
+    regions_text = pluralize(regions, "region")
+    measurement = "" if measured_skew is None else f"; {measured_skew:.2f} was measured"
     message = (
-        f"{many} do not divide evenly among {pluralize(servers, 'server')}: {those}, so "
-        f"equally busy regions give a skew of {bound:.2f}{was}."
+        f"{regions_text} do not divide evenly among {pluralize(servers, 'server')}: {effect}, so "
+        f"equally busy regions give a skew of {bound:.2f}{measurement}."
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}
     explained = bound if measured_skew is None else min(bound, measured_skew)
-    remedy = _format_remedy(design, facts, most * servers)
+    remedy = _format_remedy(design, facts, max_regions * servers)
     return CauseFinding(IntegerImbalanceCause.name, message, explained, figures, remedy)
 
 
@@ -97,16 +97,16 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int
         (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
     )
     if not _has_declared_count(design, place, term):
-        found = propose_spread_key(
+        proposal = propose_spread_key(
             design, facts, insufficient_fields=design.key.parts[place].fields
         )
         return (
-            f"Use {found.toml_text}, because the leading part has no more values; its "
+            f"Use {proposal.toml_text}, because the leading part has no more values; its "
             f"{pluralize(BUCKETS_PER_SERVER * servers, 'bucket')} divide evenly among the servers; "
-            f"{found.cost_phrase}."
+            f"{proposal.cost_phrase}."
         )
-    counted = propose_bucket_count(design, place, regions)
-    return f"Use {counted.toml_text}, {pluralize(regions, 'bucket')}, {multiple}."
+    count_proposal = propose_bucket_count(design, place, regions)
+    return f"Use {count_proposal.toml_text}, {pluralize(regions, 'bucket')}, {multiple}."
 
 
 def _has_declared_count(design: Design, place: int, term: Term) -> bool:

@@ -56,20 +56,22 @@ class MissedSplitsCause(Cause):
         if regions == 1 or find_clock_field(design, facts) is not None:
             return None
         shares = compute_region_shares(design.key, boundaries)
-        unreachable, most = sum(share == 0 for share in shares), max(shares)
+        unreachable, max_share = sum(share == 0 for share in shares), max(shares)
         is_even = is_spread_evenly(design.key)
         if not has_many_empty(unreachable, regions) and not (
-            is_even and most >= OVERFULL_RATIO / regions
+            is_even and max_share >= OVERFULL_RATIO / regions
         ):
             return None
-        figures = {"regions": regions, "unreachable": unreachable, "expected": most}
-        many = pluralize(regions, "region")
-        told = f"no key can fall into {unreachable} of {many}." if unreachable else ""
+        figures = {"regions": regions, "unreachable": unreachable, "expected": max_share}
+        region_phrase = pluralize(regions, "region")
+        message = f"no key can fall into {unreachable} of {region_phrase}." if unreachable else ""
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_even:
-            told = f"{told} {most:.2%} of all keys fall into one of {many}.".strip()
-            bound = max(bound, servers * most)
-        return CauseFinding(cls.name, told, bound, figures, _format_remedy(design, facts))
+            message = (
+                f"{message} {max_share:.2%} of all keys fall into one of {region_phrase}.".strip()
+            )
+            bound = max(bound, servers * max_share)
+        return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
 
     @classmethod
     def predict_from_sample(
@@ -80,18 +82,18 @@ class MissedSplitsCause(Cause):
         keyed_events: KeyedEvents | None,
     ) -> CauseFinding | None:
         """Return the cause, from sampled keys or else from the bytes of the leading part."""
-        foreseen = cls.predict(design, facts, boundaries)
+        prediction = cls.predict(design, facts, boundaries)
         if len(boundaries) == 1:
-            return foreseen
+            return prediction
         if keyed_events is None:
-            return foreseen or _predict_from_bytes(design, facts, boundaries)
-        found = find_missed_splits(design, facts, boundaries, keyed_events)
-        if found is None:
-            return foreseen
+            return prediction or _predict_from_bytes(design, facts, boundaries)
+        empty_and_fullest = find_missed_splits(design, facts, boundaries, keyed_events)
+        if empty_and_fullest is None:
+            return prediction
         finding = _build_finding(
-            design, facts, keyed_events.keys, (len(boundaries), *found), foreseen
+            design, facts, keyed_events.keys, (len(boundaries), *empty_and_fullest), prediction
         )
-        _, fullest = found
+        _, fullest = empty_and_fullest
         bound = max(finding.bound, design.cluster.servers * fullest)
         return replace(finding, bound=bound)
 
@@ -121,8 +123,8 @@ def _predict_from_bytes(
     Such values are spread evenly, like random ones, or are numbers that count up from the least.
     If the splits fit only evenly spread values, and the values are unknown, this is assumed.
     """
-    part, asked = find_leading_part(design, facts), design.splits.request
-    is_given = asked.listed is not None or asked.first is not None or asked.last is not None
+    part, request = find_leading_part(design, facts), design.splits.request
+    is_given = request.listed is not None or request.first is not None or request.last is not None
     if part is None or is_given or find_clock_field(design, facts) is not None:
         return None
     width, regions = part.framing.width, len(boundaries)
@@ -130,18 +132,18 @@ def _predict_from_bytes(
         return None
     if part.cardinality != 256**width:
         return _predict_from_random_values(design, facts, boundaries, part.fields[0])
-    most = max(compute_region_shares(design.key, boundaries, is_uniform=True))
-    servers, many = design.cluster.servers, pluralize(regions, "region")
-    if most >= OVERFULL_RATIO / regions:
-        told = (
-            f"If the values of {width} bytes are spread evenly, {most:.2%} of them fall "
-            f"into one of {many}."
+    max_share = max(compute_region_shares(design.key, boundaries, is_uniform=True))
+    servers, region_phrase = design.cluster.servers, pluralize(regions, "region")
+    if max_share >= OVERFULL_RATIO / regions:
+        message = (
+            f"If the values of {width} bytes are spread evenly, {max_share:.2%} of them fall "
+            f"into one of {region_phrase}."
         )
-        figures = {"regions": regions, "unreachable": 0, "expected": most}
+        figures = {"regions": regions, "unreachable": 0, "expected": max_share}
         return CauseFinding(
             MissedSplitsCause.name,
-            told,
-            max(servers * most, 1.0),
+            message,
+            max(servers * max_share, 1.0),
             figures,
             _format_remedy(design, facts),
         )
@@ -158,24 +160,26 @@ def _predict_from_numbers(
     from rowkey.workload import WorkloadGenerator
 
     regions, servers = len(boundaries), design.cluster.servers
-    known = count_combined_values(design, facts, [name])
-    made = WorkloadGenerator(design.writes, design.fields, key=design.key)
-    values = made.count_distinct(design.fields[name]) if known is None else known
+    known_count = count_combined_values(design, facts, [name])
+    generator = WorkloadGenerator(design.writes, design.fields, key=design.key)
+    values = generator.count_distinct(design.fields[name]) if known_count is None else known_count
     reached = count_regions_of_numbers(design, values, boundaries)
     if reached is None or not has_many_empty(regions - reached, regions):
         return None
     if values >= design.find_domain(name).size or (name in facts and facts[name].value_count):
         return None
-    its = f"the {values:,} values of {name}"
-    if known is None:
-        its = f"{name} has at most {values:,} values and they"
-    told = (
-        f"If {its} count up from the smallest, as in generated events, {name} reaches only "
+    subject = f"the {values:,} values of {name}"
+    if known_count is None:
+        subject = f"{name} has at most {values:,} values and they"
+    message = (
+        f"If {subject} count up from the smallest, as in generated events, {name} reaches only "
         f"{reached:,} of {pluralize(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return CauseFinding(MissedSplitsCause.name, told, bound, figures, _format_remedy(design, facts))
+    return CauseFinding(
+        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
+    )
 
 
 def _predict_from_random_values(
@@ -186,13 +190,15 @@ def _predict_from_random_values(
     reached = count_regions_of_random_values(design, boundaries)
     if reached is None or not has_many_empty(regions - reached, regions):
         return None
-    told = (
+    message = (
         f"If the values of {name} are distributed as in generated events, {name} reaches only "
         f"{reached:,} of {pluralize(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return CauseFinding(MissedSplitsCause.name, told, bound, figures, _format_remedy(design, facts))
+    return CauseFinding(
+        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
+    )
 
 
 def _build_finding(
@@ -253,7 +259,7 @@ def _find_equal_steps(design: Design) -> str | None:
 
 def _choose_region_count(design: Design) -> int:
     """Return the requested regions, rounded up to a multiple of the servers."""
-    asked = design.splits.request
-    listed = None if asked.listed is None else len(asked.listed) + 1
+    request = design.splits.request
+    listed = None if request.listed is None else len(request.listed) + 1
     servers = design.cluster.servers
-    return max(-(-(asked.regions or listed or 0) // servers), 2) * servers
+    return max(-(-(request.regions or listed or 0) // servers), 2) * servers

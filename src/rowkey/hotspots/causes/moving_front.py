@@ -44,7 +44,7 @@ class MovingFrontCause(Cause):
             if is_import
             else f"the key begins with {field}, which moves with the clock"
         )
-        known = facts.get(field or "")
+        field_facts = facts.get(field or "")
         share = 1.0 if field is None else estimate_front_share(design, facts, field, boundaries)
         takes = "all writes, whatever the number of regions"
         if share < 1:
@@ -53,7 +53,10 @@ class MovingFrontCause(Cause):
             cls.name,
             f"{what}: at any moment one region takes {takes}.",
             max(design.cluster.servers * share, 1.0),
-            {"field": field, "rising": known.rising_share if known is not None else None},
+            {
+                "field": field,
+                "rising": field_facts.rising_share if field_facts is not None else None,
+            },
             _format_remedy(design, facts, is_import=is_import),
         )
 

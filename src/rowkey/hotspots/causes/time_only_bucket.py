@@ -68,24 +68,24 @@ class TimeOnlyBucketCause(Cause):
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
         """Return the cause if a bucket of times alone made one region hot."""
-        foreseen = cls.predict(result.design, result.facts, result.boundaries)
+        prediction = cls.predict(result.design, result.facts, result.boundaries)
         shortest = result.skews[0].server_skew
-        if foreseen is None or not result.keys:
+        if prediction is None or not result.keys:
             return None
         if not result.has_hot_region and (shortest is None or shortest < 2):
             return None
         parts = result.design.key.parts
         place = next(n for n, part in enumerate(parts, 1) if is_time_only(result.design, part))
-        came = Counter(result.take_leading_bytes(place))
-        share = max(came.values()) / len(result.keys)
-        figures = {**foreseen.evidence, "came": len(came), "share": share}
+        value_counts = Counter(result.take_leading_bytes(place))
+        share = max(value_counts.values()) / len(result.keys)
+        figures = {**prediction.evidence, "came": len(value_counts), "share": share}
         total = parts[place - 1].cardinality
-        of = f" of {total}" if _has_listed_values(parts[place - 1]) else ""
+        total_text = f" of {total}" if _has_listed_values(parts[place - 1]) else ""
         message = (
-            f"{foreseen.message} {pluralize(len(came), 'value')}{of} occurred, and the "
-            f"most frequent took {share:.0%} of the events."
+            f"{prediction.message} {pluralize(len(value_counts), 'value')}{total_text} occurred, "
+            f"and the most frequent took {share:.0%} of the events."
         )
-        return CauseFinding(cls.name, message, foreseen.bound, figures, foreseen.remedy)
+        return CauseFinding(cls.name, message, prediction.bound, figures, prediction.remedy)
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
@@ -119,10 +119,10 @@ def _compute_step_ns(design: Design, facts: Mapping[str, FieldFacts], part: Part
 
 def _count_reached(facts: Mapping[str, FieldFacts], part: Part) -> int | None:
     """Return how many bucket values the times can reach; None if their step is unknown."""
-    known = facts.get(part.fields[0])
-    if len(part.fields) > 1 or known is None or not known.step:
+    field_facts = facts.get(part.fields[0])
+    if len(part.fields) > 1 or field_facts is None or not field_facts.step:
         return None
-    return part.count_reachable(known.step)
+    return part.count_reachable(field_facts.step)
 
 
 def _has_listed_values(part: Part) -> bool:
