@@ -60,15 +60,15 @@ def _estimate_range_share(field: Field, bound: Range, facts: FieldFacts) -> floa
     if not field.type.has_integer_form or facts.minimum is None or facts.maximum is None:
         return None
     try:
-        least, greatest = (
+        minimum, maximum = (
             field.type.to_internal(facts.minimum),
             field.type.to_internal(facts.maximum),
         )
-        low = least if bound.low is None else field.type.to_internal(bound.low)
-        high = greatest if bound.high is None else field.type.to_internal(bound.high)
+        low = minimum if bound.low is None else field.type.to_internal(bound.low)
+        high = maximum if bound.high is None else field.type.to_internal(bound.high)
     except InvalidArgument:
         return None
     low += bound.low is not None and not bound.includes_low
     high -= bound.high is not None and not bound.includes_high
-    inside = min(high, greatest) - max(low, least) + 1
-    return float(max(inside, 0) / (greatest - least + 1) * (1 - facts.null_share))
+    inside = min(high, maximum) - max(low, minimum) + 1
+    return float(max(inside, 0) / (maximum - minimum + 1) * (1 - facts.null_share))

@@ -77,10 +77,10 @@ def can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[
     """Return whether a bucket of some fields can spread the load evenly."""
     if has_only_times(design.fields, names):
         return False
-    known = [facts.get(name) for name in names]
+    field_facts = [facts.get(name) for name in names]
     values = count_combined_values(design, facts, names)
     if not has_enough_values(values, design.cluster.servers):
         return False
-    shares = [one.heaviest_share if one is not None else None for one in known]
+    shares = [one.heaviest_share if one is not None else None for one in field_facts]
     heaviest = min((share for share in shares if share is not None), default=0.0)
     return None in shares or not is_heavy(heaviest, design.cluster.servers)

@@ -115,10 +115,10 @@ def propose_first_keys(
     heavy = _find_heavy_values(entity, servers) if entity is not None else ()
     if entity is not None and heavy and len(columns) > 1:
         spread = count_heavy_buckets(max(share for _, share in heavy), servers, n)
-        shown = ", ".join(entity.field.type.format_value(value)[:24] for value, _ in heavy)
+        value_texts = ", ".join(entity.field.type.format_value(value)[:24] for value, _ in heavy)
         yield build_proposal(
             build_bucket([one.name for one in columns], n, spread),
-            f"each heavy value of {entity.name} ({shown}) is spread over "
+            f"each heavy value of {entity.name} ({value_texts}) is spread over "
             f"{pluralize(spread, 'bucket')}, so its reads need {pluralize(spread, 'range')}; "
             "every other value has one bucket",
             {entity.name: tuple(value for value, _ in heavy)},
@@ -204,8 +204,8 @@ def _find_heavy_values(entity: KeyColumn, servers: int) -> tuple[tuple[Any, floa
     ]
     writable = [one for one in heavy_values if isinstance(one[0], str | int)]
     other_count = (entity.facts.distinct_count or 0) - len(heavy_values)
-    fits = (
+    is_list_useful = (
         len(heavy_values) == len(writable) <= MAX_HEAVY_VALUES
         and other_count >= MIN_SPREADING_VALUES
     )
-    return tuple(writable) if fits else ()
+    return tuple(writable) if is_list_useful else ()

@@ -43,8 +43,8 @@ def propose_heavy_key(
     """
     name = names[0]
     values = [value for value, _ in heavy_values if isinstance(value, str | int | float)]
-    others = tuple(map(FieldRef, _find_distinguishing_fields(design, facts, name)))
-    if len(names) > 1 or not values or len(values) < len(heavy_values) or not others:
+    extra_terms = tuple(map(FieldRef, _find_distinguishing_fields(design, facts, name)))
+    if len(names) > 1 or not values or len(values) < len(heavy_values) or not extra_terms:
         return None
     listed = [*dict.fromkeys([*design.fields[name].heavy_values, *values])]
     servers, share = design.cluster.servers, max(share for _, share in heavy_values)
@@ -58,11 +58,11 @@ def propose_heavy_key(
         first, buckets, options = old.terms[0], old.scalars[0], old.options
         declared = [scalar for scalar in old.scalars[1:] if isinstance(scalar, int)]
     spread = min(max([count_heavy_buckets(share, servers, buckets), *declared]), buckets)
-    new = FunctionCall(BUCKET_TRANSFORM, (first, *others), (buckets, spread), options)
+    new = FunctionCall(BUCKET_TRANSFORM, (first, *extra_terms), (buckets, spread), options)
     # What only spreads is replaced, for a bucket in front of a bucket would divide its rows twice.
-    kept = strip_spreading_terms(design.key, place + is_bucket)
+    remaining_terms = strip_spreading_terms(design.key, place + is_bucket)
     proposal = KeyProposal(
-        key=format_key((*terms[:place], new, *kept)),
+        key=format_key((*terms[:place], new, *remaining_terms)),
         splits=PER_BUCKET,
         heavy_values={name: tuple(listed)},
     )
@@ -86,21 +86,21 @@ def _find_distinguishing_fields(
     design: Design, facts: Mapping[str, FieldFacts], name: str
 ) -> tuple[str, ...]:
     """Return the fewest fields that divide the rows of one value and that its reads give."""
-    others = [other for other in design.key.fields if other != name]
-    given = [
+    candidates = [candidate for candidate in design.key.fields if candidate != name]
+    read_fields = [
         one.given_fields - {name}
         for one in plan_example_reads(design, facts)
         if name in one.given_fields
     ]
     sets = [
-        *([set.intersection(*given)] if given else []),
-        set(others) - find_sliced_fields(design.key),
+        *([set.intersection(*read_fields)] if read_fields else []),
+        set(candidates) - find_sliced_fields(design.key),
     ]
     for one in sets:
-        found = tuple(other for other in others if other in one)
-        if can_spread(design, facts, found):
-            return found
-    return tuple(others)
+        selection = tuple(candidate for candidate in candidates if candidate in one)
+        if can_spread(design, facts, selection):
+            return selection
+    return tuple(candidates)
 
 
 def _find_bucket(terms: Sequence[Term], name: str) -> tuple[int, bool]:

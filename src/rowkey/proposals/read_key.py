@@ -74,10 +74,10 @@ def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Rea
     >>> propose_read_key(key, {"user": Equal("ada")}, parse_order("ts desc")).key
     '[bucket(host, 16)][user][desc(ts)][host]'
     """
-    found = find_serving_key(key, bounds, order)
-    if found is None or _has_leading_time(found[0]):
+    key_and_plan = find_serving_key(key, bounds, order)
+    if key_and_plan is None or _has_leading_time(key_and_plan[0]):
         return None
-    return _build_proposal(key, *found)
+    return _build_proposal(key, *key_and_plan)
 
 
 def propose_read_table(
@@ -122,12 +122,12 @@ def find_serving_key(
     Returns:
         The key and the plan of the read under it; None if there is no such key.
     """
-    wanted = [
+    remaining_order = [
         one
         for one in drop_repeated_orderings(order)
         if not isinstance(bounds.get(one.field), Equal)
     ]
-    terms = tuple(_build_terms(key, bounds, wanted))
+    terms = tuple(_build_terms(key, bounds, remaining_order))
     proposed = build_key(terms, key.declared_fields, Mistakes()) if terms else None
     if proposed is None:
         return None
@@ -163,19 +163,19 @@ def _build_terms(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Iterato
     if any(part.fields and stretches.issuperset(part.fields) for part in key.parts[:spread]):
         spread = 0
     yield from key.terms[:spread]
-    told = dict.fromkeys(_list_pinned_fields(bounds))
-    told |= dict.fromkeys(one.field for one in order)
+    leading_names = dict.fromkeys(_list_pinned_fields(bounds))
+    leading_names |= dict.fromkeys(one.field for one in order)
     if not order:
-        told |= dict.fromkeys([name for name in bounds if name not in told][:1])
+        leading_names |= dict.fromkeys([name for name in bounds if name not in leading_names][:1])
     ordered = {one.field: one for one in order}
-    for name in told:
+    for name in leading_names:
         yield _build_ordering_term(key, ordered[name]) if name in ordered else _find_term(key, name)
-    whole = set(told)
+    complete_names = set(leading_names)
     for term, part in zip(key.terms[spread:], key.parts[spread:], strict=True):
-        left = [name for name in part.fields if name not in whole]
-        if left:
-            yield from (term,) if part.framing.is_self_delimiting else map(FieldRef, left)
-        whole.update(name for name in left if part.residue(name).is_empty)
+        missing_names = [name for name in part.fields if name not in complete_names]
+        if missing_names:
+            yield from (term,) if part.framing.is_self_delimiting else map(FieldRef, missing_names)
+        complete_names.update(name for name in missing_names if part.residue(name).is_empty)
 
 
 def _build_ordering_term(key: Key, ordering: Ordering) -> Term:

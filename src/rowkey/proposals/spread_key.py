@@ -73,27 +73,27 @@ def propose_spread_key(
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
     if has_only_times(design.fields, key.fields):
         return _propose_salt(design, key)
-    asked = list(plan_example_reads(design, facts))
-    tried = [
+    reads = list(plan_example_reads(design, facts))
+    candidates = [
         (
             _count_read_ranges(
-                design, asked, (build_bucket(names, buckets), *strip_spreading_terms(key))
+                design, reads, (build_bucket(names, buckets), *strip_spreading_terms(key))
             ),
             names,
         )
-        for names in _list_candidates(design, facts, key, asked)
+        for names in _list_candidates(design, facts, key, reads)
         if not set(names) <= set(insufficient_fields) or set(names) == set(key.fields)
     ]
-    now = [_count_ranges(one.plan) for one in asked]
+    current_ranges = [_count_ranges(one.plan) for one in reads]
 
     def cost(one: tuple[Sequence[float], Sequence[str]]) -> tuple[int, int, float, int]:
         ranges, names = one
         served = [each for each in ranges if each < math.inf]
         scans = len(ranges) - len(served)
-        return len(_find_dearer_reads(now, ranges)), scans, sum(served), -len(names)
+        return len(_find_dearer_reads(current_ranges, ranges)), scans, sum(served), -len(names)
 
-    ranges, names = min(tried, key=cost)
-    dearer = [asked[place].name for place in _find_dearer_reads(now, ranges)]
+    ranges, names = min(candidates, key=cost)
+    dearer = [reads[place].name for place in _find_dearer_reads(current_ranges, ranges)]
     return _build_proposal(design, key, build_bucket(names, buckets), _format_costs(names, dearer))
 
 
