@@ -58,10 +58,10 @@ def find_table(engine: Engine, name: str, url: str) -> Store:
         InvalidArgument: it does not exist; the message lists the tables that do.
     """
     if not engine.has_table(name):
-        there = engine.list_tables()
-        expected = f"one of {', '.join(there)}" if there else ""
+        tables = engine.list_tables()
+        expected = f"one of {', '.join(tables)}" if tables else ""
         raise InvalidArgument(
-            url, f"there is no table {name}", expected, _suggest_table(name, there)
+            url, f"there is no table {name}", expected, _suggest_table(name, tables)
         )
     return engine.open_table(name)
 

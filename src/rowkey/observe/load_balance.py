@@ -103,14 +103,14 @@ def select_known_intervals(
         intervals: in the order of time.
         counter: writes or reads.
     """
-    found: list[LoadInterval] = []
+    known_intervals: list[LoadInterval] = []
     for number, one in enumerate(intervals):
-        lost = [region for region in one.regions if region.get_count(counter) is None]
-        before = intervals[max(number - MAX_STALE_INTERVALS, 0) : number] if lost else ()
-        lacking = _estimate_rate(lost, before, counter) * one.length_s
-        if not lost or lacking < MAX_UNKNOWN_SHARE * one.sum_operations(counter):
-            found.append(one)
-    return found
+        gaps = [region for region in one.regions if region.get_count(counter) is None]
+        history = intervals[max(number - MAX_STALE_INTERVALS, 0) : number] if gaps else ()
+        operations = _estimate_rate(gaps, history, counter) * one.length_s
+        if not gaps or operations < MAX_UNKNOWN_SHARE * one.sum_operations(counter):
+            known_intervals.append(one)
+    return known_intervals
 
 
 def _estimate_rate(
@@ -118,10 +118,10 @@ def _estimate_rate(
 ) -> float:
     """Return the last known operations per second of regions; infinite if unknown."""
     rates = {
-        (region.start, region.stop): many / one.length_s
+        (region.start, region.stop): operations / one.length_s
         for one in earlier_intervals
         for region in one.regions
-        if (many := region.get_count(counter)) is not None
+        if (operations := region.get_count(counter)) is not None
     }
     return sum(rates.get((region.start, region.stop), inf) for region in regions)
 
@@ -134,26 +134,26 @@ def _build_windows(
     A window has the same servers from its beginning to its end: one that was restarted goes by
     another name, and is not two. What is left, too little for a window, is not looked at.
     """
-    held: dict[str, int] = {}
+    window: dict[str, int] = {}
     for interval in intervals:
         loads = interval.sum_by_server(counter)
-        same = held.keys() == loads.keys()
-        held = {name: load + held[name] if same else load for name, load in loads.items()}
-        if sum(held.values()) >= MIN_EVENTS_PER_SERVER * len(held):
-            yield held
-            held = {}
+        same = window.keys() == loads.keys()
+        window = {name: load + window[name] if same else load for name, load in loads.items()}
+        if sum(window.values()) >= MIN_EVENTS_PER_SERVER * len(window):
+            yield window
+            window = {}
 
 
 def _judge_windows(windows: Sequence[Mapping[str, int]], operation_count: int) -> LoadBalance:
     """Return the skew and the verdict over all windows."""
     totals = [sum(loads.values()) for loads in windows]
-    seen = sum(totals)
+    total_operations = sum(totals)
     skew = even = variance = 0.0
     for loads, total in zip(windows, totals, strict=True):
         servers = len(loads)
-        skew += max(loads.values()) * servers / seen
-        even += float(compute_even_skew(total, servers)) * total / seen
-        variance += (float(compute_even_deviation(total, servers)) * total / seen) ** 2
+        skew += max(loads.values()) * servers / total_operations
+        even += float(compute_even_skew(total, servers)) * total / total_operations
+        variance += (float(compute_even_deviation(total, servers)) * total / total_operations) ** 2
     last = windows[-1]
     level = classify_skew(skew, even, 3 * sqrt(variance), len(last))
     fullest = max(last, key=lambda name: last[name])

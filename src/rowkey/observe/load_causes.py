@@ -50,13 +50,13 @@ def find_load_causes(
     if not read or not intervals or balance.skew is None or balance.even_skew is None:
         return []
     judged = _set_server_count(design, balance.servers)
-    kept = choose_sample_rows(
+    row_numbers = choose_sample_rows(
         [len(one.keys) for _, one in read], [i.sum_operations("writes") for i, _ in read]
     )
-    batches = [one.rows.take(which) for (_, one), which in zip(read, kept, strict=True)]
+    batches = [one.rows.take(which) for (_, one), which in zip(read, row_numbers, strict=True)]
     rows = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-    keys = [one.keys[at] for (_, one), which in zip(read, kept, strict=True) for at in which]
-    windows = np.repeat(np.arange(len(read)), [len(which) for which in kept])
+    keys = [one.keys[at] for (_, one), which in zip(read, row_numbers, strict=True) for at in which]
+    windows = np.repeat(np.arange(len(read)), [len(which) for which in row_numbers])
     last = intervals[-1]
     boundaries = Boundaries(start for start, _ in last.bounds[1:])
     counts = np.array([[one.writes or 0 for one in each.regions] for each in intervals])
@@ -110,13 +110,18 @@ def choose_sample_rows(
     import numpy as np
 
     rows = np.array(read_counts)
-    each = np.array(write_counts) / rows
-    kept = rows
-    for most in sorted(filter(None, each.tolist()), reverse=True):
-        kept = np.maximum((rows * np.minimum(each / most, 1)).astype(np.int64), 1)
-        if kept.sum() >= min(MIN_EVENTS, rows.sum()):
+    writes_per_row = np.array(write_counts) / rows
+    sample_sizes = rows
+    for max_writes_per_row in sorted(filter(None, writes_per_row.tolist()), reverse=True):
+        sample_sizes = np.maximum(
+            (rows * np.minimum(writes_per_row / max_writes_per_row, 1)).astype(np.int64), 1
+        )
+        if sample_sizes.sum() >= min(MIN_EVENTS, rows.sum()):
             break
-    return [np.arange(few) * many // few for few, many in zip(kept, rows, strict=True)]
+    return [
+        np.arange(size) * row_count // size
+        for size, row_count in zip(sample_sizes, rows, strict=True)
+    ]
 
 
 def _set_server_count(design: Design, servers: int) -> Design:

@@ -36,29 +36,33 @@ def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSampl
     """
     number, region = max(enumerate(interval.regions), key=lambda one: one[1].writes or 0)
     rows = sample.rows_by_region.get(region.start, 0)
-    here = [k for k in sample.keys if region.start <= k and (not region.stop or k < region.stop)]
-    changed = max(rows, len(here))  # many events may share a row
+    region_keys = [
+        k for k in sample.keys if region.start <= k and (not region.stop or k < region.stop)
+    ]
+    event_count = max(rows, len(region_keys))  # many events may share a row
     writes = (region.writes or 0) * sample.interval_share
     if (
         not rows
         or region.start in sample.truncated_regions
-        or writes < max(MIN_WRITES, MIN_WRITES_PER_ROW * changed)
+        or writes < max(MIN_WRITES, MIN_WRITES_PER_ROW * event_count)
     ):
         return ""
-    others = (interval.sum_operations("writes") - (region.writes or 0)) * sample.interval_share
-    if not _is_as_busy_as_rest(sample, others, len(sample.keys) - changed):
+    other_writes = (
+        interval.sum_operations("writes") - (region.writes or 0)
+    ) * sample.interval_share
+    if not _is_as_busy_as_rest(sample, other_writes, len(sample.keys) - event_count):
         return ""
-    names = [format_key(design, key) for key in sorted(set(here))[:MAX_NAMED_ROWS]]
-    named = f", {' and '.join(names)}" if rows <= len(names) else ""
-    so = (
+    names = [format_key(design, key) for key in sorted(set(region_keys))[:MAX_NAMED_ROWS]]
+    row_names = f", {' and '.join(names)}" if rows <= len(names) else ""
+    consequence = (
         "this row is written over and over, and no key spreads one row"
         if rows == 1
         else "these rows are written over and over"
     )
     return (
         f"region {number} counted about {round(writes, -1):,.0f} writes, but only "
-        f"{pluralize(rows, 'row')} changed{named}: unless the writes were deletes, failed checks "
-        f"or cells with other timestamps, {so}"
+        f"{pluralize(rows, 'row')} changed{row_names}: unless the writes were deletes, failed "
+        f"checks or cells with other timestamps, {consequence}"
     )
 
 

@@ -127,10 +127,10 @@ def compute_interval(before: CounterSnapshot, after: CounterSnapshot) -> LoadInt
     >>> compute_interval(more, moved).regions[0].reason
     'moved here from a'
     """
-    known = {region.opening_id: region for region in before.regions}
+    old_regions = {region.opening_id: region for region in before.regions}
     regions = tuple(
-        _compute_delta(known[region.opening_id], region)
-        if region.opening_id in known
+        _compute_delta(old_regions[region.opening_id], region)
+        if region.opening_id in old_regions
         else _build_unknown_delta(region, _explain_unknown(region, before.regions))
         for region in after.regions
     )
@@ -155,13 +155,13 @@ def _explain_unknown(region: OpenRegion, old_regions: Sequence[OpenRegion]) -> s
     at = bisect_right(old_regions, region.start, key=lambda one: one.start) - 1
     if at < 0:
         return "newly opened"
-    there = old_regions[at]
-    if (there.start, there.stop) == (region.start, region.stop):
-        moved = there.server != region.server
-        return f"moved here from {there.server}" if moved else "reopened"
-    if _is_superset(there, region):
+    old_region = old_regions[at]
+    if (old_region.start, old_region.stop) == (region.start, region.stop):
+        moved = old_region.server != region.server
+        return f"moved here from {old_region.server}" if moved else "reopened"
+    if _is_superset(old_region, region):
         return "created by a split"
-    return "created by a merge" if _is_superset(region, there) else "newly opened"
+    return "created by a merge" if _is_superset(region, old_region) else "newly opened"
 
 
 def _is_superset(outer: OpenRegion, inner: OpenRegion) -> bool:

@@ -99,10 +99,12 @@ class TableWatch:
         if snapshot.servers == ("",):
             self._has_no_servers = True
             snapshot = assign_designed_servers(snapshot, self.design)
-        before, self._last_snapshot = self._last_snapshot, snapshot
-        if before is None:
+        previous_snapshot, self._last_snapshot = self._last_snapshot, snapshot
+        if previous_snapshot is None:
             return None
-        interval = _subtract_own_reads(compute_interval(before, snapshot), self._own_reads)
+        interval = _subtract_own_reads(
+            compute_interval(previous_snapshot, snapshot), self._own_reads
+        )
         self._own_reads = {}
         if self.intervals and self.intervals[-1].bounds != interval.bounds:
             self.samples.clear()
@@ -160,7 +162,7 @@ class TableWatch:
             at_ms: now, milliseconds since 1970.
         """
         writes, reads = self.judge_balance("writes"), self.judge_balance("reads")
-        found = tuple(self._find_causes(writes))
+        causes = tuple(self._find_causes(writes))
         return LiveLoad(
             self.table,
             self.design,
@@ -168,8 +170,8 @@ class TableWatch:
             tuple(self.intervals)[-MAX_INTERVALS:],
             writes,
             reads,
-            found,
-            (*self._list_remarks(writes, is_explained=bool(found)), *self._remark_reads(reads)),
+            causes,
+            (*self._list_remarks(writes, is_explained=bool(causes)), *self._remark_reads(reads)),
             self.missed_count,
         )
 
@@ -250,16 +252,16 @@ class TableWatch:
 
     def _explain_unfit_samples(self) -> str:
         """Return why no cause was found although sampled rows are readable."""
-        looks = self._select_readable()
-        many = sum(len(found.keys) for _, found in looks)
-        if not many:
+        samples = self._select_readable()
+        row_count = sum(len(sample.keys) for _, sample in samples)
+        if not row_count:
             return "no sampled interval has known counters of all regions"
-        if many < MIN_VALUES_FOR_FACTS:
+        if row_count < MIN_VALUES_FOR_FACTS:
             return (
-                f"only {pluralize(many, 'row')} could be sampled; at least {MIN_VALUES_FOR_FACTS} "
-                "are needed"
+                f"only {pluralize(row_count, 'row')} could be sampled; at least "
+                f"{MIN_VALUES_FOR_FACTS} are needed"
             )
-        return format_mismatch(looks) or f"no known cause fits the {many:,} sampled rows"
+        return format_mismatch(samples) or f"no known cause fits the {row_count:,} sampled rows"
 
 
 def _is_expired(interval: LoadInterval, last: LoadInterval) -> bool:
@@ -269,18 +271,20 @@ def _is_expired(interval: LoadInterval, last: LoadInterval) -> bool:
 
 def _list_unknown_regions(interval: LoadInterval) -> Iterator[str]:
     """Yield a remark for each reason why counters of regions are unknown."""
-    found: dict[str, list[str]] = {}
+    places_by_reason: dict[str, list[str]] = {}
     for region in interval.regions:
         if region.reason:
-            found.setdefault(region.reason, []).append(region.start.hex() or "the first row")
-    for why, places in found.items():
+            places_by_reason.setdefault(region.reason, []).append(
+                region.start.hex() or "the first row"
+            )
+    for why, places in places_by_reason.items():
         if len(places) == 1:
             yield f"the region that begins at {places[0]} has no rate: {why}"
         else:
-            more = ", ..." if len(places) > MAX_NAMED_REGIONS else ""
+            ellipsis = ", ..." if len(places) > MAX_NAMED_REGIONS else ""
             yield (
                 f"{len(places):,} regions have no rate, at "
-                f"{', '.join(places[:MAX_NAMED_REGIONS])}{more}: {why}"
+                f"{', '.join(places[:MAX_NAMED_REGIONS])}{ellipsis}: {why}"
             )
 
 
@@ -291,10 +295,10 @@ def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) ->
         snapshot: their counts.
         design: the table's; None leaves them on one.
     """
-    many = 1 if design is None else design.cluster.servers
-    names = tuple(f"s{number}" for number in range(many))
+    server_count = 1 if design is None else design.cluster.servers
+    names = tuple(f"s{number}" for number in range(server_count))
     placed = [
-        replace(region, server=names[number % many])
+        replace(region, server=names[number % server_count])
         for number, region in enumerate(snapshot.regions)
     ]
     return CounterSnapshot(snapshot.at_s, tuple(placed), names)
@@ -368,8 +372,8 @@ def _run_watch(
     """Open the table, read its counters until the time is over, and yield each load."""
     with open_engine(url, create=False) as engine:
         store = find_table(engine, table, url)
-        known = design if design is not None else look_up_entry(engine, store, table).design
-        seen = TableWatch(table, known)
+        known_design = design if design is not None else look_up_entry(engine, store, table).design
+        watch = TableWatch(table, known_design)
         began = clock()
         servers: list[str] = []
         number, last = 0, int(for_s / every_s + ROUNDING_ERROR)
@@ -379,28 +383,28 @@ def _run_watch(
                 servers = _read_servers(engine, every_s) or servers
                 regions = store.list_open_regions(every_s)
             except Unavailable as problem:
-                seen.note_failure(str(problem))
+                watch.note_failure(str(problem))
             else:
-                interval = seen.add_snapshot(
+                interval = watch.add_snapshot(
                     CounterSnapshot.from_regions(clock(), regions, servers)
                 )
-                if interval is not None and _has_uneven_writes(seen, interval):
+                if interval is not None and _has_uneven_writes(watch, interval):
                     # The bucket count may change meanwhile; rows until then use both counts.
-                    now = design or look_up_entry(engine, store, table).design
-                    if not seen.set_design(now):
-                        _sample_interval(seen, store, interval)
-            yield seen.build_live_load(get_time_ms())
+                    current_design = design or look_up_entry(engine, store, table).design
+                    if not watch.set_design(current_design):
+                        _sample_interval(watch, store, interval)
+            yield watch.build_live_load(get_time_ms())
             # Readings that are late are left out; they are not made up for.
             late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING_ERROR))
-            if number < last < late and not seen.intervals:
+            if number < last < late and not watch.intervals:
                 # But a rate needs two readings, however long the first one took.
                 began, late = clock() - (last - 1) * every_s, last
             number = late
-        if not seen.intervals:
+        if not watch.intervals:
             what = f"the counters of {table} could not be read twice, as a rate needs"
             raise Unavailable(
                 url,
-                f"{what}: {seen.missed_reason}" if seen.missed_reason else what,
+                f"{what}: {watch.missed_reason}" if watch.missed_reason else what,
                 remedy="Try again, or watch longer.",
             )
 

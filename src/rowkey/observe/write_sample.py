@@ -106,17 +106,21 @@ class WriteSample:
         from rowkey.regions import Boundaries
 
         boundaries = Boundaries(region.start for region in interval.regions[1:])
-        found = [0.0] * len(interval.regions)
+        event_counts = [0.0] * len(interval.regions)
         for key in self.keys:
-            found[boundaries.locate_key(key)] += 1
+            event_counts[boundaries.locate_key(key)] += 1
         writes = [region.writes or 0 for region in interval.regions]
         is_full = [one.start in self.truncated_regions for one in interval.regions]
-        told = [place for place, full in enumerate(is_full) if not full and writes[place]]
-        elsewhere = sum(writes[place] for place in told)
-        each = sum(found[place] for place in told) / elsewhere if elsewhere else self.interval_share
+        fully_read = [place for place, full in enumerate(is_full) if not full and writes[place]]
+        elsewhere = sum(writes[place] for place in fully_read)
+        each = (
+            sum(event_counts[place] for place in fully_read) / elsewhere
+            if elsewhere
+            else self.interval_share
+        )
         return [
-            max(many, written * max(each, self.interval_share)) if full else many
-            for many, written, full in zip(found, writes, is_full, strict=True)
+            max(count, written * max(each, self.interval_share)) if full else count
+            for count, written, full in zip(event_counts, writes, is_full, strict=True)
         ]
 
 
@@ -138,23 +142,30 @@ def sample_writes(
     """
     whole_ms = max(int(1_000 * interval.length_s), 1)
     length_ms = min(_choose_length_ms(interval), whole_ms)
-    least, most = 0, whole_ms + 1  # the longest that was too short, and the shortest too long
-    best = found = _scan_writes(store, design, interval, until_ms, length_ms)
-    asked = Counter(found.rows_by_region)
+    too_short_ms, too_long_ms = (
+        0,
+        whole_ms + 1,
+    )  # the longest that was too short, and the shortest too long
+    best = sample = _scan_writes(store, design, interval, until_ms, length_ms)
+    rows_by_region = Counter(sample.rows_by_region)
     for _ in range(MAX_SCANS - 1):
-        if found.is_sufficient:
+        if sample.is_sufficient:
             break
-        if found.is_truncated:
-            most = length_ms
+        if sample.is_truncated:
+            too_long_ms = length_ms
         else:
-            least = length_ms
-        length_ms = (least + most) // 2 if most <= whole_ms else min(4 * length_ms, whole_ms)
-        if not least < length_ms < most:
+            too_short_ms = length_ms
+        length_ms = (
+            (too_short_ms + too_long_ms) // 2
+            if too_long_ms <= whole_ms
+            else min(4 * length_ms, whole_ms)
+        )
+        if not too_short_ms < length_ms < too_long_ms:
             break
-        found = _scan_writes(store, design, interval, until_ms, length_ms)
-        asked += Counter(found.rows_by_region)
-        best = max(best, found, key=lambda one: one.rank)
-    return replace(best, total_rows_by_region=asked)
+        sample = _scan_writes(store, design, interval, until_ms, length_ms)
+        rows_by_region += Counter(sample.rows_by_region)
+        best = max(best, sample, key=lambda one: one.rank)
+    return replace(best, total_rows_by_region=rows_by_region)
 
 
 def _scan_writes(
@@ -167,25 +178,30 @@ def _scan_writes(
     spans = [ScanRange(one.start, one.stop) for one in interval.regions if one.writes]
     names = design.layout.fields.items()
     schema = pa.schema([(name, field.type.build_arrow_type()) for name, field in names])
-    found: list[tuple[int, bytes, dict[str, object]]] = []
-    read: dict[bytes, int] = {}
-    strange = 0
+    stamped_events: list[tuple[int, bytes, dict[str, object]]] = []
+    rows_by_region: dict[bytes, int] = {}
+    strange_count = 0
     scanned = _TimeRangeScan(store, spans, (since_ms, until_ms + MAX_CLOCK_SKEW_MS))
     with closing(scanned.read_in_turns()) as turns:
         for span, row in turns:
-            read[span.start] = read.get(span.start, 0) + 1
+            rows_by_region[span.start] = rows_by_region.get(span.start, 0) + 1
             events = _decode_events(design, row)
-            strange += not events
+            strange_count += not events
             at = max((cell.timestamp for cell in row.cells), default=since_ms)
-            found += [(at, row.row, event) for event in events]
-            if len(found) + strange > MAX_EVENTS:
+            stamped_events += [(at, row.row, event) for event in events]
+            if len(stamped_events) + strange_count > MAX_EVENTS:
                 break
     # Of one millisecond nobody knows the order; that of the scan would be taken for rising keys.
-    found.sort(key=lambda one: (one[0], crc32(one[1])))
-    batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
+    stamped_events.sort(key=lambda one: (one[0], crc32(one[1])))
+    batch = pa.RecordBatch.from_pylist([event for _, _, event in stamped_events], schema)
     part = min(length_ms / (1_000 * interval.length_s), 1.0)
     return WriteSample(
-        batch, [key for _, key, _ in found], strange, read, part, scanned.truncated_regions
+        batch,
+        [key for _, key, _ in stamped_events],
+        strange_count,
+        rows_by_region,
+        part,
+        scanned.truncated_regions,
     )
 
 
@@ -205,25 +221,25 @@ def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
     writes = np.array(
         [[one.writes or 0 for one in each.regions] for each, _ in samples], np.float64
     )
-    rows = np.array([found.count_by_region(each) for each, found in samples], np.float64)
+    rows = np.array([sample.count_by_region(each) for each, sample in samples], np.float64)
     busy = (rows.sum(axis=1) > 0) & (writes.sum(axis=1) > 0)
     if not busy.any():
         return ""
     # Each look weighs as what was counted in it, however little of it was read.
     totals = writes[busy].sum(axis=1, keepdims=True)
-    counted = writes[busy].sum(axis=0) / totals.sum()
-    shares = (rows[busy] / rows[busy].sum(axis=1, keepdims=True) * totals).sum(axis=0)
-    shares /= totals.sum()
-    chance = 0.4 * float(np.sqrt(counted * (1 - counted) / rows[busy].sum()).sum())
-    if float(np.abs(counted - shares).sum()) / 2 <= MAX_MISPLACED_SHARE + 2 * chance:
+    write_shares = writes[busy].sum(axis=0) / totals.sum()
+    row_shares = (rows[busy] / rows[busy].sum(axis=1, keepdims=True) * totals).sum(axis=0)
+    row_shares /= totals.sum()
+    chance = 0.4 * float(np.sqrt(write_shares * (1 - write_shares) / rows[busy].sum()).sum())
+    if float(np.abs(write_shares - row_shares).sum()) / 2 <= MAX_MISPLACED_SHARE + 2 * chance:
         return ""
-    most = int((counted - shares).argmax())
+    number = int((write_shares - row_shares).argmax())
     why = "deletes, failed checks and overwritten values leave no cell"
-    if any(found.is_truncated for _, found in samples):
+    if any(sample.is_truncated for _, sample in samples):
         why = "more rows were written at once than are sampled"
     return (
-        f"region {most} counted {counted[most]:.0%} of the writes but has {shares[most]:.0%} of "
-        f"the sampled rows: {why}"
+        f"region {number} counted {write_shares[number]:.0%} of the writes but has "
+        f"{row_shares[number]:.0%} of the sampled rows: {why}"
     )
 
 
@@ -282,17 +298,20 @@ class _TimeRangeScan:
         rows = {
             span.start: iter(one) for span, one in zip(self._remaining_spans, cursors, strict=True)
         }
-        many = dict.fromkeys(rows, 0)
+        read_counts = dict.fromkeys(rows, 0)
         try:
             while self._remaining_spans:
                 span = self._remaining_spans[0]
                 part = list(
-                    islice(rows[span.start], min(ROWS_PER_TURN, TARGET_EVENTS - many[span.start]))
+                    islice(
+                        rows[span.start],
+                        min(ROWS_PER_TURN, TARGET_EVENTS - read_counts[span.start]),
+                    )
                 )
-                many[span.start] += len(part)
+                read_counts[span.start] += len(part)
                 yield from ((span, row) for row in part)
                 self._remaining_spans.popleft()
-                if many[span.start] == TARGET_EVENTS:
+                if read_counts[span.start] == TARGET_EVENTS:
                     if next(rows[span.start], None) is not None:
                         self._truncated.add(span.start)
                 elif len(part) == ROWS_PER_TURN:

@@ -40,7 +40,7 @@ def build_fields(
         The options of each field, and what was observed of it.
     """
     fields: dict[str, dict[str, Any]] = {}
-    seen: dict[str, str] = {}
+    field_comments: dict[str, str] = {}
     for column in sample.columns.values():
         qualifier = decode_text(column.qualifier)
         if not qualifier or _is_marker_column(column):
@@ -53,8 +53,8 @@ def build_fields(
             "family": column.family,
             **({"qualifier": qualifier} if qualifier != name else {}),
         }
-        seen[name] = f"found in {column.row_count:,} of {len(sample.keys):,} rows, {why}"
-    return fields, seen
+        field_comments[name] = f"found in {column.row_count:,} of {len(sample.keys):,} rows, {why}"
+    return fields, field_comments
 
 
 def format_unnamed_columns(sample: TableSample) -> Iterator[str]:
@@ -109,10 +109,10 @@ def _infer_type(column: SampledColumn) -> tuple[str, str]:
     if longest and column.is_text:
         return "text", "text"
     if shortest == longest:
-        made = (
+        java_hint = (
             f", like {_JAVA_TYPES_BY_WIDTH[longest]} in Java"
             if longest in _JAVA_TYPES_BY_WIDTH
             else ""
         )
-        return "bytes", f"{longest} bytes each{made}; their meaning is unknown"
+        return "bytes", f"{longest} bytes each{java_hint}; their meaning is unknown"
     return "bytes", f"{shortest} to {longest} bytes; their meaning is unknown"

@@ -31,17 +31,21 @@ def annotate_design(
     """
     text = design.dumps()
     places = Design.loads(text).source.source_map  # type: ignore[union-attr]
-    lines = {places.find_line(path): list(said) for path, said in path_comments.items()}
-    for name, said in field_comments.items():
-        lines.setdefault(places.find_line(format_path(("fields", name))), []).append(said)
+    lines = {places.find_line(path): list(sentences) for path, sentences in path_comments.items()}
+    for name, sentence in field_comments.items():
+        lines.setdefault(places.find_line(format_path(("fields", name))), []).append(sentence)
     for finding in check_design(design).filter_by_severity("error"):
-        what = f"rowkey: allow {finding.name} - as in the existing table"
-        lines.setdefault(places.find_line(finding.path), []).append(what)
-    body = [f"# {line}".rstrip() for said in header for line in wrap_sentence(shorten_text(said))]
+        sentence = f"rowkey: allow {finding.name} - as in the existing table"
+        lines.setdefault(places.find_line(finding.path), []).append(sentence)
+    body = [
+        f"# {line}".rstrip()
+        for sentence in header
+        for line in wrap_sentence(shorten_text(sentence))
+    ]
     body.append("")
     for number, line in enumerate(text.split("\n"), 1):
-        for said in lines.get(number, ()):
-            body += [f"# {one}".rstrip() for one in wrap_sentence(shorten_text(said))]
+        for sentence in lines.get(number, ()):
+            body += [f"# {one}".rstrip() for one in wrap_sentence(shorten_text(sentence))]
         body.append(line)
     return "\n".join(body)
 

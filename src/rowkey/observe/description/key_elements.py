@@ -147,11 +147,11 @@ def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | No
 
 def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
     """Return an element of eight bytes that is a time, ascending or descending."""
-    for form, how, held, unit in _read_longs(rests, context):
-        if not context.find_time_doubt(rests, held, unit):
+    for form, how, times, unit in _read_longs(rests, context):
+        if not context.find_time_doubt(rests, times, unit):
             why = (
-                f"8 bytes that {format_certainty(held, unit)} {how}{unit} since 1970, "
-                f"{format_span(held, unit)}"
+                f"8 bytes that {format_certainty(times, unit)} {how}{unit} since 1970, "
+                f"{format_span(times, unit)}"
             )
             return KeyElement(form, (8,) * len(rests), why, "time", {"type": f"timestamp_{unit}"})
     return None
@@ -159,10 +159,10 @@ def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | Non
 
 def _guess_uncertain_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
     """Return an element of eight bytes that is a number and may be a time."""
-    for _, how, held, unit in _read_longs(rests, context):
+    for _, how, times, unit in _read_longs(rests, context):
         why = (
             f"8 bytes, read as an unsigned number; they may be {how}{unit} since 1970, "
-            f"{format_span(held, unit)}, but {context.find_time_doubt(rests, held, unit)}"
+            f"{format_span(times, unit)}, but {context.find_time_doubt(rests, times, unit)}"
         )
         return KeyElement("[{}]", (8,) * len(rests), why, "number", {"type": "u64"})
     return None
@@ -177,11 +177,11 @@ def _read_longs(
         return
     numbers = [int.from_bytes(head, "big") for head in heads]
     downwards = [LONG_MAX - one for one in numbers]
-    for form, how, held in (
+    for form, how, times in (
         ("[{}]", "", numbers), ("[desc({})]", "Long.MAX_VALUE minus ", downwards),
     ):  # fmt: skip
-        if unit := find_time_unit(held, context.now_ms):
-            yield form, how, held, unit
+        if unit := find_time_unit(times, context.now_ms):
+            yield form, how, times, unit
 
 
 def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
@@ -190,11 +190,11 @@ def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement
     if any(len(head) < 4 for head in heads) or all(map(_is_printable, heads)):
         return None
     numbers = [int.from_bytes(head, "big") for head in heads]
-    for form, held in (("[{}:u32]", numbers), ("[desc({}:u32)]", [INT_MAX - n for n in numbers])):
-        is_aligned = not any(one % ALIGNMENT_S for one in held)
-        is_near = is_aligned and find_time_unit(held, context.now_ms) == "s"
-        if is_near and not context.find_time_doubt(rests, held, "s"):
-            days = f"{format_span(held, 's')}, all of them multiples of {ALIGNMENT_S}"
+    for form, times in (("[{}:u32]", numbers), ("[desc({}:u32)]", [INT_MAX - n for n in numbers])):
+        is_aligned = not any(one % ALIGNMENT_S for one in times)
+        is_near = is_aligned and find_time_unit(times, context.now_ms) == "s"
+        if is_near and not context.find_time_doubt(rests, times, "s"):
+            days = f"{format_span(times, 's')}, all of them multiples of {ALIGNMENT_S}"
             why = f"4 bytes that look like seconds since 1970, {days}"
             return KeyElement(form, (4,) * len(rests), why, "time", {"type": "timestamp_s"})
     return None
@@ -218,13 +218,13 @@ def _guess_unknown_prefix(rests: Sequence[bytes], context: KeyContext) -> KeyEle
     if len(set(rests)) < 2:
         return None
     for width in range(1, MAX_UNKNOWN_PREFIX_BYTES + 1):
-        behind = [one[width:] for one in rests]
-        if not all(behind):
+        remainders = [one[width:] for one in rests]
+        if not all(remainders):
             return None
-        if _guess_time(behind, context) or _guess_short_time(behind, context):
-            many = "1 byte" if width == 1 else f"{width} bytes"
+        if _guess_time(remainders, context) or _guess_short_time(remainders, context):
+            size = "1 byte" if width == 1 else f"{width} bytes"
             number = _guess_uncertain_time(rests, context) if width == 8 else None
-            return number or _build_bytes_element(rests, width, f"{many} before a time")
+            return number or _build_bytes_element(rests, width, f"{size} before a time")
     return None
 
 

@@ -93,22 +93,26 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
         return _build_unknown_format(keys, f"{what}, and at least {MIN_KEYS} are needed")
     bucket = _explain_bucket(keys, splits)
     first = 1 if bucket else 0
-    found = _KeyBuilder()
+    builder = _KeyBuilder()
     if bucket:
-        found.fields["bucket"] = {"type": "u8"}
-        found.parts.append("[bucket]")
-        found.notes.append(f"[bucket]: {bucket}; {BUCKET_DOUBT}.")
-    _append_elements(found, [key[first:] for key in keys], now_ms)
-    plain = KeyFormat(found.key, found.fields, tuple(found.notes))
+        builder.fields["bucket"] = {"type": "u8"}
+        builder.parts.append("[bucket]")
+        builder.notes.append(f"[bucket]: {bucket}; {BUCKET_DOUBT}.")
+    _append_elements(builder, [key[first:] for key in keys], now_ms)
+    plain = KeyFormat(builder.key, builder.fields, tuple(builder.notes))
     if not can_read_keys(plain, keys):
         return _build_unknown_format(keys, "no tried format fits all sampled keys")
     if bucket:
         if len({key[0] for key in keys}) < 2:
             return plain  # nor does any hash of many values always give one number
-        many = len(splits) + 1
+        bucket_count = len(splits) + 1
         return (
             _find_derivation(
-                plain, "bucket", _list_bucket_derivations(plain, many), log2(many), keys
+                plain,
+                "bucket",
+                _list_bucket_derivations(plain, bucket_count),
+                log2(bucket_count),
+                keys,
             )
             or plain
         )
@@ -119,20 +123,24 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
 
 def _infer_digest_format(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None:
     """Return a key format that begins with a digest of the other parts; None if none fits."""
-    least, most = min(map(len, keys)), max(DIGEST_BYTES.values())
+    min_key_bytes, max_digest_bytes = min(map(len, keys)), max(DIGEST_BYTES.values())
     for is_hex in (False, True):
-        for width in range(2, most + 1):
-            taken = 2 * width if is_hex else width
-            heads = {key[:taken] for key in keys}
-            if taken >= least or (is_hex and not all(map(HEX_DIGITS.fullmatch, heads))):
+        for width in range(2, max_digest_bytes + 1):
+            prefix_bytes = 2 * width if is_hex else width
+            heads = {key[:prefix_bytes] for key in keys}
+            if prefix_bytes >= min_key_bytes or (
+                is_hex and not all(map(HEX_DIGITS.fullmatch, heads))
+            ):
                 break
             if 8 * width * len(heads) < MIN_MATCHING_BITS:
                 continue
-            found = _KeyBuilder(["[hash]"], {"hash": {"type": "bytes"}})
-            _append_elements(found, [key[taken:] for key in keys], now_ms)
-            plain = KeyFormat(found.key, found.fields, tuple(found.notes))
-            ways = _list_digests(plain, width, is_hex=is_hex)
-            if (computed := _find_derivation(plain, "hash", ways, 8 * width, keys)) is not None:
+            builder = _KeyBuilder(["[hash]"], {"hash": {"type": "bytes"}})
+            _append_elements(builder, [key[prefix_bytes:] for key in keys], now_ms)
+            plain = KeyFormat(builder.key, builder.fields, tuple(builder.notes))
+            derivations = _list_digests(plain, width, is_hex=is_hex)
+            if (
+                computed := _find_derivation(plain, "hash", derivations, 8 * width, keys)
+            ) is not None:
                 return computed
     return None
 
@@ -147,15 +155,19 @@ def _build_unknown_format(keys: Sequence[bytes], reason: str) -> KeyFormat:
 
 def _explain_bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
     """Return the evidence that the first byte is a bucket number; "" if there is none."""
-    many = len(splits) + 1
-    if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
+    n_regions = len(splits) + 1
+    if (
+        n_regions < 2
+        or n_regions > 256
+        or list(splits) != [bytes([number]) for number in range(1, n_regions)]
+    ):
         return ""
     heads = {key[0] for key in keys if key}
-    if max(heads) >= many or any(len(key) < 2 for key in keys):
+    if max(heads) >= n_regions or any(len(key) < 2 for key in keys):
         return ""
     return (
-        f"{many} regions begin at 00, 01 and so on to {many - 1:02x}, and the first byte of every "
-        f"sampled key is below {many}"
+        f"{n_regions} regions begin at 00, 01 and so on to {n_regions - 1:02x}, and the first "
+        f"byte of every sampled key is below {n_regions}"
     )
 
 
@@ -195,10 +207,10 @@ def _list_bucket_derivations(base_format: KeyFormat, bucket_count: int) -> Itera
     """Yield the ways to compute a bucket from other fields."""
     for names in _list_sources(base_format, "bucket"):
         source = ", ".join(names)
-        for made in BUCKET_HASHES:
-            word = "" if made == "murmur3" else f", hash={made}"
-            term = f"bucket({source}, {bucket_count}{word})"
-            yield names, term, f"the {made} hash of {source}, modulo {bucket_count}"
+        for hash_name in BUCKET_HASHES:
+            option = "" if hash_name == "murmur3" else f", hash={hash_name}"
+            term = f"bucket({source}, {bucket_count}{option})"
+            yield names, term, f"the {hash_name} hash of {source}, modulo {bucket_count}"
 
 
 def _list_hex_digests(base_format: KeyFormat, width: int) -> Iterator[Derivation]:
@@ -208,14 +220,14 @@ def _list_hex_digests(base_format: KeyFormat, width: int) -> Iterator[Derivation
 
 def _list_digests(base_format: KeyFormat, width: int, *, is_hex: bool) -> Iterator[Derivation]:
     """Yield the ways to compute a number of digest bytes from other fields."""
-    written = ", as=hex" if is_hex else ""
+    option = ", as=hex" if is_hex else ""
     for names in _list_sources(base_format, "hash"):
         source = ", ".join(names)
-        for made, most in DIGEST_BYTES.items():
-            if width <= most:
-                cut = "all" if width == most else f"the first {width}"
-                part = f"digest({source}, {width}, hash={made}{written})"
-                yield names, part, f"{cut} bytes of {made} of {source}"
+        for hash_name, max_width in DIGEST_BYTES.items():
+            if width <= max_width:
+                extent = "all" if width == max_width else f"the first {width}"
+                part = f"digest({source}, {width}, hash={hash_name}{option})"
+                yield names, part, f"{extent} bytes of {hash_name} of {source}"
 
 
 def _find_derivation(
@@ -239,15 +251,15 @@ def _find_derivation(
     """
     fields = {one: words for one, words in base_format.fields.items() if one != name}
     notes = [note for note in base_format.notes if not note.startswith(f"[{name}]")]
-    for names, term, called in derivations:
-        tried = base_format.key.replace(f"[{name}]", f"[{term}]", 1)
-        made = KeyFormat(tried, fields, ())
+    for names, term, description in derivations:
+        key_text = base_format.key.replace(f"[{name}]", f"[{term}]", 1)
+        candidate = KeyFormat(key_text, fields, ())
         if (
-            can_read_keys(made, keys)
-            and _count_distinct_values(made, names, keys) * bits >= MIN_MATCHING_BITS
+            can_read_keys(candidate, keys)
+            and _count_distinct_values(candidate, names, keys) * bits >= MIN_MATCHING_BITS
         ):
-            why = f"[{term}]: {called}, in all {len(keys):,} sampled keys."
-            return KeyFormat(tried, fields, (why, *notes))
+            why = f"[{term}]: {description}, in all {len(keys):,} sampled keys."
+            return KeyFormat(key_text, fields, (why, *notes))
     return None
 
 

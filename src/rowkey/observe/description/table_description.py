@@ -72,11 +72,11 @@ def describe_table(table: str, url: str) -> TableDescription:
     """
     with open_engine(url, create=False) as engine:
         store = find_table(engine, table, url)
-        known = look_up_entry(engine, store, table)
+        lookup = look_up_entry(engine, store, table)
         splits = store.spec.splits
-        if known.entry is not None:
-            return _describe_own_table(store, splits, known)
-        return _describe_other_table(table, engine, store, splits, known)
+        if lookup.entry is not None:
+            return _describe_own_table(store, splits, lookup)
+        return _describe_other_table(table, engine, store, splits, lookup)
 
 
 def _describe_own_table(
@@ -95,17 +95,19 @@ def _describe_own_table(
     above: dict[str, list[str]] = {}
     if tuple(splits) != _find_declared_splits(design):
         words["splits"] = [to_string_binary(split) for split in splits]
-        was = len(counts.splits) + 1
+        old_count = len(counts.splits) + 1
         above["splits"] = [
-            f"the current {len(splits) + 1} regions; the table was created with {was}"
+            f"the current {len(splits) + 1} regions; the table was created with {old_count}"
         ]
     order = list(design.families)
     families, notes = _build_families(store, order)
     if list(design.families.values()) != _sort_families(store, order):
-        gone = [name for name in order if name not in families]
-        notes += [MISSING_FAMILY_TEXT.format(name=name) for name in gone]
-        kept = words.get("families", {})
-        words["families"] = families | {name: kept.get(name, {}) for name in gone}
+        missing_names = [name for name in order if name not in families]
+        notes += [MISSING_FAMILY_TEXT.format(name=name) for name in missing_names]
+        declared_families = words.get("families", {})
+        words["families"] = families | {
+            name: declared_families.get(name, {}) for name in missing_names
+        }
         above["families"] = ["the current families of the table; its stored design differs"]
     head += notes
     text = annotate_design(Design(**words), head, above, {})
@@ -116,15 +118,15 @@ def _describe_other_table(
     table: str, engine: Engine, store: Store, splits: Sequence[bytes], lookup: EntryLookup
 ) -> TableDescription:
     """Return the design file of a table that another program created, inferred from rows."""
-    found = sample_table(store, splits)
-    made = infer_key_format(found.keys, splits, get_time_ms())
-    columns, seen = build_fields(found, made.fields)
+    sample = sample_table(store, splits)
+    key_format = infer_key_format(sample.keys, splits, get_time_ms())
+    columns, field_comments = build_fields(sample, key_format.fields)
     families, notes = _build_families(store, [])
     words: dict[str, Any] = {
         "table": table,
-        "key": made.key,
+        "key": key_format.key,
         "splits": [to_string_binary(split) for split in splits],
-        "fields": {**{name: dict(one) for name, one in made.fields.items()}, **columns},
+        "fields": {**{name: dict(one) for name, one in key_format.fields.items()}, **columns},
         "families": families,
     }
     servers = engine.list_servers()
@@ -132,17 +134,17 @@ def _describe_other_table(
         words["cluster"] = {"servers": max(len(servers), 1)}
     head = [
         f"The design is unknown: {lookup.origin}.",
-        _format_sample_size(found),
+        _format_sample_size(sample),
         *notes,
-        *format_unnamed_columns(found),
+        *format_unnamed_columns(sample),
         "How rows are written and read is unknown: declare [writes] and [[reads]].",
     ]
-    above = {"key": ["The parts of the key, inferred from the sampled keys:", *made.notes]}
+    above = {"key": ["The parts of the key, inferred from the sampled keys:", *key_format.notes]}
     if splits:
         above["splits"] = [f"the current {len(splits) + 1:,} regions"]
-    text = annotate_design(Design(**words), head, above, seen)
+    text = annotate_design(Design(**words), head, above, field_comments)
     return TableDescription(
-        text, Design.loads(text), is_own_table=False, sampled_rows=len(found.keys)
+        text, Design.loads(text), is_own_table=False, sampled_rows=len(sample.keys)
     )
 
 
@@ -177,12 +179,12 @@ def _find_declared_splits(design: Design) -> tuple[bytes, ...] | None:
 
 def _sort_families(store: Store, design_order: Sequence[str]) -> list[Family]:
     """Return the families of a table in the order of the design, then of their names."""
-    there = {family.name: family for family in store.families_and_attributes[0]}
+    families_by_name = {family.name: family for family in store.families_and_attributes[0]}
     names = [
-        *(name for name in design_order if name in there),
-        *sorted(there.keys() - set(design_order)),
+        *(name for name in design_order if name in families_by_name),
+        *sorted(families_by_name.keys() - set(design_order)),
     ]
-    return [there[name] for name in names]
+    return [families_by_name[name] for name in names]
 
 
 def _build_families(
@@ -191,15 +193,18 @@ def _build_families(
     """Return the families as options of a design, and notes on what a design cannot declare."""
     words, notes = {}, []
     for family in _sort_families(store, design_order):
-        said = _collect_attributes(family)
-        wrong = {
+        options = _collect_attributes(family)
+        rejected_names = {
             refusal.mistake.path
-            for refusal in find_family_mistakes(family.name, _convert_ttl(said))
+            for refusal in find_family_mistakes(family.name, _convert_ttl(options))
         }
-        words[family.name] = {word: value for word, value in said.items() if word not in wrong}
+        words[family.name] = {
+            option: value for option, value in options.items() if option not in rejected_names
+        }
         notes += [
-            f"Family {family.name} has {word} = {said[word]!r}, which a design cannot declare."
-            for word in sorted(wrong & said.keys())
+            f"Family {family.name} has {option} = {options[option]!r}, "
+            "which a design cannot declare."
+            for option in sorted(rejected_names & options.keys())
         ]
     notes += _format_lost_attributes(store)
     return words, notes
@@ -208,15 +213,15 @@ def _build_families(
 def _collect_attributes(family: Family) -> dict[str, Any]:
     """Return the attributes of a family that differ from the defaults."""
     plain = Family(family.name)
-    found = {}
+    options = {}
     for word, row in ATTRIBUTES.items():
         name = f"{word}_s" if row.is_duration else word
         value = getattr(family, name)
         if value != getattr(plain, name):
-            found[word] = (
+            options[word] = (
                 _format_duration(value) if row.is_duration and value != FOREVER_S else value
             )
-    return found
+    return options
 
 
 def _format_duration(seconds: int) -> str:

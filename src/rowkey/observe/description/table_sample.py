@@ -85,14 +85,14 @@ class TableSample:
         """Return the statistics of a column; None if its family has too many columns."""
         if family in self.wide_families:
             return None
-        found = self.columns.get((family, qualifier))
-        if found is None:
+        column = self.columns.get((family, qualifier))
+        if column is None:
             if sum(1 for name, _ in self.columns if name == family) >= MAX_QUALIFIERS:
                 self.wide_families.add(family)
                 self.columns = {key: c for key, c in self.columns.items() if key[0] != family}
                 return None
-            found = self.columns[family, qualifier] = SampledColumn(family, qualifier)
-        return found
+            column = self.columns[family, qualifier] = SampledColumn(family, qualifier)
+        return column
 
 
 def decode_text(data: bytes) -> str:
@@ -120,21 +120,21 @@ def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
     """
     bounds = list(zip((b"", *splits), (*splits, b""), strict=True))
     step = -(-len(bounds) // MAX_REGIONS)
-    chosen = bounds[::step]
-    each = max(min(MAX_ROWS // len(chosen), MAX_ROWS_PER_REGION), 1)
-    found = TableSample(sampled_regions=len(chosen), total_regions=len(bounds))
-    ask = CellSelection(limit=each, batch=MAX_CELLS_PER_ROW)
-    for start, stop in chosen:
-        (cursor,) = store.scan([ScanRange(start, stop)], ask)
+    sampled_bounds = bounds[::step]
+    row_limit = max(min(MAX_ROWS // len(sampled_bounds), MAX_ROWS_PER_REGION), 1)
+    sample = TableSample(sampled_regions=len(sampled_bounds), total_regions=len(bounds))
+    selection = CellSelection(limit=row_limit, batch=MAX_CELLS_PER_ROW)
+    for start, stop in sampled_bounds:
+        (cursor,) = store.scan([ScanRange(start, stop)], selection)
         with cursor:
-            _sample_region(found, cursor, each)
-    return found
+            _sample_region(sample, cursor, row_limit)
+    return sample
 
 
 def _sample_region(sample: TableSample, rows: Iterable[RowCells], row_limit: int) -> None:
     """Add the first rows of a region to the sample; of long rows only the first cells."""
-    seen: bytes | None = None
+    last_key: bytes | None = None
     for row in islice(rows, row_limit):
-        if row.row != seen:
-            seen = row.row
+        if row.row != last_key:
+            last_key = row.row
             sample.add(row)

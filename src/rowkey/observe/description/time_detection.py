@@ -142,11 +142,11 @@ def _find_inner_seconds(distinct_numbers: set[int], unit: str, now_ms: int) -> s
     OpenTSDB's row keys are such.
     """
     for place in range(1, 5):
-        held = [one >> 8 * (4 - place) & 0xFFFF_FFFF for one in distinct_numbers]
-        if find_time_unit(held, now_ms) != "s":
+        seconds = [one >> 8 * (4 - place) & 0xFFFF_FFFF for one in distinct_numbers]
+        if find_time_unit(seconds, now_ms) != "s":
             continue
-        is_aligned = not any(one % ALIGNMENT_S for one in held)
-        if is_aligned and not find_time_doubt(held, "s", [b""] * len(held), now_ms):
+        is_aligned = not any(one % ALIGNMENT_S for one in seconds)
+        if is_aligned and not find_time_doubt(seconds, "s", [b""] * len(seconds), now_ms):
             return f"4 bytes from byte {place + 1} on are whole minutes in seconds since 1970"
         if place == 3 and _has_constant_last_byte(distinct_numbers, TICKS_PER_S[unit]):
             return "their last byte is always the same, and the 4 before it may be seconds"

@@ -62,10 +62,12 @@ class CellSizeCounter:
         """Return the bytes of all live cells; None if a family keeps several versions."""
         total = 0
         for family, tables in self._blocks.items():
-            found = _sum_live_cells(tables, keeps_one=self.design.families[family].versions == 1)
-            if found is None:
+            count_and_bytes = _sum_live_cells(
+                tables, keeps_one=self.design.families[family].versions == 1
+            )
+            if count_and_bytes is None:
                 return None
-            cells, parts = found
+            cells, parts = count_and_bytes
             total += parts + cells * compute_block_bytes(0, len(family.encode()), 0, 0)
         return total
 
@@ -98,11 +100,11 @@ def _find_oldest_ms(block: CellBlock, at_ms: int) -> int:
     """Return the timestamp of the oldest cell of a block."""
     import pyarrow.compute as pc
 
-    given = block.timestamps
-    if type(given) is int:
-        return at_ms if given == LATEST else given
-    least = pc.min(given).as_py()
-    return at_ms if least is None else int(least)
+    timestamps = block.timestamps
+    if type(timestamps) is int:
+        return at_ms if timestamps == LATEST else timestamps
+    minimum = pc.min(timestamps).as_py()
+    return at_ms if minimum is None else int(minimum)
 
 
 def _sum_live_cells(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | None:
@@ -110,9 +112,9 @@ def _sum_live_cells(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    whole = pa.concat_tables(tables)
-    groups = whole.group_by(["row", "qualifier"], use_threads=False)
+    cells = pa.concat_tables(tables)
+    groups = cells.group_by(["row", "qualifier"], use_threads=False)
     last = groups.aggregate([("bytes", "last")])
-    if len(last) < len(whole) and not keeps_one:
+    if len(last) < len(cells) and not keeps_one:
         return None
     return len(last), int(pc.sum(last["bytes_last"]).as_py() or 0)

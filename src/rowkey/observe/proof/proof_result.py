@@ -73,15 +73,15 @@ class PhaseProof:
     @property
     def writes_by_server(self) -> dict[str, tuple[int, int]]:
         """Predicted and counted writes of each server, over the regions with known counts."""
-        found: dict[str, tuple[int, int]] = {}
+        totals: dict[str, tuple[int, int]] = {}
         for region in self.regions:
             if region.counted_writes is not None:
-                predicted, counted = found.get(region.server, (0, 0))
-                found[region.server] = (
-                    predicted + region.predicted_writes,
-                    counted + region.counted_writes,
+                predicted_writes, counted_writes = totals.get(region.server, (0, 0))
+                totals[region.server] = (
+                    predicted_writes + region.predicted_writes,
+                    counted_writes + region.counted_writes,
                 )
-        return found
+        return totals
 
     @property
     def difference(self) -> int:
@@ -112,11 +112,15 @@ def compare_phase(
         The regions as designed. Of one that stands no more between its bounds nothing is known,
         however many regions there are.
     """
-    there = {(one.start, one.stop): one for one in interval.regions}
+    regions_by_bounds = {(one.start, one.stop): one for one in interval.regions}
     regions = []
-    for (start, stop), many in zip(bounds, predicted_writes, strict=True):
-        one = there.get((start, stop), RegionDelta(start, stop, "", None, None, REGION_GONE))
-        regions.append(RegionProof(start, stop, one.server, int(many), one.writes, one.reason))
+    for (start, stop), predicted_count in zip(bounds, predicted_writes, strict=True):
+        one = regions_by_bounds.get(
+            (start, stop), RegionDelta(start, stop, "", None, None, REGION_GONE)
+        )
+        regions.append(
+            RegionProof(start, stop, one.server, int(predicted_count), one.writes, one.reason)
+        )
     return PhaseProof(number, sum(predicted_writes), tuple(regions))
 
 
@@ -255,12 +259,12 @@ class Proof:
         for places in zip(*(phase.regions for phase in self.phases), strict=True):
             last = places[-1]
             lacks = [one.reason for one in places if one.counted_writes is None]
-            many = None if lacks else sum(one.counted_writes or 0 for one in places)
+            counted_writes = None if lacks else sum(one.counted_writes or 0 for one in places)
             yield RegionProof(
                 last.start,
                 last.stop,
                 last.server,
                 sum(one.predicted_writes for one in places),
-                many,
+                counted_writes,
                 lacks[0] if lacks else "",
             )

@@ -127,9 +127,9 @@ def _run_proof(
     encoded = table.design if design.key.has_coded_fields else design
     replay = Replay(encoded, boundaries, source.replayed_count, seed)
     cells, keys = CellSizeCounter(encoded), set[bytes]()
-    found = []
+    phase_proofs = []
     for phase in _run_phases(source, boundaries, table, replay, cells, keys, phases):
-        found.append(phase)
+        phase_proofs.append(phase)
         if progress is not None:
             progress(replay.operation_count, source.replayed_count)
     reads = _prove_reads(encoded, boundaries, table, replay, sorted(keys), cells)
@@ -139,10 +139,10 @@ def _run_proof(
         source,
         table.design.table,
         keep_table,
-        tuple(found),
+        tuple(phase_proofs),
         tuple(reads),
         size,
-        tuple(_list_remarks(design, found, size)),
+        tuple(_list_remarks(design, phase_proofs, size)),
     )
 
 
@@ -189,19 +189,19 @@ def split_into_phases(
         phase_count: how many phases; as many as there are events if those are fewer.
     """
     edges = sorted({count * number // phase_count for number in range(1, phase_count + 1)} - {0})
-    held: list[EventBatch] = []
+    batches: list[EventBatch] = []
     at = 0
     for events in stream:
         first = 0
         while first < len(events):
             stop = min(first + edges[0] - at, len(events))
             clock = None if events.clock_ms is None else events.clock_ms[first:stop]
-            held.append(EventBatch(events.rows.slice(first, stop - first), clock))
+            batches.append(EventBatch(events.rows.slice(first, stop - first), clock))
             at += stop - first
             first = stop
             if at == edges[0]:
-                yield held
-                held = []
+                yield batches
+                batches = []
                 edges = edges[1:]
 
 
@@ -228,18 +228,18 @@ def _prove_reads(
 
     rows = replay.sampled_rows
     columns = ColumnBatch.from_batch(rows, [design.fields[name] for name in rows.schema.names])
-    asked = ReadSimulator(
+    simulator = ReadSimulator(
         design,
         boundaries,
         columns,
         encode_keys(design, rows, _choose_salts(design, rows)),
         len(keys),
     )
-    reading = ReadProver(table, keys, boundaries, asked, cells.sum_heap_bytes() / len(keys))
-    found = list(map(reading.prove_read, design.reads))
+    prover = ReadProver(table, keys, boundaries, simulator, cells.sum_heap_bytes() / len(keys))
+    proofs = list(map(prover.prove_read, design.reads))
     if why := _format_expiry(cells):  # while they were asked
         return [ReadProof(read.name, reason=why) for read in design.reads]
-    return found
+    return proofs
 
 
 def _format_expiry(cells: CellSizeCounter) -> str:

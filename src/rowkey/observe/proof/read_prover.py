@@ -55,24 +55,24 @@ class ReadProver:
 
     def prove_read(self, read: DeclaredRead) -> ReadProof:
         """Run a read with several values; return predicted and counted rows and regions."""
-        found = ReadProof(read.name)
+        proof = ReadProof(read.name)
         if lacks := [
             name for name in read.tested_fields if name not in self.simulator.columns.columns
         ]:
-            return replace(found, reason=f"the sample has no {' and no '.join(lacks)}")
+            return replace(proof, reason=f"the sample has no {' and no '.join(lacks)}")
         try:
             for values, _, _ in islice(
                 self.simulator.generate_trials(read), 0, None, 100 // TRIALS_PER_READ
             ):
-                found = self._run_trial(found, read, values)
+                proof = self._run_trial(proof, read, values)
         except ReadError as problem:
-            asked = (
-                f"stopped after {pluralize(found.trial_count, 'run')}" if found.trial_count else ""
+            progress = (
+                f"stopped after {pluralize(proof.trial_count, 'run')}" if proof.trial_count else ""
             )
             return replace(
-                found, reason="; ".join(filter(None, (found.reason, asked, str(problem))))
+                proof, reason="; ".join(filter(None, (proof.reason, progress, str(problem))))
             )
-        return found
+        return proof
 
     def _run_trial(
         self, proof: ReadProof, read: DeclaredRead, values: Mapping[int | str, Any]

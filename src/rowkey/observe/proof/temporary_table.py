@@ -33,14 +33,14 @@ def make_temporary_table(
     """
     with open_engine(url):
         pass  # where it cannot be reached nothing is made, so that nothing can be left
-    made = False
+    is_created = False
     try:
         with close_on_exit(make()) as table:
-            made = True
+            is_created = True
             yield table
     except BaseException as first:
         # A cluster goes on with what it was asked for, unless it has refused that.
-        may_come = not made and not isinstance(first, InvalidArgument | DesignRefused)
+        may_come = not is_created and not isinstance(first, InvalidArgument | DesignRefused)
         _add_remains_note(
             first,
             _find_remains(design, url, keep_table=keep_table, may_appear=may_come),
@@ -84,29 +84,29 @@ def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: boo
         keep_table: whether it stays.
         may_appear: whether making it was broken off, which a cluster may still do.
     """
-    left = "may be"
+    remains = "may be"
     try:
         with open_engine(url, create=False) as engine:
             absent = "may be" if may_appear and engine.is_shared else ""
-            left = "is" if engine.has_table(design.table) else absent
-        if left == "is" and not keep_table:
+            remains = "is" if engine.has_table(design.table) else absent
+        if remains == "is" and not keep_table:
             drop_table(design, url)
-            left = ""
+            remains = ""
     except BaseException as second:
         if not isinstance(second, Exception):  # dropping was interrupted in its turn
-            _add_remains_note(second, left, design.table, url)
+            _add_remains_note(second, remains, design.table, url)
             raise
-    return left
+    return remains
 
 
 def _add_remains_note(error: BaseException, remains: str, table: str, url: str) -> None:
     """Add to an error how the user removes a table that still exists."""
     if not remains:
         return
-    said = f"The table {table} {remains} still there. Remove it by rowkey drop {table} --on {url}"
+    advice = f"The table {table} {remains} still there. Remove it by rowkey drop {table} --on {url}"
     if isinstance(error, OneMistakeError):
-        remedy = f"{error.mistake.remedy} {said}".lstrip()
+        remedy = f"{error.mistake.remedy} {advice}".lstrip()
         error.mistake = replace(error.mistake, remedy=remedy)
         error.args = (str(error.mistake),)
     else:
-        error.add_note(said)
+        error.add_note(advice)
