@@ -71,25 +71,25 @@ def parse_allowances(text: str) -> Iterator[Allowance]:
     >>> one.covered_line, one.rule_names, one.reason
     (2, ('short-ttl',), 'a test')
     """
-    found = []
+    allow_matches = []
     line = at = 1
     for match in _COMMENTS.finditer(text):
-        said = _ALLOW_COMMENT.fullmatch(match[1]) if match[1] else None
-        if said is not None:
+        allow_match = _ALLOW_COMMENT.fullmatch(match[1]) if match[1] else None
+        if allow_match is not None:
             line += text.count("\n", at - 1, match.start())
             at = match.start() + 1
-            found.append((line, said))
-    covered = _map_covered_lines(text) if found else {}
-    for line, said in found:
-        names = tuple(name.strip() for name in said["names"].split(","))
-        yield Allowance(line, covered[line], names, (said["why"] or "").strip())
+            allow_matches.append((line, allow_match))
+    covered = _map_covered_lines(text) if allow_matches else {}
+    for line, allow_match in allow_matches:
+        names = tuple(name.strip() for name in allow_match["names"].split(","))
+        yield Allowance(line, covered[line], names, (allow_match["why"] or "").strip())
 
 
 def _map_covered_lines(text: str) -> dict[int, int]:
     """Return, for each line of a file, the line that an allow comment on it covers."""
     lines = text.split("\n")
-    found = {len(lines): len(lines)}
+    covered_lines = {len(lines): len(lines)}
     for line in range(len(lines) - 1, 0, -1):
         is_comment = lines[line - 1].lstrip().startswith("#")
-        found[line] = found[line + 1] if is_comment else line
-    return found
+        covered_lines[line] = covered_lines[line + 1] if is_comment else line
+    return covered_lines

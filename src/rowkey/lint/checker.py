@@ -97,11 +97,11 @@ def check_design(
     """
     rules = select_rules(select, ignore)
     subject = LintSubject(design, sample, facts or {})
-    found, allowed = _run_rules(subject)
-    kept = {rule.code for rule in rules}
+    findings, allowed = _run_rules(subject)
+    codes = {rule.code for rule in rules}
     return LintResult(
-        tuple(sorted((one for one in found if one.code in kept), key=_build_sort_key)),
-        tuple(one for one in allowed if one.finding.code in kept),
+        tuple(sorted((one for one in findings if one.code in codes), key=_build_sort_key)),
+        tuple(one for one in allowed if one.finding.code in codes),
         sample,
         tuple(subject.causes.values()),
     )
@@ -114,33 +114,37 @@ def _build_sort_key(finding: Finding) -> tuple[int, str, str]:
 
 def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding]]:
     """Run all rules on a design and return their findings and the allowed findings."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     allowed: list[AllowedFinding] = []
     for rule in sorted(RULES.values(), key=lambda kind: (kind.runs_last, kind.code)):
-        unlisted = 0
-        listed = len(found) + MAX_FINDINGS_PER_RULE
-        for bare in rule().collect_findings(subject):
-            one = bare if bare.line else replace(bare, line=subject.find_line(bare.path))
-            meant = () if rule.runs_last else subject.find_allowances(one.line)
-            by = [allowance for allowance in meant if allowance.match_finding(one)]
-            if by:
-                allowed.append(AllowedFinding(one, by[0].reason, by[0].line))
-            elif len(found) < listed:
-                found.append(one)
+        unlisted_count = 0
+        limit = len(findings) + MAX_FINDINGS_PER_RULE
+        for raw_finding in rule().collect_findings(subject):
+            finding = (
+                raw_finding
+                if raw_finding.line
+                else replace(raw_finding, line=subject.find_line(raw_finding.path))
+            )
+            allowances = () if rule.runs_last else subject.find_allowances(finding.line)
+            matches = [allowance for allowance in allowances if allowance.match_finding(finding)]
+            if matches:
+                allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
+            elif len(findings) < limit:
+                findings.append(finding)
             else:
-                unlisted += 1
-        if unlisted:
-            found.append(_build_overflow_finding(rule, unlisted))
-    return found, allowed
+                unlisted_count += 1
+        if unlisted_count:
+            findings.append(_build_overflow_finding(rule, unlisted_count))
+    return findings, allowed
 
 
 def _build_overflow_finding(rule: type[Rule], count: int) -> Finding:
     """Return the finding that says how many more findings of a rule are not listed."""
-    more = (
+    message = (
         f"{pluralize(count, 'more finding')} of this rule {'is' if count == 1 else 'are'} "
         "not listed"
     )
-    return rule().build_finding("", more, unlisted=count)
+    return rule().build_finding("", message, unlisted=count)
 
 
 def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[type[Rule]]:
@@ -164,15 +168,18 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
 
 def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
     """Yield the rules with a name, a code, or the beginning of a code."""
-    meant = [rule for rule in rules if _is_match(rule, selector)]
-    if not meant:
+    matches = [rule for rule in rules if _is_match(rule, selector)]
+    if not matches:
         names = [format_rule_name(rule.name) for rule in rules]
         what = f"no rule has the name or code {selector[:60]!r}"
-        near = suggest_name(selector.replace("_", "-"), names)
+        suggestion = suggest_name(selector.replace("_", "-"), names)
         raise InvalidArgument(
-            path, what, "a rule's name, its code or the beginning of a code, such as RK1", near
+            path,
+            what,
+            "a rule's name, its code or the beginning of a code, such as RK1",
+            suggestion,
         )
-    yield from meant
+    yield from matches
 
 
 def _is_match(rule: type[Rule], selector: str) -> bool:

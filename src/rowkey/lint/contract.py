@@ -143,12 +143,12 @@ def parse_rule_doc(text: str) -> RuleDoc:
     ...     "Source: d").remedy
     'c'
     """
-    summary, *rest = _HEADING.split(text)
-    found = {title: body.strip() for title, body in zip(rest[::2], rest[1::2], strict=True)}
-    assert tuple(found) == _SECTION_TITLES, (
+    summary, *pieces = _HEADING.split(text)
+    sections = {title: body.strip() for title, body in zip(pieces[::2], pieces[1::2], strict=True)}
+    assert tuple(sections) == _SECTION_TITLES, (
         f"a rule's sections are {', '.join(_SECTION_TITLES)}: {summary}"
     )
-    return RuleDoc(" ".join(summary.split()), *found.values())
+    return RuleDoc(" ".join(summary.split()), *sections.values())
 
 
 def format_rule_name(name: str) -> str:

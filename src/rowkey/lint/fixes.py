@@ -76,29 +76,34 @@ def _try_fixes(
     sample: SampleSummary | None,
     select: Sequence[str],
     ignore: Sequence[str],
-    tried: set[tuple[str, str]],
+    tried_ids: set[tuple[str, str]],
 ) -> Iterator[FixedDesign]:
     """Yield the design file with one more finding fixed, for each finding with a safe fix."""
     rules = {rule.code: rule for rule in RULES.values()}
     subject = LintSubject(state.design, sample)
-    found = check_design(state.design, sample, select=select, ignore=ignore).findings
-    stood = {(one.code, one.path) for one in found}
-    for finding in found:
-        here = (finding.code, finding.path)
-        if here in tried:
+    findings = check_design(state.design, sample, select=select, ignore=ignore).findings
+    old_ids = {(one.code, one.path) for one in findings}
+    for finding in findings:
+        finding_id = (finding.code, finding.path)
+        if finding_id in tried_ids:
             continue
-        tried.add(here)
-        words = rules[finding.code]().build_fix(subject, finding)
-        if not words:
+        tried_ids.add(finding_id)
+        options = rules[finding.code]().build_fix(subject, finding)
+        if not options:
             continue
-        text = edit_toml(state.text, words)
-        changed = _parse_changed_text(state.design, text)
-        if changed is None:
+        text = edit_toml(state.text, options)
+        candidate = _parse_changed_text(state.design, text)
+        if candidate is None:
             continue
-        left = check_design(changed, sample, select=select, ignore=ignore).findings
-        worse = [one for one in left if one.rank and (one.code, one.path) not in stood]
-        if here not in {(one.code, one.path) for one in left} and not worse:
-            yield FixedDesign(text, changed, (*state.fixed_findings, finding))
+        remaining_findings = check_design(candidate, sample, select=select, ignore=ignore).findings
+        new_findings = [
+            one for one in remaining_findings if one.rank and (one.code, one.path) not in old_ids
+        ]
+        if (
+            finding_id not in {(one.code, one.path) for one in remaining_findings}
+            and not new_findings
+        ):
+            yield FixedDesign(text, candidate, (*state.fixed_findings, finding))
 
 
 def _parse_changed_text(original: Design, text: str) -> Design | None:

@@ -167,10 +167,10 @@ class LintSubject:
     @cached_property
     def bucket_count(self) -> int | None:
         """Return the product of all bucket and salt counts of the key; None without any."""
-        count, found = count_spreading_parts(self.key), 1
+        count, product = count_spreading_parts(self.key), 1
         for part in self.key.parts[:count]:
-            found *= part.cardinality or 1
-        return found if count and found > 1 else None
+            product *= part.cardinality or 1
+        return product if count and product > 1 else None
 
     @cached_property
     def key_bytes(self) -> float:
@@ -304,10 +304,10 @@ class LintSubject:
 
     def is_declared(self, *steps: str | int) -> bool:
         """Return whether the design file itself sets an option."""
-        here: Any = self.declared_tree
+        node: Any = self.declared_tree
         for step in steps:
             try:
-                here = here[step]
+                node = node[step]
             except (KeyError, IndexError, TypeError):
                 return False
         return True
@@ -360,7 +360,7 @@ class LintSubject:
     @cached_property
     def _allowances_by_line(self) -> dict[int, list[Allowance]]:
         """Return the allow comments by the file line that they cover."""
-        found: dict[int, list[Allowance]] = {}
+        allowances_by_line: dict[int, list[Allowance]] = {}
         for one in self.allowances:
-            found.setdefault(one.covered_line, []).append(one)
-        return found
+            allowances_by_line.setdefault(one.covered_line, []).append(one)
+        return allowances_by_line

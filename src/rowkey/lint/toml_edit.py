@@ -58,16 +58,16 @@ def _change_option(text: str, path: KeyPath, value: Any) -> str:
         )
         if table in spans.value_spans:
             return _insert_inline(text, spans.value_spans[table], word)
-        beside = [
+        siblings = [
             one
             for one, owner in spans.owner_tables.items()
             if one[:length] == table and len(owner) <= length
         ]
-        if length == len(path) - 1 and beside:
-            owner = spans.owner_tables[beside[-1]]
+        if length == len(path) - 1 and siblings:
+            owner = spans.owner_tables[siblings[-1]]
             return _insert_aligned_line(
                 text,
-                beside,
+                siblings,
                 f"{_format_dotted_name(path[len(owner) :])} = {format_toml_value(value)}",
                 spans,
             )
@@ -102,10 +102,10 @@ def _replace_value(text: str, span: tuple[int, int], value: Any) -> str:
 def _insert_inline(text: str, span: tuple[int, int], pair: str) -> str:
     """Return the file text with an option added to an inline table."""
     start, stop = span
-    given = text[start:stop]
-    if not given.startswith("{"):
-        return f"{text[:start]}{{ type = {given}, {pair} }}{text[stop:]}"
-    inner = given[:-1].rstrip()
+    value_text = text[start:stop]
+    if not value_text.startswith("{"):
+        return f"{text[:start]}{{ type = {value_text}, {pair} }}{text[stop:]}"
+    inner = value_text[:-1].rstrip()
     comma = "" if inner == "{" else ","
     return f"{text[:start]}{inner}{comma} {pair} }}{text[stop:]}"
 
@@ -139,12 +139,12 @@ def _remove_option(text: str, path: KeyPath, spans: TomlSpans) -> str:
     Where nothing else says that its table is there, the table stays, with nothing in it.
     """
     start, stop = spans.starts[path], spans.value_spans[path][1]
-    written = _count_written_steps(path, spans)
+    step_count = _count_written_steps(path, spans)
     table = path[:-1]
     is_alone = not any(one != path and one[: len(table)] == table for one in spans.value_spans)
-    if written > 1 and is_alone and table not in spans.header_stops:
+    if step_count > 1 and is_alone and table not in spans.header_stops:
         return (
-            f"{text[:start]}{_format_dotted_name(path[len(path) - written : -1])} = "
+            f"{text[:start]}{_format_dotted_name(path[len(path) - step_count : -1])} = "
             f"{{}}{text[stop:]}"
         )
     if path in spans.owner_tables:

@@ -103,26 +103,26 @@ where = "user = ?"
     ) -> Iterator[Finding]:
         """Yield a finding if a family's Bloom filter does not suit the gets of single rows."""
         bloom = subject.families[name].bloom
-        whole = [one.read.name for one in gets if not self._is_column_get(subject, name, one)]
-        better = "ROW" if whole else "ROWCOL"
-        first = whole[0] if whole else gets[0].read.name
+        row_gets = [one.read.name for one in gets if not self._is_column_get(subject, name, one)]
+        better = "ROW" if row_gets else "ROWCOL"
+        first = row_gets[0] if row_gets else gets[0].read.name
         is_sure = all(self._is_multi_event_get(subject, one) for one in gets)
         severity: Severity | None = None
-        named = " if your client names the column" if better == "ROWCOL" else ""
+        condition = " if your client names the column" if better == "ROWCOL" else ""
         if bloom == "NONE":
             what = (
                 f"the read '{first}' gets single rows, and without a Bloom filter each get "
                 "opens every file"
             )
-        elif bloom == "ROWCOL" and len(whole) == len(gets):
+        elif bloom == "ROWCOL" and len(row_gets) == len(gets):
             severity = None if is_sure else "info"
             gets_many = "gets whole rows" if is_sure else "gets rows of several columns"
-            named = "" if is_sure else " if your clients name no column, or several"
+            condition = "" if is_sure else " if your clients name no column, or several"
             what = (
                 f"the read '{first}' {gets_many}, but ROWCOL helps only gets of one column, "
                 "and its filter needs an entry for every cell"
             )
-        elif bloom == "ROW" and not whole:
+        elif bloom == "ROW" and not row_gets:
             severity = "info"
             what = (
                 f"the read '{first}' gets one column of a row that many events share; ROW "
@@ -133,7 +133,7 @@ where = "user = ?"
         yield self.build_finding(
             path,
             what,
-            f'Set bloom = "{better}"{named}.',
+            f'Set bloom = "{better}"{condition}.',
             severity=severity,
             value=bloom,
             verdict="Bloom filters of whole rows help gets only, not scans.",

@@ -73,15 +73,15 @@ name = { type = "text", max_bytes = 200 }
                     field=name,
                 )
                 continue
-            known = subject.count_distinct(name)
-            values, bits = known or self.ASSUMED_VALUES, (space - 1).bit_length()
+            known_count = subject.count_distinct(name)
+            values, bits = known_count or self.ASSUMED_VALUES, (space - 1).bit_length()
             odds = min(values * values / (2 * space), 1.0)
             if odds >= self.MIN_ODDS:
                 yield self.build_finding(
                     "key",
                     f"with {bits // 8} bytes of digest, some two of "
                     f"{pluralize(values, 'value')} of {name} share a row key with a "
-                    f"probability of {odds:.2g}{'' if known else self.UNKNOWN_COUNT_NOTE}",
+                    f"probability of {odds:.2g}{'' if known_count else self.UNKNOWN_COUNT_NOTE}",
                     f"Use a longer digest, or add {name} itself to the key, after the digest.",
                     severity="warning" if odds > 0.001 else "info",
                     value=name,

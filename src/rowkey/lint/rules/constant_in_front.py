@@ -57,15 +57,15 @@ line = { type = "text", max_bytes = 500 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for a constant at the front of the key."""
-        for shown, part in subject.iter_parts():
+        for notation, part in subject.iter_parts():
             if part is subject.leading_part or part.framing.max_bytes == 0:
                 return
             yield self.build_finding(
                 "key",
-                f"the key starts with {shown}, which is the same in every row and takes at "
+                f"the key starts with {notation}, which is the same in every row and takes at "
                 f"least {pluralize(part.framing.min_bytes, 'byte')} of every cell",
                 "Leave it out, unless it marks a version of the key format or separates tenants.",
-                value=shown,
+                value=notation,
                 verdict=(
                     "No bytes need to be reserved for later: a nullable field can be "
                     "added at the key's end."

@@ -68,24 +68,26 @@ heap    = "16GiB"
         cluster, families = subject.cluster, len(subject.families)
         if cluster.heap_bytes is None:
             return
-        each = compute_memstore_regions(cluster.heap_bytes, families)
-        most = each * cluster.servers
+        regions_per_server = compute_memstore_regions(cluster.heap_bytes, families)
+        max_regions = regions_per_server * cluster.servers
         regions = len(subject.boundaries) if subject.boundaries is not None else 0
-        needed = -(-subject.demand.size // MAX_FILE_SIZE)
-        if max(regions, needed) <= most:
+        needed_regions = -(-subject.demand.size // MAX_FILE_SIZE)
+        if max(regions, needed_regions) <= max_regions:
             return
-        many = f"{families} families" if families > 1 else "one family"
-        if regions > most:
-            said = (
-                f"{pluralize(regions, 'region')} with {many} make "
+        family_phrase = f"{families} families" if families > 1 else "one family"
+        if regions > max_regions:
+            problem = (
+                f"{pluralize(regions, 'region')} with {family_phrase} make "
                 f"{regions / cluster.servers:,.0f} regions on each server"
             )
         else:
-            said = f"the table will grow to {pluralize(needed, 'region')} with {many}"
+            problem = (
+                f"the table will grow to {pluralize(needed_regions, 'region')} with {family_phrase}"
+            )
         yield self.build_finding(
             "cluster.heap",
-            f"{said}, but a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
-            f"{each} on each server, {most:,} in all",
+            f"{problem}, but a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
+            f"{regions_per_server} on each server, {max_regions:,} in all",
             "Use fewer or larger regions, fewer families, more heap or more servers.",
             value=cluster.heap_bytes,
             verdict=(
@@ -93,7 +95,7 @@ heap    = "16GiB"
                 "one of them."
             ),
             regions=regions or None,
-            needed=needed or None,
-            memstores=each,
+            needed=needed_regions or None,
+            memstores=regions_per_server,
             families=families,
         )

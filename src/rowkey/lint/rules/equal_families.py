@@ -70,12 +70,12 @@ town = { type = "text", max_bytes = 40 }
         sizes: dict[str, float] = dict.fromkeys(subject.families, 0.0)
         for cell in subject.cells:
             sizes[cell.family] += cell.event_share * (subject.key_bytes + cell.mean_value_bytes)
-        alike: dict[Family, list[str]] = {}
+        names_by_attributes: dict[Family, list[str]] = {}
         for name, family in subject.families.items():
-            alike.setdefault(replace(family, name=""), []).append(name)
-        for names in alike.values():
-            of_these = [sizes[name] for name in names]
-            if len(names) < 2 or max(of_these) >= self.MIN_SIZE_RATIO * min(of_these):
+            names_by_attributes.setdefault(replace(family, name=""), []).append(name)
+        for names in names_by_attributes.values():
+            group_sizes = [sizes[name] for name in names]
+            if len(names) < 2 or max(group_sizes) >= self.MIN_SIZE_RATIO * min(group_sizes):
                 continue
             yield self.build_finding(
                 subject.find_family_path(names[1]),

@@ -108,21 +108,22 @@ rate = "5000/s"
 
     def _check_rate(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the declared rate puts several events into one cell."""
-        rests = subject.design.layout.time_remainders
+        remainders = subject.design.layout.time_remainders
         opening = subject.design.layout.qualifier_prefix
-        if len(rests) != 1 or opening is None or opening.fields:
+        if len(remainders) != 1 or opening is None or opening.fields:
             return
-        others = [name for name in subject.key.fields if name != rests[0].field]
-        counts = [subject.count_distinct(name) for name in others]
-        rate, tick = subject.design.writes.rate, subject.design.fields[rests[0].field].type.unit_ns
+        time = remainders[0].field
+        other_fields = [name for name in subject.key.fields if name != time]
+        counts = [subject.count_distinct(name) for name in other_fields]
+        rate, tick = subject.design.writes.rate, subject.design.fields[time].type.unit_ns
         if rate is None or tick is None or not all(counts):
             return
         each = rate / prod(n for n in counts if n) * tick / NANOSECONDS["s"]
         if each > 1:
             yield self.build_finding(
                 "key",
-                f"{each:,.3g} events with the same {', '.join(others) or 'row key'} arrive "
-                f"within one unit of {rests[0].field}, so they write the same cell and all but "
+                f"{each:,.3g} events with the same {', '.join(other_fields) or 'row key'} arrive "
+                f"within one unit of {time}, so they write the same cell and all but "
                 "the last are lost",
                 self.REMEDY,
                 value=str(subject.key),

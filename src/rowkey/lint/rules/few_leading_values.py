@@ -57,9 +57,9 @@ value  = "float64"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the key starts with too few different values for the regions."""
-        found = subject.causes.get(self.cause)
-        if found is not None:
-            figures = dict(found.evidence)
+        cause = subject.causes.get(self.cause)
+        if cause is not None:
+            figures = dict(cause.evidence)
             yield self.build_finding(
-                "key", found.message, found.remedy, value=figures.pop("values"), **figures
+                "key", cause.message, cause.remedy, value=figures.pop("values"), **figures
             )

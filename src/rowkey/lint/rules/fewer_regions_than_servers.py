@@ -58,18 +58,18 @@ line = { type = "text", max_bytes = 500 }
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or "moving_front" in subject.causes:
             return
-        few = subject.causes.get("few_entities")
-        if few is not None and few.evidence["values"] < servers:
+        cause = subject.causes.get("few_entities")
+        if cause is not None and cause.evidence["values"] < servers:
             return  # a value lies in one region: more of them than values stay empty
         count = len(boundaries)
         if 1 < count < servers:
             idle = servers - count
-            wanted = subject.sizing.regions
-            remedy = f"Use {wanted} regions."
+            target = subject.sizing.regions
+            remedy = f"Use {target} regions."
             if self._has_region_per_bucket(subject):
-                wanted = -(-wanted // servers) * servers
+                target = -(-target // servers) * servers
                 remedy = (
-                    f"Use {wanted} buckets, one region each{subject.format_fan_out_change(wanted)}."
+                    f"Use {target} buckets, one region each{subject.format_fan_out_change(target)}."
                 )
             yield self.build_finding(
                 "splits",
@@ -80,7 +80,7 @@ line = { type = "text", max_bytes = 500 }
                 value=count,
                 verdict="5 to 10 regions keep at most as many servers busy.",
                 servers=servers,
-                proposed=wanted,
+                proposed=target,
             )
 
     @staticmethod

@@ -87,19 +87,21 @@ limit = 100
             tested = [name for name in plan.residual_fields if name not in subject.key.fields]
             if not tested or len(tested) < len(plan.residual_fields):
                 continue
-            found = explain_read(subject.key, BoundRead(one.bounds), facts=subject.facts)
-            if found.rows_read is None or found.rows_read < self.MIN_ROWS_FOR_INFO:
+            explanation = explain_read(subject.key, BoundRead(one.bounds), facts=subject.facts)
+            if explanation.rows_read is None or explanation.rows_read < self.MIN_ROWS_FOR_INFO:
                 continue
-            rows = f"{pluralize(round(found.rows_read), 'row')} for each row it returns"
+            rows = f"{pluralize(round(explanation.rows_read), 'row')} for each row it returns"
             if one.read.limit is not None:
-                rows += f", {found.rows_read * one.read.limit:,.0f} to reach its limit"
+                rows += f", {explanation.rows_read * one.read.limit:,.0f} to reach its limit"
             yield self.build_finding(
                 subject.format_path("reads", index, "where"),
                 f"the read '{one.read.name}' tests {' and '.join(tested)} row by row, and "
                 f"scans {rows}",
                 f"Put {tested[0]} in the key, before any field with a range.",
-                severity="warning" if found.rows_read >= self.MIN_ROWS_FOR_WARNING else "info",
+                severity="warning"
+                if explanation.rows_read >= self.MIN_ROWS_FOR_WARNING
+                else "info",
                 value=one.read.name,
                 tested=tested,
-                rows_read=found.rows_read,
+                rows_read=explanation.rows_read,
             )

@@ -141,21 +141,24 @@ rate = "200/s"
             bytes_per_second: bytes a second that come to a region; None if nobody knows, and
                 nothing ages.
         """
-        bound = max(FLUSH_SIZE / len(shares), self.MIN_FLUSH_BYTES)
+        min_flush_bytes = max(FLUSH_SIZE / len(shares), self.MIN_FLUSH_BYTES)
         oldest = inf if bytes_per_second is None else self.MAX_AGE_S
         bytes_per_second = bytes_per_second or 1.0
-        held, ages, files = ([0.0] * len(shares) for _ in range(3))
-        came = 0.0
+        memstore_bytes, ages, files = ([0.0] * len(shares) for _ in range(3))
+        total_bytes = 0.0
         for _ in range(self.SIMULATED_FLUSHES):
-            wait = min((FLUSH_SIZE - sum(held)) / bytes_per_second, oldest - max(ages))
-            came += wait * bytes_per_second
-            held = [
-                h + share * wait * bytes_per_second for h, share in zip(held, shares, strict=True)
+            wait = min((FLUSH_SIZE - sum(memstore_bytes)) / bytes_per_second, oldest - max(ages))
+            total_bytes += wait * bytes_per_second
+            memstore_bytes = [
+                h + share * wait * bytes_per_second
+                for h, share in zip(memstore_bytes, shares, strict=True)
             ]
             ages = [age + wait for age in ages]
             every = range(len(shares))
-            due = [n for n in every if held[n] > bound or ages[n] >= oldest] or every
+            due = [
+                n for n in every if memstore_bytes[n] > min_flush_bytes or ages[n] >= oldest
+            ] or every
             for n in due:
-                held[n], ages[n], files[n] = 0.0, 0.0, files[n] + 1
-        means = [share * came / max(n, 1) for share, n in zip(shares, files, strict=True)]
-        return sum(files) * FLUSH_SIZE / came, means
+                memstore_bytes[n], ages[n], files[n] = 0.0, 0.0, files[n] + 1
+        means = [share * total_bytes / max(n, 1) for share, n in zip(shares, files, strict=True)]
+        return sum(files) * FLUSH_SIZE / total_bytes, means

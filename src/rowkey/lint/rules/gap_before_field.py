@@ -76,21 +76,29 @@ span  = "1h"
             plan = one.plan
             if plan is None or plan.is_full_scan or plan.pinned_count >= len(parts):
                 continue
-            missing = [name for name in parts[plan.pinned_count].fields if name not in one.bounds]
-            before = {name for part in parts[first : plan.pinned_count + 1] for name in part.fields}
-            behind = {name for part in parts[plan.pinned_count + 1 :] for name in part.fields}
-            lost = [name for name in plan.residual_fields if name in behind - before]
-            if not missing or not lost:
+            missing_fields = [
+                name for name in parts[plan.pinned_count].fields if name not in one.bounds
+            ]
+            earlier_fields = {
+                name for part in parts[first : plan.pinned_count + 1] for name in part.fields
+            }
+            later_fields = {name for part in parts[plan.pinned_count + 1 :] for name in part.fields}
+            filter_fields = [
+                name for name in plan.residual_fields if name in later_fields - earlier_fields
+            ]
+            if not missing_fields or not filter_fields:
                 continue
-            distinct = subject.count_distinct(missing[0])
+            gap = missing_fields[0]
+            distinct = subject.count_distinct(gap)
             every = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
             yield self.build_finding(
                 subject.format_path("reads", index, "where"),
-                f"the read '{one.read.name}' gives {' and '.join(lost)} but not {missing[0]}, "
-                f"which comes first in the key, so it scans the rows of {every} of {missing[0]}",
-                f"Put {lost[0]} before {missing[0]} in this key, or in the key of a second table.",
+                f"the read '{one.read.name}' gives {' and '.join(filter_fields)} but not {gap}, "
+                f"which comes first in the key, so it scans the rows of {every} of {gap}",
+                f"Put {filter_fields[0]} before {gap} in this key, or in the key of a second "
+                "table.",
                 value=one.read.name,
-                missing=missing,
-                lost=lost,
+                missing=missing_fields,
+                lost=filter_fields,
                 distinct=distinct,
             )

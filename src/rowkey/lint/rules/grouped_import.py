@@ -68,21 +68,21 @@ sort = true
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the sample is grouped by the field that decides the region."""
-        part, seen, writes = subject.leading_part, subject.sample, subject.design.writes
-        if part is None or seen is None or writes.is_sorted or len(part.fields) != 1:
+        part, sample, writes = subject.leading_part, subject.sample, subject.design.writes
+        if part is None or sample is None or writes.is_sorted or len(part.fields) != 1:
             return
         [name] = part.fields
-        known = subject.find_facts(name)
+        facts = subject.find_facts(name)
         is_time = subject.design.fields[name].type.unit_ns is not None
         if (
             is_time
             or part.order.is_ascending
             or part.order.is_descending
-            or not known.distinct_count
+            or not facts.distinct_count
         ):
             return
-        each = seen.event_count / known.distinct_count
-        if (known.rising_share or 0.0) < self.MIN_RISING_SHARE or each < self.MIN_ROWS_PER_VALUE:
+        each = sample.event_count / facts.distinct_count
+        if (facts.rising_share or 0.0) < self.MIN_RISING_SHARE or each < self.MIN_ROWS_PER_VALUE:
             return
         yield self.build_finding(
             "key",
@@ -92,7 +92,7 @@ sort = true
             "Load the rows shuffled or by time, or set [writes] sort = true if they arrive by "
             "time.",
             value=name,
-            rising=known.rising_share,
-            distinct=known.distinct_count,
+            rising=facts.rising_share,
+            distinct=facts.distinct_count,
             rows_each=each,
         )

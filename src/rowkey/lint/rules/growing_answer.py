@@ -76,11 +76,11 @@ limit = 1000
                 continue
             is_open = isinstance(bound, Range) and (bound.low is None or bound.high is None)
             if bound is None or is_open:
-                said = f"only one end of {time.name}" if is_open else f"no {time.name}"
+                time_phrase = f"only one end of {time.name}" if is_open else f"no {time.name}"
                 yield self.build_finding(
                     one.path,
-                    f"the read '{one.read.name}' gives {said} and no limit, and rows are never "
-                    "deleted, so its answer grows with the table",
+                    f"the read '{one.read.name}' gives {time_phrase} and no limit, and rows are "
+                    "never deleted, so its answer grows with the table",
                     "Give the read a limit or a time range, or the family a ttl.",
                     value=one.read.name,
                     field=time.name,

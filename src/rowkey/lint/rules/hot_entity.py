@@ -57,17 +57,17 @@ value  = "float64"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for the value that overloads one region."""
-        found = subject.causes.get(self.cause)
-        if found is None:
+        cause = subject.causes.get(self.cause)
+        if cause is None:
             return
-        [name, *_] = found.evidence["fields"]
+        [name, *_] = cause.evidence["fields"]
         hashed = subject.leading_part is not None and subject.leading_part.residue(name).is_total
         yield self.build_finding(
             subject.format_path("fields", name),
-            found.message,
-            found.remedy,
-            value=found.evidence["value"],
+            cause.message,
+            cause.remedy,
+            value=cause.evidence["value"],
             verdict="A hash moves the hot spot and does not spread it." if hashed else "",
-            share=found.evidence["share"],
-            bound=found.bound,
+            share=cause.evidence["share"],
+            bound=cause.bound,
         )

@@ -62,18 +62,20 @@ sales = "u32"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each bucket that is computed with Java's byte hash."""
-        for shown, part in subject.iter_transforms():
+        for notation, part in subject.iter_transforms():
             n = part.cardinality or 0
             if part.arguments.get("hash") != "java31":
                 continue
             keys = subject.sample.keys if subject.sample is not None else ()
             is_first = part is subject.leading_part and len(keys) >= self.MIN_KEYS_PER_BUCKET * n
-            used = Counter(key[: part.framing.min_bytes] for key in keys) if is_first else Counter()
-            fullest = max(used.values()) * n / len(keys) if used else 0.0
-            known = n % 31 == 0 or n in (2, 4, 8, 16, 32)
-            if used:
+            bucket_sizes = (
+                Counter(key[: part.framing.min_bytes] for key in keys) if is_first else Counter()
+            )
+            fullest = max(bucket_sizes.values()) * n / len(keys) if bucket_sizes else 0.0
+            is_weak_modulus = n % 31 == 0 or n in (2, 4, 8, 16, 32)
+            if bucket_sizes:
                 what = (
-                    f": only {len(used)} of {n} buckets are used, and the fullest has "
+                    f": only {len(bucket_sizes)} of {n} buckets are used, and the fullest has "
                     f"{fullest:.1f} times the mean"
                 )
             else:
@@ -82,21 +84,21 @@ sales = "u32"
                         ", which leaves buckets empty if the keys are regular, such as numbers "
                         "in steps"
                     )
-                    if known
+                    if is_weak_modulus
                     else ""
                 )
             yield self.build_finding(
                 "key",
-                f"{shown} computes the bucket with Java's byte hash modulo {n}{what}",
+                f"{notation} computes the bucket with Java's byte hash modulo {n}{what}",
                 "Use the default hash, unless the row keys must match Phoenix or OpenTSDB.",
                 severity="warning"
-                if (fullest >= self.HARMFUL_SKEW or (known and not used))
+                if (fullest >= self.HARMFUL_SKEW or (is_weak_modulus and not bucket_sizes))
                 else "info",
-                value=shown,
+                value=notation,
                 verdict=(
                     "Java's Math.abs leaves one hash in 2^32 negative, so such code needs "
                     "Math.floorMod."
                 ),
-                used=len(used) or None,
+                used=len(bucket_sizes) or None,
                 fullest=fullest or None,
             )

@@ -72,13 +72,13 @@ limit = 20
         for index, one in enumerate(subject.reads):
             if one.plan is None or not one.plan.is_backwards or one.read.limit is None:
                 continue
-            wanted = [o for o in one.read.order if self._has_several_values(one, o.field)]
+            orderings = [o for o in one.read.order if self._has_several_values(one, o.field)]
             if one.plan.is_full_scan and one.bounds:
                 continue
             if any(Ordering(o.field, not o.descending) in two.read.order
-                   for two in subject.reads for o in wanted):  # fmt: skip
+                   for two in subject.reads for o in orderings):  # fmt: skip
                 continue
-            first = wanted[0]
+            first = orderings[0]
             better = first.field if not first.descending else f"desc({first.field})"
             yield self.build_finding(
                 subject.format_path("reads", index, "order"),

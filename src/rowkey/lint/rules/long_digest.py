@@ -61,7 +61,7 @@ name = { type = "text", max_bytes = 200 }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each digest with more bytes than it needs."""
         parts = list(subject.iter_parts())
-        for index, (shown, part) in enumerate(parts):
+        for index, (notation, part) in enumerate(parts):
             width = part.framing.width
             is_digest = bool(part.fields) and all(part.residue(n).is_total for n in part.fields)
             if (
@@ -71,18 +71,20 @@ name = { type = "text", max_bytes = 200 }
                 or part.order != Order.NONE
             ):
                 continue
-            behind = [one for _, one in parts[index + 1 :]]
-            whole = {n for one in behind for n in one.fields if one.residue(n).is_empty}
+            later_parts = [one for _, one in parts[index + 1 :]]
+            complete_fields = {
+                n for one in later_parts for n in one.fields if one.residue(n).is_empty
+            }
             names = " and ".join(part.fields)
             is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
-            if whole.issuperset(part.fields):
+            if complete_fields.issuperset(part.fields):
                 yield self.build_finding(
                     "key",
-                    f"{shown} takes {width} bytes of every cell only to spread rows, because "
+                    f"{notation} takes {width} bytes of every cell only to spread rows, because "
                     f"{names} itself follows in the key",
                     f"Write [digest({', '.join(part.fields)}, {self.SUFFICIENT_BYTES})] "
                     f"instead{self._format_split_advice(subject, part)}, or use a bucket.",
-                    value=shown,
+                    value=notation,
                     verdict=f"2 to 4 raw bytes spread as well as {width}"
                     f"{' digits' if is_hex else ''}.",
                     bytes=width,
@@ -90,13 +92,13 @@ name = { type = "text", max_bytes = 200 }
             elif is_hex:
                 yield self.build_finding(
                     "key",
-                    f"{shown} writes {width // 2} bytes of digest as {width} digits in each "
+                    f"{notation} writes {width // 2} bytes of digest as {width} digits in each "
                     f"cell; {names} cannot be read back from the digest, so a column stores it "
                     "too",
                     f"Leave as=hex out, or put [digest({', '.join(part.fields)}, "
                     f"{self.SUFFICIENT_BYTES})] before {names} "
                     f"itself{self._format_split_advice(subject, part)}.",
-                    value=shown,
+                    value=notation,
                     verdict=f"{width // 2} raw bytes distinguish as many values as {width} digits.",
                     bytes=width,
                 )

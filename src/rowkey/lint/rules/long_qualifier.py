@@ -63,15 +63,15 @@ relative_humidity   = { type = "float32", qualifier = "h" }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if column names take much of the stored bytes."""
-        named = [cell for cell in subject.cells if cell.fields and cell.event_share]
-        count = sum(cell.event_share for cell in named)
-        spent = sum(len(cell.qualifier) * cell.event_share for cell in named)
+        data_cells = [cell for cell in subject.cells if cell.fields and cell.event_share]
+        count = sum(cell.event_share for cell in data_cells)
+        spent = sum(len(cell.qualifier) * cell.event_share for cell in data_cells)
         if not count or spent / count <= self.MAX_MEAN_BYTES:
             return
         share = spent / subject.event_bytes
         if share <= self.MAX_SHARE:
             return
-        longest = max(named, key=lambda cell: len(cell.qualifier))
+        longest = max(data_cells, key=lambda cell: len(cell.qualifier))
         name = longest.qualifier.decode()
         yield self.build_finding(
             subject.format_path("fields", longest.fields[0]),

@@ -72,10 +72,10 @@ servers = 8
         if subject.boundaries is None or not subject.is_declared("splits"):
             return
         regions, servers = len(subject.boundaries), subject.cluster.servers
-        size, wanted = subject.demand.size, subject.sizing.regions
+        size, proposed_regions = subject.demand.size, subject.sizing.regions
         each = regions / servers
         if each > self.MAX_REGIONS_PER_SERVER:
-            said = (
+            problem = (
                 f"the HBase book allows {self.MAX_REGIONS_PER_SERVER} on a server for all "
                 "tables together"
             )
@@ -83,34 +83,34 @@ servers = 8
             size
             and each > self.START_REGIONS_PER_SERVER
             and size / regions < self.SMALL_REGION_BYTES
-            and regions > wanted
+            and regions > proposed_regions
         ):
-            said = (
+            problem = (
                 f"each region holds only {size / regions / 2**20:,.0f} MiB once the table "
                 "has its full size"
             )
         else:
             return
         start = min(
-            max(wanted, self.START_REGIONS_PER_SERVER * servers),
+            max(proposed_regions, self.START_REGIONS_PER_SERVER * servers),
             self.MAX_REGIONS_PER_SERVER * servers,
         )
-        needed = compute_min_servers(subject.demand)
-        more = (
-            f", and raise MAX_FILESIZE; or use {needed:,} servers or more"
-            if needed > servers
+        min_servers = compute_min_servers(subject.demand)
+        server_advice = (
+            f", and raise MAX_FILESIZE; or use {min_servers:,} servers or more"
+            if min_servers > servers
             else ""
         )
         yield self.build_finding(
             "splits",
             f"{pluralize(regions, 'region')} on {pluralize(servers, 'server')} make "
-            f"{each:,.0f} on each server, and {said}",
-            f"Use {start:,} regions or fewer, as a multiple of {servers:,}{more}.",
+            f"{each:,.0f} on each server, and {problem}",
+            f"Use {start:,} regions or fewer, as a multiple of {servers:,}{server_advice}.",
             severity="warning" if each > self.MAX_REGIONS_PER_SERVER else "info",
             value=regions,
             verdict="The HBase book: 20 to 200 regions for each server, about 10 to start with.",
             regions=regions,
             per_server=each,
             size=size or None,
-            wanted=wanted,
+            wanted=proposed_regions,
         )

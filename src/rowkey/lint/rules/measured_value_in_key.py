@@ -62,12 +62,12 @@ unit   = { type = "text", max_bytes = 4 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each measured value that is part of the key."""
-        wanted = {name for one in subject.reads for name in one.bounds}
-        wanted |= {o.field for one in subject.reads for o in one.read.order}
+        read_fields = {name for one in subject.reads for name in one.bounds}
+        read_fields |= {o.field for one in subject.reads for o in one.read.order}
         for name, field in subject.key.fields.items():
             if not isinstance(field.type.domain.generate_value(0), float | Decimal):
                 continue
-            if name in wanted:
+            if name in read_fields:
                 yield self.build_finding(
                     "key",
                     f"{name} is a measured value, and each time it changes, its row must move "

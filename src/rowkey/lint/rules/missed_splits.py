@@ -61,14 +61,14 @@ name = { type = "text", max_bytes = 200 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the splits do not match the row keys."""
-        found = subject.causes.get(self.cause)
-        if found is not None:
+        cause = subject.causes.get(self.cause)
+        if cause is not None:
             yield self.build_finding(
                 subject.find_nearest_path("splits") if subject.is_declared("splits") else "key",
-                found.message,
-                found.remedy,
-                severity="info" if "assumed" in found.evidence else None,
+                cause.message,
+                cause.remedy,
+                severity="info" if "assumed" in cause.evidence else None,
                 value=subject.declared_tree.get("splits"),
                 verdict="Choose the split algorithm by the bytes that keys start with.",
-                **found.evidence,
+                **cause.evidence,
             )

@@ -57,9 +57,9 @@ line = { type = "text", max_bytes = 500 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the key starts with a value that rises with time."""
-        found = subject.causes.get(self.cause)
-        if found is None or found.evidence.get("field") is None:
+        cause = subject.causes.get(self.cause)
+        if cause is None or cause.evidence.get("field") is None:
             return  # an import in the order of the keys is told by a rule of its own
         yield self.build_finding(
-            "key", found.message, found.remedy, value=str(subject.key), **found.evidence
+            "key", cause.message, cause.remedy, value=str(subject.key), **cause.evidence
         )

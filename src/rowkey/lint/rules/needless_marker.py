@@ -65,24 +65,26 @@ ad   = { type = "u32", nullable = true }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if rows get marker cells although one column is always present."""
-        seen = subject.sample
+        sample = subject.sample
         marker = next((cell for cell in subject.cells if not cell.fields), None)
-        if seen is None or seen.event_count < self.MIN_EVENTS or marker is None:
+        if sample is None or sample.event_count < self.MIN_EVENTS or marker is None:
             return
         for cell in subject.cells:
-            there = [n for n in cell.fields if n in seen.facts and not seen.facts[n].null_share]
-            if not there:
+            present_fields = [
+                n for n in cell.fields if n in sample.facts and not sample.facts[n].null_share
+            ]
+            if not present_fields:
                 continue
             spent = compute_cell_bytes(0, len(marker.family.encode()), 0, 0) + subject.key_bytes
-            name = there[0]
+            name = present_fields[0]
             yield self.build_finding(
                 subject.find_nearest_path("fields", name, "nullable"),
                 "every column is nullable, so each event also writes an empty marker cell of "
                 f"{spent:,.0f} bytes; but {name} is present in all "
-                f"{pluralize(seen.event_count, 'event')}",
+                f"{pluralize(sample.event_count, 'event')}",
                 f"Leave nullable out of {name}.",
                 value=True,
                 bytes=spent,
-                events=seen.event_count,
+                events=sample.event_count,
             )
             return

@@ -54,8 +54,8 @@ likes = "u64"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if one row takes many of the writes."""
-        found = subject.causes.get(self.cause)
-        if found is not None:
+        cause = subject.causes.get(self.cause)
+        if cause is not None:
             yield self.build_finding(
-                "key", found.message, found.remedy, value=str(subject.key), **found.evidence
+                "key", cause.message, cause.remedy, value=str(subject.key), **cause.evidence
             )

@@ -83,7 +83,7 @@ rate = "5000/s"
         size = subject.demand.size
         if subject.boundaries is None or not subject.is_declared("splits") or not size:
             return
-        regions, wanted = len(subject.boundaries), subject.sizing.regions
+        regions, proposed_regions = len(subject.boundaries), subject.sizing.regions
         each = size / regions
         if each <= MAX_FILE_SIZE:
             return
@@ -91,25 +91,25 @@ rate = "5000/s"
             "splits",
             f"the table grows to {size / self.GIB:,.0f} GiB, {each / self.GIB:,.1f} GiB in "
             f"each of {pluralize(regions, 'region')}, and HBase splits a region above 10 GiB",
-            self._format_remedy(subject, wanted, regions),
+            self._format_remedy(subject, proposed_regions, regions),
             severity="warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info",
             value=regions,
             verdict=self._format_verdict(size),
             size=size,
             regions=regions,
             region_bytes=each,
-            wanted=wanted,
+            wanted=proposed_regions,
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
         )
 
     @staticmethod
-    def _format_remedy(subject: LintSubject, wanted: int, regions: int) -> str:
+    def _format_remedy(subject: LintSubject, proposed_regions: int, regions: int) -> str:
         """Return the remedy: more servers, more regions or a larger MAX_FILESIZE."""
-        needed = compute_min_servers(subject.demand)
-        if needed > subject.cluster.servers:
-            return f"Use {needed:,} servers or more, or raise MAX_FILESIZE."
-        if wanted > regions:
-            return f"Create {pluralize(wanted, 'region')}, or raise MAX_FILESIZE."
+        min_servers = compute_min_servers(subject.demand)
+        if min_servers > subject.cluster.servers:
+            return f"Use {min_servers:,} servers or more, or raise MAX_FILESIZE."
+        if proposed_regions > regions:
+            return f"Create {pluralize(proposed_regions, 'region')}, or raise MAX_FILESIZE."
         return "Raise MAX_FILESIZE, or use more servers."
 
     @classmethod

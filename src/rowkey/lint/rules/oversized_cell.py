@@ -55,19 +55,19 @@ trailer = { type = "text", max_bytes = 200 }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each column with values larger than HBase accepts."""
         for cell in subject.cells:
-            most = {name: self._find_max_bytes(subject, name) for name in cell.fields}
-            total = sum(most.values())
+            max_sizes = {name: self._find_max_bytes(subject, name) for name in cell.fields}
+            total = sum(max_sizes.values())
             if total <= MAX_CELL_BYTES:
                 continue
-            name = max(most, key=lambda one: most[one])
+            name = max(max_sizes, key=lambda one: max_sizes[one])
             is_seen = (subject.find_facts(name).max_bytes or 0) > MAX_CELL_BYTES
             yield self.build_finding(
                 subject.find_nearest_path("fields", name, "max_bytes"),
-                f"{name} {'has' if is_seen else 'may have'} {most[name]:,} bytes, but HBase "
+                f"{name} {'has' if is_seen else 'may have'} {max_sizes[name]:,} bytes, but HBase "
                 f"accepts at most {MAX_CELL_BYTES:,} for a cell with its key",
                 "Store the value in pieces, or in a file whose path the column holds.",
                 severity="error" if is_seen else "warning",
-                value=most[name],
+                value=max_sizes[name],
                 bytes=total,
             )
 

@@ -60,16 +60,16 @@ order    = "u64"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if sampled events overwrite the rows of earlier events."""
-        seen = subject.sample
-        if seen is None or not seen.repeat_count or subject.key.is_salted:
+        sample = subject.sample
+        if sample is None or not sample.repeat_count or subject.key.is_salted:
             return
-        share = seen.repeat_count / seen.event_count
+        share = sample.repeat_count / sample.event_count
         yield self.build_finding(
             "key",
-            f"{seen.repeat_count:,} of {pluralize(seen.event_count, 'event')} ({share:.1%}) "
-            f"overwrite{'s' * (seen.repeat_count == 1)} the row of an earlier event",
+            f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
+            f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event",
             "Add a field to the key that distinguishes these events.",
             value=str(subject.key),
-            repeats=seen.repeat_count,
-            events=seen.event_count,
+            repeats=sample.repeat_count,
+            events=sample.event_count,
         )

@@ -70,33 +70,33 @@ where = "order = ?"
         if not subject.key.is_salted:
             return
         salts = subject.key.salt_count or 1
-        shown = next(
+        notation = next(
             s for s, part in subject.iter_parts() if part.determined_by is Determinant.CHANCE
         )
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
-        tried = (
+        remarks = (
             f"; the read '{gets[0].read.name}' tries {pluralize(salts, 'key')} for one row"
             if gets
             else ""
         )
         repeats = (subject.sample.repeat_count or 0) if subject.sample is not None else 0
-        twice = repeats * (1 - 1 / salts)
+        duplicates = repeats * (1 - 1 / salts)
         if repeats:
-            tried += (
+            remarks += (
                 f"; {pluralize(repeats, 'event')} of the sample write{'s' * (repeats == 1)} a row "
-                f"again, and about {twice:,.0f} of these rows are stored twice"
+                f"again, and about {duplicates:,.0f} of these rows are stored twice"
             )
         yield self.build_finding(
             "key",
-            f"{shown} is random, so a get must try every salt, and a second put of a row may store "
-            "a second copy under another salt; reads merge the copies, other clients see both"
-            f"{tried}",
+            f"{notation} is random, so a get must try every salt, and a second put of a row may "
+            "store a second copy under another salt; reads merge the copies, other clients see both"
+            f"{remarks}",
             "Replace the salt by a bucket of the fields that reads give.",
             severity="warning" if gets or repeats else "info",
-            value=shown,
+            value=notation,
             verdict="A bucket spreads as evenly, and a get finds its row.",
             salts=salts,
             repeats=repeats,
-            duplicates=twice,
+            duplicates=duplicates,
             gets=[one.read.name for one in gets],
         )

@@ -77,16 +77,21 @@ limit = 1000
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read that must query every bucket for a missing field."""
         spread = subject.key.parts[: count_spreading_parts(subject.key)]
-        made_of = {name for part in spread for name in part.fields}
+        bucket_fields = {name for part in spread for name in part.fields}
         for one in subject.reads:
-            given = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
-            lacking = made_of - given
+            given_fields = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
+            missing_fields = bucket_fields - given_fields
             buckets = subject.bucket_count
-            if one.plan is None or buckets is None or not made_of & given or not lacking:
+            if (
+                one.plan is None
+                or buckets is None
+                or not bucket_fields & given_fields
+                or not missing_fields
+            ):
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
-            pinned = [name for name in subject.key.fields if name in made_of & given]
+            pinned = [name for name in subject.key.fields if name in bucket_fields & given_fields]
             counts = [subject.count_distinct(name) for name in pinned]
             if all(counts) and prod(n for n in counts if n) < self.MIN_VALUES_PER_BUCKET * buckets:
                 continue
@@ -94,11 +99,11 @@ limit = 1000
             yield self.build_finding(
                 one.path,
                 f"the read '{one.read.name}' gives {names} but not "
-                f"{' and '.join(sorted(lacking))}, from which the bucket is computed too, so "
-                f"it scans {pluralize(one.plan.fan_out, 'range')}",
+                f"{' and '.join(sorted(missing_fields))}, from which the bucket is computed too, "
+                f"so it scans {pluralize(one.plan.fan_out, 'range')}",
                 f"Compute the bucket from {names} alone, if no single value takes much of the "
                 "load.",
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
-                lacking=sorted(lacking),
+                lacking=sorted(missing_fields),
             )

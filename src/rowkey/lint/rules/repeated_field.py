@@ -54,17 +54,17 @@ amount = "u32"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each field that the key contains more than once."""
         for name in subject.key.fields:
-            whole = [
-                (shown, part)
-                for shown, part in subject.iter_parts()
+            complete_parts = [
+                (notation, part)
+                for notation, part in subject.iter_parts()
                 if name in part.fields and part.residue(name).is_empty
             ]
-            for shown, part in whole[1:]:
+            for notation, part in complete_parts[1:]:
                 yield self.build_finding(
                     "key",
-                    f"{shown} stores {name} again, which {whole[0][0]} already holds",
+                    f"{notation} stores {name} again, which {complete_parts[0][0]} already holds",
                     "Leave one of the two parts out.",
-                    value=shown,
+                    value=notation,
                     field=name,
                     least=part.framing.min_bytes,
                 )

@@ -112,24 +112,28 @@ limit = 1000
 
     @staticmethod
     def _format_remedy(
-        subject: LintSubject, name: str, shown: str, planned_read: PlannedRead
+        subject: LintSubject, name: str, part_notation: str, planned_read: PlannedRead
     ) -> str:
         """Return the remedy: store the field in order, behind a part that spreads the rows."""
-        orders = [o for asked in (planned_read, *subject.reads) for o in asked.read.order]
-        wanted = [o.descending for o in orders if o.field == name]
-        bare: Term = FieldRef(name)
-        turned = build_ordering_term(bare, descending=True)
-        forms = [turned if wanted[0] else bare] if wanted else [turned, bare]
-        written = f"Write [{forms[0]}]"
+        orders = [o for one in (planned_read, *subject.reads) for o in one.read.order]
+        directions = [o.descending for o in orders if o.field == name]
+        ascending: Term = FieldRef(name)
+        descending = build_ordering_term(ascending, descending=True)
+        forms = (
+            [descending if directions[0] else ascending] if directions else [descending, ascending]
+        )
+        advice = f"Write [{forms[0]}]"
         if len(forms) > 1:
-            written += f" for the greatest first, or [{bare}]"
-        place = next(n for n, (notation, _) in enumerate(subject.iter_parts()) if notation == shown)
+            advice += f" for the greatest first, or [{ascending}]"
+        place = next(
+            n for n, (notation, _) in enumerate(subject.iter_parts()) if notation == part_notation
+        )
         if subject.key.parts[place] is not subject.leading_part:
-            return f"{written}."
+            return f"{advice}."
         if subject.design.fields[name].type.unit_ns is None:
-            return f"{written}, and set {format_quantile_splits(subject.design)}."
+            return f"{advice}, and set {format_quantile_splits(subject.design)}."
         terms = subject.key.terms
-        made = propose_spread_key(
+        proposal = propose_spread_key(
             subject.design, subject.facts, (*terms[:place], forms[0], *terms[place + 1 :])
         )
-        return f"Use {made.toml_text}; {made.cost_phrase}."
+        return f"Use {proposal.toml_text}; {proposal.cost_phrase}."

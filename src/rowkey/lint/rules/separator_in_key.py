@@ -66,36 +66,36 @@ arrival = "random"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each separator that is needless or may occur in a value."""
-        for (before, part), (shown, constant) in pairwise(subject.iter_parts()):
+        for (part_text, part), (separator, constant) in pairwise(subject.iter_parts()):
             if constant.fields or constant.cardinality != 1 or not part.fields:
                 continue
             [piece] = constant.images({}).points or (b"",)
             if part.framing.is_self_delimiting:
                 yield self.build_finding(
                     "key",
-                    f"the separator {shown} is not needed, because {before} marks its own end; "
-                    f"it wastes {len(piece)} byte{'s' * (len(piece) != 1)} of every cell",
-                    f"Leave {shown} out.",
+                    f"the separator {separator} is not needed, because {part_text} marks its own "
+                    f"end; it wastes {len(piece)} byte{'s' * (len(piece) != 1)} of every cell",
+                    f"Leave {separator} out.",
                     severity="info",
-                    value=shown,
+                    value=separator,
                     bytes=len(piece),
                 )
                 continue
             names = " and ".join(part.fields)
-            held = [
+            bad_values = [
                 v
                 for n in part.fields
                 for v in subject.list_values(n)
                 if self._has_separator(v, piece)
             ]
-            seen = f", as {held[0]!r} of the sample does" if held else ""
+            example = f", as {bad_values[0]!r} of the sample does" if bad_values else ""
             yield self.build_finding(
                 "key",
-                f"the separator {shown} marks the end of {names}, whose values may contain "
-                f"it{seen}; such a key is decoded wrongly",
-                f"Leave {shown} out, and write {names} in its default encoding.",
-                severity="error" if held else None,
-                value=shown,
+                f"the separator {separator} marks the end of {names}, whose values may contain "
+                f"it{example}; such a key is decoded wrongly",
+                f"Leave {separator} out, and write {names} in its default encoding.",
+                severity="error" if bad_values else None,
+                value=separator,
                 verdict="A prefix range ends at the prefix with its last byte raised by one.",
             )
 

@@ -78,15 +78,15 @@ rate = "1000/s"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if a time slice puts too many or too few events into a row."""
-        rests = [
+        remainders = [
             part.time_remainder for part in subject.key.parts if part.time_remainder is not None
         ]
-        if len(rests) != 1 or subject.key.is_salted:
+        if len(remainders) != 1 or subject.key.is_salted:
             return
-        tick = subject.design.fields[rests[0].field].type.unit_ns or 0
-        length_s = rests[0].length_units * tick / NANOSECONDS["s"]
-        others = [name for name in subject.key.fields if name != rests[0].field]
-        each = self.estimate_events_per_second(subject, others)
+        tick = subject.design.fields[remainders[0].field].type.unit_ns or 0
+        length_s = remainders[0].length_units * tick / NANOSECONDS["s"]
+        other_fields = [name for name in subject.key.fields if name != remainders[0].field]
+        each = self.estimate_events_per_second(subject, other_fields)
         if each is None:
             return
         events = each * length_s
@@ -111,11 +111,11 @@ rate = "1000/s"
                 **figures,
             )
         # With several fields the combinations that come may be far fewer than there could be.
-        if events < self.MIN_EVENTS_PER_ROW and len(others) == 1:
+        if events < self.MIN_EVENTS_PER_ROW and len(other_fields) == 1:
             yield self.build_finding(
                 "key",
-                f"on average {events:,.2g} events with the same {others[0]} fall into one time "
-                f"slice of {length_s:,.0f} s, so most rows hold one event",
+                f"on average {events:,.2g} events with the same {other_fields[0]} fall into one "
+                f"time slice of {length_s:,.0f} s, so most rows hold one event",
                 "Lengthen the time slice, or put the time itself into the key.",
                 value=str(subject.key),
                 **figures,
@@ -125,10 +125,13 @@ rate = "1000/s"
     def estimate_events_per_second(subject: LintSubject, names: list[str]) -> float | None:
         """Estimate the events per second with the same values of some fields; None if unknown."""
         writes = subject.design.writes
-        rate, others = writes.rate, names
+        rate, counted_fields = writes.rate, names
         if writes.period_ms is not None and writes.entity in names:
-            rate, others = 1_000 / writes.period_ms, [n for n in names if n != writes.entity]
-        counts = [subject.count_distinct(name) for name in others]
+            rate, counted_fields = (
+                1_000 / writes.period_ms,
+                [n for n in names if n != writes.entity],
+            )
+        counts = [subject.count_distinct(name) for name in counted_fields]
         if rate is None:
             return None
         return rate / prod(n for n in counts if n) if all(counts) else None

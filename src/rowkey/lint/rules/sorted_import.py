@@ -58,11 +58,11 @@ arrival = "random"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if rows are imported in the order of their keys."""
-        found = subject.causes.get("moving_front")
-        if found is not None and subject.design.writes.arrival == "bulk_sorted":
+        cause = subject.causes.get("moving_front")
+        if cause is not None and subject.design.writes.arrival == "bulk_sorted":
             yield self.build_finding(
                 subject.find_nearest_path("writes", "arrival"),
-                found.message,
-                found.remedy,
+                cause.message,
+                cause.remedy,
                 value=subject.design.writes.arrival,
             )

@@ -68,39 +68,41 @@ line = { type = "text", max_bytes = 500 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the bucket is computed from the time alone."""
-        found = subject.causes.get(self.cause)
-        if found is None:
+        cause = subject.causes.get(self.cause)
+        if cause is None:
             return
         place = next(shown for shown, part in subject.iter_parts() if part is subject.leading_part)
-        reached, buckets = found.evidence["reached"], found.evidence["buckets"]
+        reached, buckets = cause.evidence["reached"], cause.evidence["buckets"]
         is_short = reached is not None and buckets is not None and reached < buckets
         verdict = self.FEW_NUMBERS_VERDICT if is_short else self.SAME_MOMENT_VERDICT
-        together = self._estimate_events_per_step(subject, found.evidence["step_s"])
-        is_rare = together is not None and together < 1 and not is_short
-        said = (
-            f" On average {together:.2g} events arrive in one such step of time." if is_rare else ""
+        events_per_step = self._estimate_events_per_step(subject, cause.evidence["step_s"])
+        is_rare = events_per_step is not None and events_per_step < 1 and not is_short
+        remark = (
+            f" On average {events_per_step:.2g} events arrive in one such step of time."
+            if is_rare
+            else ""
         )
         yield self.build_finding(
             "key",
-            f"{found.message}{said}",
-            found.remedy,
+            f"{cause.message}{remark}",
+            cause.remedy,
             severity="info" if is_rare else None,
             value=place,
             verdict=verdict,
-            together=together,
-            **found.evidence,
+            together=events_per_step,
+            **cause.evidence,
         )
 
     @staticmethod
     def _estimate_events_per_step(subject: LintSubject, step_s: float) -> float | None:
         """Estimate the events that arrive within one step of the time; None if unknown."""
-        time, seen = subject.design.writes.time, subject.sample
-        if seen is None or seen.is_thin or time is None or time.name not in subject.facts:
+        time, sample = subject.design.writes.time, subject.sample
+        if sample is None or sample.is_thin or time is None or time.name not in subject.facts:
             rate = subject.design.writes.rate
             return None if rate is None else rate * step_s
-        known, tick = subject.find_facts(time.name), time.type.unit_ns or 1
-        if known.minimum is None or known.maximum is None:
+        facts, tick = subject.find_facts(time.name), time.type.unit_ns or 1
+        if facts.minimum is None or facts.maximum is None:
             return None
-        units = time.type.to_internal(known.maximum) - time.type.to_internal(known.minimum)
+        units = time.type.to_internal(facts.maximum) - time.type.to_internal(facts.minimum)
         moments = units * tick / 1_000_000_000 / step_s
-        return float(seen.event_count / max(moments, 1.0))
+        return float(sample.event_count / max(moments, 1.0))

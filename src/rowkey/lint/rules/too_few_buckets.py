@@ -61,21 +61,21 @@ line = { type = "text", max_bytes = 500 }
         buckets, servers = subject.bucket_count, subject.cluster.servers
         if buckets is None or buckets >= servers:
             return
-        behind = [
+        later_parts = [
             p for p in subject.key.parts[count_spreading_parts(subject.key) :] if p.cardinality != 1
         ]
         time = subject.design.writes.time
         is_clock = subject.design.writes.has_advancing_time
-        if time is None or not is_clock or not behind or behind[0].fields != (time.name,):
+        if time is None or not is_clock or not later_parts or later_parts[0].fields != (time.name,):
             return
-        wanted = BUCKETS_PER_SERVER * servers
+        target = BUCKETS_PER_SERVER * servers
         yield self.build_finding(
             "key",
             f"the key has only {pluralize(buckets, 'bucket')} for "
             f"{pluralize(servers, 'server')}, and each bucket is written at its end, so at "
             f"most {pluralize(buckets, 'server')} at a time "
             f"{'takes' if buckets == 1 else 'take'} writes",
-            f"Use {wanted}, two for each server{subject.format_fan_out_change(wanted)}.",
+            f"Use {target}, two for each server{subject.format_fan_out_change(target)}.",
             value=buckets,
             verdict="Choose the number of buckets by the number of servers, not of regions.",
             servers=servers,

@@ -72,13 +72,13 @@ limit = 1000
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if a read must query more buckets than the servers need."""
         buckets = subject.bucket_count
-        most = self.MAX_BUCKETS_PER_SERVER * subject.cluster.servers
-        asking = [
+        max_buckets = self.MAX_BUCKETS_PER_SERVER * subject.cluster.servers
+        reads = [
             one
             for one in subject.reads
             if one.plan is not None and buckets and one.plan.fan_out >= buckets
         ]
-        if buckets is None or buckets <= most or not asking:
+        if buckets is None or buckets <= max_buckets or not reads:
             return
         cut = (
             "" if subject.design.splits.algorithm == "per_bucket" else ', and splits = "per_bucket"'
@@ -87,9 +87,9 @@ limit = 1000
             "key",
             f"the key has {pluralize(buckets, 'bucket')} for "
             f"{pluralize(subject.cluster.servers, 'server')}, so each answer of the read "
-            f"'{asking[0].read.name}' is merged from at least {pluralize(buckets, 'range')}",
+            f"'{reads[0].read.name}' is merged from at least {pluralize(buckets, 'range')}",
             f"Use {2 * subject.cluster.servers}, two for each server{cut}.",
             value=buckets,
             verdict="Choose the number of buckets by the number of servers, not of regions.",
-            reads=[one.read.name for one in asking],
+            reads=[one.read.name for one in reads],
         )

@@ -75,17 +75,17 @@ ttl = "30d"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each ttl that looks like milliseconds."""
         for name, family in subject.families.items():
-            given = subject.design.declaration.families.get(name, {}).get("ttl")
-            if not isinstance(given, int) or family.ttl_s == FOREVER_S:
+            ttl = subject.design.declaration.families.get(name, {}).get("ttl")
+            if not isinstance(ttl, int) or family.ttl_s == FOREVER_S:
                 continue
-            if self._is_long(given) or self._is_usual_in_ms(given):
+            if self._is_long(ttl) or self._is_usual_in_ms(ttl):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),
-                    f"{given} seconds are {self._format_seconds(given)}; {given} milliseconds "
+                    f"{ttl} seconds are {self._format_seconds(ttl)}; {ttl} milliseconds "
                     "would be "
-                    f"{self._format_milliseconds(given)}",
+                    f"{self._format_milliseconds(ttl)}",
                     'Write the ttl with its unit, such as "30d".',
-                    value=given,
+                    value=ttl,
                     verdict="The ttl of a family is in seconds, that of a cell in milliseconds.",
                 )
 
@@ -99,10 +99,10 @@ ttl = "30d"
         """Return whether a number is a usual time span in milliseconds and not in seconds."""
         if not ttl or any(ttl % span == 0 for span in cls.USUAL_SPANS_S):
             return False
-        hours, rest = divmod(ttl, cls.HOUR_MS)
+        hours, remainder = divmod(ttl, cls.HOUR_MS)
         is_day = ttl % cls.DAY_MS == 0
         is_short = ttl in [cls.MINUTE_MS * minutes for minutes in cls.USUAL_MINUTES]
-        return is_day or is_short or (not rest and hours in cls.USUAL_HOURS)
+        return is_day or is_short or (not remainder and hours in cls.USUAL_HOURS)
 
     @staticmethod
     def _format_seconds(ttl: int) -> str:

@@ -53,20 +53,20 @@ body = { type = "text", max_bytes = 100000 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if row keys may become longer than HBase accepts."""
-        most = subject.key.part_sequence.framing.max_bytes
-        if most is not None and most > MAX_ROW_BYTES:
+        max_bytes = subject.key.part_sequence.framing.max_bytes
+        if max_bytes is not None and max_bytes > MAX_ROW_BYTES:
             yield self.build_finding(
                 "key",
-                f"the longest possible row key has {most:,} bytes, but HBase accepts at most "
+                f"the longest possible row key has {max_bytes:,} bytes, but HBase accepts at most "
                 f"{MAX_ROW_BYTES:,}",
                 "Lower max_bytes of the key fields, or put a digest of the longest one into "
                 "the key.",
                 severity="warning",
                 value=str(subject.key),
                 verdict="The limit is 32,767 bytes, not 64 KB.",
-                most=most,
+                most=max_bytes,
             )
-        if most is not None:
+        if max_bytes is not None:
             return
         for name in subject.key.fields:
             if any(p.framing.max_bytes is None and name in p.fields for p in subject.key.parts):

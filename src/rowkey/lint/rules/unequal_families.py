@@ -86,19 +86,19 @@ returned = { type = "u32", nullable = true }
             shares[cell.family].append(cell.event_share)
         # At least as many events as its commonest cell has, at most as many as all together.
         fullest = max(shares, key=lambda name: max(shares[name], default=0.0))
-        most = max(shares[fullest])
+        largest = max(shares[fullest])
         for name in subject.families:
-            few = max(min(sum(shares[name]), 1.0), 1 / subject.sample.event_count)
-            if most / few < self.INFO_RATIO:
+            share = max(min(sum(shares[name]), 1.0), 1 / subject.sample.event_count)
+            if largest / share < self.INFO_RATIO:
                 continue
             yield self.build_finding(
                 subject.find_family_path(name),
-                f"of {pluralize(subject.sample.event_count, 'event')}, {most:.2%} write family "
-                f"{fullest} and {few:.2%} write {name}, {most / few:,.0f} times fewer rows in "
-                "the same regions",
+                f"of {pluralize(subject.sample.event_count, 'event')}, {largest:.2%} write family "
+                f"{fullest} and {share:.2%} write {name}, {largest / share:,.0f} times fewer rows "
+                "in the same regions",
                 f"Give {name} a table of its own, or put its columns into {fullest}.",
-                severity="warning" if most / few > self.WARNING_RATIO else "info",
+                severity="warning" if largest / share > self.WARNING_RATIO else "info",
                 value=name,
-                ratio=most / few,
+                ratio=largest / share,
                 fullest=fullest,
             )

@@ -58,17 +58,17 @@ line = { type = "text", max_bytes = 500 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the regions do not divide evenly among the servers."""
-        found = subject.causes.get(self.cause)
-        if found is not None and found.evidence["regions"] > subject.cluster.servers:
+        cause = subject.causes.get(self.cause)
+        if cause is not None and cause.evidence["regions"] > subject.cluster.servers:
             yield self.build_finding(
                 subject.find_nearest_path("splits") if subject.is_declared("splits") else "key",
-                found.message,
-                found.remedy,
-                severity="warning" if found.bound >= self.WARNING_SKEW else "info",
+                cause.message,
+                cause.remedy,
+                severity="warning" if cause.bound >= self.WARNING_SKEW else "info",
                 verdict=(
                     "A key prefix for each region is even only if the servers divide the "
                     "number of regions."
                 ),
                 value=subject.declared_tree.get("splits"),
-                **found.evidence,
+                **cause.evidence,
             )

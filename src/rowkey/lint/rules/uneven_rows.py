@@ -65,26 +65,25 @@ since    = "date"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if one row holds far more events than the others."""
-        seen = subject.sample
-        if seen is None or not subject.design.layout.has_shared_rows or subject.key.is_salted:
+        sample = subject.sample
+        if sample is None or not subject.design.layout.has_shared_rows or subject.key.is_salted:
             return
-        rows = [(sum(1 for _ in same), key) for key, same in groupby(seen.keys)]
+        rows = [(sum(1 for _ in same), key) for key, same in groupby(sample.keys)]
         if not rows:
             return
-        most, key = max(rows)
-        mean = len(seen.keys) / len(rows)
-        if most < self.MIN_EVENTS_PER_ROW or most < self.MIN_TIMES_MEAN * mean:
+        largest, key = max(rows)
+        mean = len(sample.keys) / len(rows)
+        if largest < self.MIN_EVENTS_PER_ROW or largest < self.MIN_TIMES_MEAN * mean:
             return
-        share = most / len(seen.keys)
+        share = largest / len(sample.keys)
         yield self.build_finding(
             "key",
-            f"the row {subject.key.format_prefix(key)[:80]} has {most:,} of "
-            f"{pluralize(len(seen.keys), 'event')} ({share:.2%}), {most / mean:,.0f} times the "
-            "mean "
-            f"of {pluralize(len(rows), 'row')}",
+            f"the row {subject.key.format_prefix(key)[:80]} has {largest:,} of "
+            f"{pluralize(len(sample.keys), 'event')} ({share:.2%}), {largest / mean:,.0f} times "
+            f"the mean of {pluralize(len(rows), 'row')}",
             "Add a field to the key that limits the row, or give heavy entities a separate table.",
             value=str(subject.key),
-            events=most,
+            events=largest,
             mean=mean,
             share=share,
         )

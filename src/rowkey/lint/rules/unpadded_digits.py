@@ -79,21 +79,21 @@ limit = 100
                 texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                found = next(self._find_misordered_pairs(texts), None)
-                if found is None:
+                pair = next(self._find_misordered_pairs(texts), None)
+                if pair is None:
                     continue
-                more, wrong = found
+                greater, lesser = pair
                 yield self.build_finding(
                     subject.format_path("fields", name),
                     f"{name} holds numbers as text, and the read '{one.read.name}' needs their "
-                    f"order, but {more} sorts before {wrong}",
+                    f"order, but {greater} sorts before {lesser}",
                     "Declare a number type, or pad the values and declare digits of width "
                     f"{max(map(len, texts))}.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,
-                    greater=more,
-                    lesser=wrong,
+                    greater=greater,
+                    lesser=lesser,
                 )
 
     @staticmethod

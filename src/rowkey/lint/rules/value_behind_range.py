@@ -80,18 +80,22 @@ span  = "1h"
                 for name in subject.key.parts[plan.pinned_count].fields
                 if isinstance(one.bounds.get(name), Range | StartsWith)
             ]
-            behind = {n for part in subject.key.parts[plan.pinned_count + 1 :] for n in part.fields}
-            for name in [n for n in plan.residual_fields if ranged and n in behind]:
+            later_fields = {
+                n for part in subject.key.parts[plan.pinned_count + 1 :] for n in part.fields
+            }
+            for name in [n for n in plan.residual_fields if ranged and n in later_fields]:
                 if not isinstance(one.bounds[name], Equal | OneOf):
                     continue
                 distinct = subject.count_distinct(name)
                 is_few = distinct is not None and distinct < self.MIN_VALUES_FOR_WARNING
-                many = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
+                value_phrase = (
+                    "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
+                )
                 yield self.build_finding(
                     subject.format_path("reads", index, "where"),
                     f"the read '{one.read.name}' gives {name}, but the key has {ranged[0]} "
-                    f"before it, so the read scans the rows of {many} of {name} within that "
-                    "range",
+                    f"before it, so the read scans the rows of {value_phrase} of {name} within "
+                    "that range",
                     f"Put {name} before {ranged[0]} in this key, or in the key of a second table.",
                     severity="info" if is_few else None,
                     value=one.read.name,

@@ -75,13 +75,13 @@ limit = 1000
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read that opens many more ranges than there are servers."""
         servers = subject.cluster.servers
-        most = self.MAX_RANGES_PER_SERVER * servers
-        is_of_buckets = (subject.bucket_count or 0) > most
+        max_ranges = self.MAX_RANGES_PER_SERVER * servers
+        is_of_buckets = (subject.bucket_count or 0) > max_ranges
         for one in subject.reads:
             plan = one.plan
             if plan is None or plan.is_point or plan.is_full_scan or is_of_buckets:
                 continue
-            if plan.fan_out <= most:
+            if plan.fan_out <= max_ranges:
                 continue
             terms = zip(subject.key.terms, plan.pinned_values, strict=False)
             factors = [

@@ -75,12 +75,12 @@ rate = "200000/s"
         cluster, writes = subject.cluster, subject.design.writes
         if cluster.capacity_per_s is None or writes.rate is None:
             return
-        most = cluster.capacity_per_s * cluster.servers
-        if writes.rate > most:
-            yield self._build_rate_finding("writes.rate", "", writes.rate, most, subject)
+        capacity = cluster.capacity_per_s * cluster.servers
+        if writes.rate > capacity:
+            yield self._build_rate_finding("writes.rate", "", writes.rate, capacity, subject)
             return
         cause = max(subject.causes.values(), key=lambda one: one.bound, default=None)
-        if cause is not None and writes.rate * cause.bound > most:
+        if cause is not None and writes.rate * cause.bound > capacity:
             busiest = writes.rate * cause.bound / cluster.servers
             yield self.build_finding(
                 "writes.rate",
@@ -96,12 +96,12 @@ rate = "200000/s"
             )
             return
         for index, burst in enumerate(writes.bursts):
-            if writes.rate * burst.rate_factor > most:
+            if writes.rate * burst.rate_factor > capacity:
                 lasting = f", for {(burst.stop_ms - burst.start_ms) / 1000:,g} s"
                 path = subject.format_path("writes", "bursts")
                 rate = writes.rate * burst.rate_factor
                 yield self._build_rate_finding(
-                    path, f" in burst {index + 1}{lasting}", rate, most, subject
+                    path, f" in burst {index + 1}{lasting}", rate, capacity, subject
                 )
 
     @staticmethod
