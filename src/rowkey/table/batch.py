@@ -88,26 +88,28 @@ class Batch:
         if not pending:
             return
         try:
-            sent = self._apply_changes(pending)
+            sent_rows = self._apply_changes(pending)
         except RowError:
             # The engine has applied nothing: the wrong row is found by sending each by itself.
-            sent = []
+            sent_rows = []
             for number, change in pending:
                 try:
-                    sent += self._apply_changes([(number, change)])
+                    sent_rows += self._apply_changes([(number, change)])
                 except RowError as error:
                     self._note_error(number, error)
-        self._repeat_deletes(sent)
+        self._repeat_deletes(sent_rows)
 
     def _apply_changes(
         self, numbered_changes: list[tuple[int, RowChange]]
     ) -> list[tuple[int, list[RowCells]]]:
         """Send changes; return the row number and mutations of each change that deletes cells."""
         changes = [change for _, change in numbered_changes]
-        written = self.state.writer.apply_changes(changes, sync=self.sync)
+        mutations_by_change = self.state.writer.apply_changes(changes, sync=self.sync)
         return [
             (number, mutations)
-            for (number, change), mutations in zip(numbered_changes, written, strict=True)
+            for (number, change), mutations in zip(
+                numbered_changes, mutations_by_change, strict=True
+            )
             if change.stamp_count
         ]
 
@@ -118,15 +120,15 @@ class Batch:
         """
         while sent_rows and (state := self.get_state()) is not self.state:
             self.state, repeated = state, []
-            for number, written in sent_rows:
+            for number, mutations in sent_rows:
                 try:
-                    missed = state.build_missed_deletes(written)
+                    missed_deletes = state.build_missed_deletes(mutations)
                 except RowError as error:
                     self._note_error(number, error)
                     continue
-                repeated.append((number, [*written, *missed]))
-                if missed:
-                    state.writer.send_mutations(missed, sync=self.sync)
+                repeated.append((number, [*mutations, *missed_deletes]))
+                if missed_deletes:
+                    state.writer.send_mutations(missed_deletes, sync=self.sync)
             sent_rows = repeated
 
     def _update_state(self) -> None:

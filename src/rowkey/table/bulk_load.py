@@ -211,7 +211,7 @@ def load_file(
     rows_before = 0 if restart else checkpoint.read_row_count()
     if rows_before and on_resume is not None:
         on_resume(rows_before)
-    done, refused = rows_before, SkippedRows()
+    row_count, refused = rows_before, SkippedRows()
     rows: Iterable[_NumberedRows] = ((one.rows, one.row_numbers) for one in sample.read_events())
     if shuffle:
         rows = _shuffle_rows(rows)
@@ -219,20 +219,20 @@ def load_file(
         for batch, numbers in _skip_rows(rows, rows_before):
             for number, problem in _put_batch(table, batch, numbers):
                 refused.note(1, _format_row_problem(number, problem), number)
-                _check_refused_share(sample, refused, done - rows_before + batch.num_rows)
-            done += batch.num_rows
-            checkpoint.save_row_count(done)
+                _check_refused_share(sample, refused, row_count - rows_before + batch.num_rows)
+            row_count += batch.num_rows
+            checkpoint.save_row_count(row_count)
             if progress is not None:
-                at, total = done + sample.skipped_rows.count, sample.estimate_total()
+                at, total = row_count + sample.skipped_rows.count, sample.estimate_total()
                 progress(at, max(total, at) if total else 0)
     except BaseException:
-        checkpoint.save_row_count(done, force=True)
+        checkpoint.save_row_count(row_count, force=True)
         raise
     checkpoint.delete_row_count()
     left_out = sample.skipped_rows.merge(refused)
     absent = tuple(name for name in design.fields if name not in sample.fields)
     return FileLoadResult(
-        done - rows_before - refused.count,
+        row_count - rows_before - refused.count,
         rows_before,
         left_out,
         absent,
@@ -367,10 +367,10 @@ def _shuffle_rows(rows: Iterable[_NumberedRows]) -> Iterator[_NumberedRows]:
         is_other = bool(buffer) and one is not None and one[0].schema != buffer[0][0].schema
         is_full = sum(len(some) for _, some in buffer) >= SHUFFLE_ROWS
         if buffer and (one is None or is_other or is_full):
-            whole = pa.Table.from_batches([batch for batch, _ in buffer]).combine_chunks()
-            order = random.permutation(whole.num_rows)
+            table = pa.Table.from_batches([batch for batch, _ in buffer]).combine_chunks()
+            order = random.permutation(table.num_rows)
             numbers = np.concatenate([some for _, some in buffer])[order]
-            mixed, first = whole.take(pa.array(order)).combine_chunks(), 0
+            mixed, first = table.take(pa.array(order)).combine_chunks(), 0
             for batch in mixed.to_batches(max_chunksize=BLOCK_ROWS):
                 yield batch, numbers[first : first + batch.num_rows]
                 first += batch.num_rows

@@ -36,7 +36,7 @@ def open_table(
     """Open the table of a design for reading and writing.
 
     Args:
-        design: the design, or the name of a table that exists, whose design the catalog has.
+        design: the design, or the name of an existing table, whose design is read from the catalog.
         url: the URL of its engine: `rocks:PATH` (a directory; one process at a time), `memory:`,
             `hbase://zk1,zk2:2181/hbase` or `hbase+master://m1:16000,m2:16000`.
         create: whether a missing table is created, pre-split as designed.
@@ -70,9 +70,9 @@ def open_table(
         check_max_stale(max_stale)
     clock = clock or get_time_ms
     makes = create and not isinstance(design, str)
-    with ExitStack() as held:
-        engine = held.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
-        place = held.enter_context(TableLocation(engine, design, url, max_stale, catalog))
+    with ExitStack() as stack:
+        engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
+        place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         if isinstance(design, str):
             table = place.open_by_name(clock)
         else:
@@ -80,7 +80,7 @@ def open_table(
             if not place.is_made:
                 place.create_table_once(design, splits, clock, may_create=create)
             table = place.open_by_design(design, clock)
-        held.pop_all()
+        stack.pop_all()
         return table
 
 
@@ -105,19 +105,19 @@ def create_table(
         progress: called with how many regions are open, and of how many, where that takes time.
 
     Raises:
-        InvalidArgument: there is such a table already.
+        InvalidArgument: the table exists already.
         Unavailable: the engine cannot be opened.
     """
     check_arguments(design, url, splits)
     clock = clock or get_time_ms
-    with ExitStack() as held:
-        engine = held.enter_context(open_engine(url, sync=sync, clock=clock))
+    with ExitStack() as stack:
+        engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
         design.key.check_decodable()
-        place = held.enter_context(TableLocation(engine, design, url))
+        place = stack.enter_context(TableLocation(engine, design, url))
         place.require_new()
         place.create_table(design, splits, clock, may_create=True, progress=progress)
         table = place.open_by_design(design, clock)
-        held.pop_all()
+        stack.pop_all()
         return table
 
 

@@ -48,12 +48,12 @@ class ReadModifyWrite:
             if not -(2**63) <= amount < 2**63:
                 what = f"{format_value(amount)} does not fit in 8 bytes"
                 raise RowError(name, what, "a number from -2^63 to 2^63-1")
-        given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
+        increments = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
         values = to_mapping(row)
         self._store_key_fields(values)
         with self._lock_row(values, row_key) as last:
             self._copy_columns(values, row_key, columns.values())
-            cells = self.store.increment(row_key, given, after_ms=last)
+            cells = self.store.increment(row_key, increments, after_ms=last)
             self._require_visible(values, row_key, cells, last)
         counts = [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
         return dict(zip(columns, counts, strict=True))
@@ -64,14 +64,14 @@ class ReadModifyWrite:
         self._require_no_stamp_field("an append")
         row_key, columns = self._find_columns(row, pieces, APPENDABLE_TYPES, "appended to")
         values = to_mapping(row)
-        given = [
+        column_pieces = [
             (*column, self._encode_value(values, name, pieces[name], column))
             for name, column in columns.items()
         ]
         self._store_key_fields(values)
         with self._lock_row(values, row_key) as last:
             self._copy_columns(values, row_key, columns.values())
-            cells = self.store.append(row_key, given, after_ms=last)
+            cells = self.store.append(row_key, column_pieces, after_ms=last)
             self._require_visible(values, row_key, cells, last)
 
     @contextmanager
@@ -122,12 +122,12 @@ class ReadModifyWrite:
         self, values: Mapping[str, Any], row_key: bytes, columns: Iterable[tuple[str, bytes]]
     ) -> None:
         """Copy columns from the other row keys of a row to the row key that is written."""
-        others = [key for key in self.writer.encode_row_keys(values) if key != row_key]
-        if others:
-            named: dict[str, tuple[bytes, ...]] = {}
+        other_keys = [key for key in self.writer.encode_row_keys(values) if key != row_key]
+        if other_keys:
+            family_columns: dict[str, tuple[bytes, ...]] = {}
             for family, qualifier in columns:
-                named[family] = (*named.get(family, ()), qualifier)
-            copy_newest_columns(self.store, [row_key, *others], named)
+                family_columns[family] = (*family_columns.get(family, ()), qualifier)
+            copy_newest_columns(self.store, [row_key, *other_keys], family_columns)
 
     def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
         """Put a row if one of its columns has the expected value; return whether it was put."""
@@ -191,14 +191,14 @@ class ReadModifyWrite:
     ) -> bytes:
         """Return the bytes of a field's value in its column."""
         stamp = self.writer.layout.cell_timestamp
-        needed = (
+        field_names = (
             self.writer.identity_fields
             if stamp is None
             else (*self.writer.identity_fields, stamp.field.name)
         )
-        given = {one: values[one] for one in needed if one in values}
-        written = self.writer.layout.encode_event({**given, name: value})
-        found = (c.value for c in written.cells if (c.family, c.qualifier) == column)
+        known_values = {one: values[one] for one in field_names if one in values}
+        mutation = self.writer.layout.encode_event({**known_values, name: value})
+        found = (c.value for c in mutation.cells if (c.family, c.qualifier) == column)
         return next(found, b"")
 
     def _find_columns(

@@ -80,12 +80,12 @@ def verify_tables(
     """
     with open_engine(url, create=False) as engine:
         readable = _require_repairable(engine, url)
-        lost = _find_lost_tables(engine, url)
-        for name in tables or sorted({*engine.list_tables(), *lost}):
+        errors_by_table = _find_lost_tables(engine, url)
+        for name in tables or sorted({*engine.list_tables(), *errors_by_table}):
             if engine.has_table(name):
                 yield readable.examine(name, progress or _ignore_progress)
-            elif name in lost:
-                yield Examination(name, problems=[lost[name]], is_readable=False)
+            elif name in errors_by_table:
+                yield Examination(name, problems=[errors_by_table[name]], is_readable=False)
             else:
                 raise build_missing_error(url, name, engine)
 
@@ -151,7 +151,7 @@ def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
     scheme, _, where = engine.catalog_url.partition(":")
     if scheme == "file" and not Path(where).is_dir():
         return {}
-    lost = {}
+    errors_by_table = {}
     with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
         for name in catalog.list_tables():
             if engine.has_table(name):
@@ -159,11 +159,11 @@ def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
             try:
                 entry = catalog.read(name)
             except CorruptionError as problem:
-                lost[name] = problem
+                errors_by_table[name] = problem
             else:
                 if entry is not None and entry.is_created:
-                    lost[name] = build_lost_error(url, engine.catalog_url, name, entry)
-    return lost
+                    errors_by_table[name] = build_lost_error(url, engine.catalog_url, name, entry)
+    return errors_by_table
 
 
 def _ignore_progress(done: int, total: int) -> None:

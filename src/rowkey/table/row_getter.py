@@ -59,11 +59,11 @@ class RowGetter:
             self.writer.require_known_fields(values)
         if len(self.writer.key_variants) == 1 and not self.key.is_salted:
             encode = self.key.encode
-            found = self.store.get([encode(values) for values in rows], NEWEST_CELLS)
-            return list(map(self._decode_event, rows, found))
+            row_cells = self.store.get([encode(values) for values in rows], NEWEST_CELLS)
+            return list(map(self._decode_event, rows, row_cells))
         places = [self.writer.encode_row_keys(values) for values in rows]
-        found = [_merge_copies(copies) for copies in self._read_places(places, NEWEST_CELLS)]
-        return list(map(self._decode_event, rows, found))
+        row_cells = [_merge_copies(copies) for copies in self._read_places(places, NEWEST_CELLS)]
+        return list(map(self._decode_event, rows, row_cells))
 
     def _read_places(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection
@@ -100,21 +100,21 @@ class RowGetter:
 
         Cost: three gets, each of all rows.
         """
-        found: list[Sequence[RowCells]] = [()] * len(places)
+        results: list[Sequence[RowCells]] = [()] * len(places)
         pending = list(range(len(places)))
-        others = self._read_in_one_get([keys[1:] for keys in places], selection)
+        other_cells = self._read_in_one_get([keys[1:] for keys in places], selection)
         for _ in range(MAX_READ_ATTEMPTS):
             active = self.store.get([places[row][0] for row in pending], selection)
-            again = self._read_in_one_get([places[row][1:] for row in pending], selection)
-            changed = []
+            new_cells = self._read_in_one_get([places[row][1:] for row in pending], selection)
+            changed_numbers = []
             for number, row in enumerate(pending):
-                found[row] = [active[number], *others[number]]
-                if again[number] != others[number]:
-                    changed.append(number)
-            if not changed:
-                return found
-            pending = [pending[number] for number in changed]
-            others = [again[number] for number in changed]
+                results[row] = [active[number], *other_cells[number]]
+                if new_cells[number] != other_cells[number]:
+                    changed_numbers.append(number)
+            if not changed_numbers:
+                return results
+            pending = [pending[number] for number in changed_numbers]
+            other_cells = [new_cells[number] for number in changed_numbers]
         what = f"other clients changed it during each of {MAX_READ_ATTEMPTS:,} attempts to read it"
         remedy = "Try again when fewer clients write this row."
         raise Conflict(f"row {places[pending[0]][0].hex()}", what, remedy=remedy)

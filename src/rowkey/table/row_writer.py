@@ -145,15 +145,19 @@ class RowWriter:
         """
         values = to_mapping(row)
         salt = secrets.randbelow(self.key.salt_count) if self.key.is_salted else None
-        written = self._encode_event(values, LATEST, salt)
+        encoded_row = self._encode_event(values, LATEST, salt)
         clears = self.layout.encode_clearing_deletes(values)
-        mutation = RowCells(written.row, [*_mark_preceding(clears), *written.cells])
-        deletes = [*clears, *select_deletes(written.cells)]
+        mutation = RowCells(encoded_row.row, [*_mark_preceding(clears), *encoded_row.cells])
+        deletes = [*clears, *select_deletes(encoded_row.cells)]
         if self.key.is_salted:
             deletes += self.layout.encode_delete(values, salt=0).cells
-        others = self._build_other_deletes(values, written.row, deletes) if deletes else []
-        preceding = [RowCells(one.row, _mark_preceding(one.cells)) for one in others]
-        return RowChange(self.name_row(values, written.row), [*preceding, mutation], stamp_count=2)
+        other_deletes = (
+            self._build_other_deletes(values, encoded_row.row, deletes) if deletes else []
+        )
+        preceding = [RowCells(one.row, _mark_preceding(one.cells)) for one in other_deletes]
+        return RowChange(
+            self.name_row(values, encoded_row.row), [*preceding, mutation], stamp_count=2
+        )
 
     def build_delete(self, row: Any) -> RowChange:
         """Return the change that deletes a row under each of its row keys."""
@@ -175,15 +179,15 @@ class RowWriter:
         Raises:
             RowError: the engine refuses one; nothing is written.
         """
-        last_timestamp, written = 0, []
+        last_timestamp, stamped_changes = 0, []
         with self.clock.lock_rows([change.row_name for change in changes]):
             for change in changes:
                 timestamp = self._assign_timestamp(change)
                 last_timestamp = max(last_timestamp, timestamp)
-                written.append([stamp_mutation(one, timestamp) for one in change.mutations])
-            self._send_changes(written, sync=sync)
+                stamped_changes.append([stamp_mutation(one, timestamp) for one in change.mutations])
+            self._send_changes(stamped_changes, sync=sync)
         self.clock.throttle_writer(last_timestamp)
-        return written
+        return stamped_changes
 
     def _assign_timestamp(self, change: RowChange) -> int:
         """Return a new timestamp for a change, the last one if the change needs several."""

@@ -223,7 +223,7 @@ class Table:
         into: type[Any] = dict,
         reader: Reader | None = None,
         threads: int = 1,
-        **named: Any,
+        **named_values: Any,
     ) -> Scan:
         """Return the rows that meet some conditions; they are read while the scan is iterated.
 
@@ -239,12 +239,12 @@ class Table:
             reader: a snapshot to read from.
             threads: how many ranges are read and decoded at the same time, where many rows are
                 read; each holds one block more.
-            named: for each `:name`.
+            named_values: for each `:name`.
 
         Raises:
             ReadError: with every mistake in the conditions, the values and the order.
         """
-        bound_read = self._bind_conditions(where, order, values, named)
+        bound_read = self._bind_conditions(where, order, values, named_values)
         if reader is not None and not isinstance(reader, Reader):
             what = f"{format_value(reader)} is not a snapshot"
             raise ReadError("reader", what, "the result of snapshot()")
@@ -268,7 +268,7 @@ class Table:
         limit: int | None = None,
         resume: str | None = None,
         into: type[Any] = dict,
-        **named: Any,
+        **named_values: Any,
     ) -> Scan:
         """Return the rows of a read that the design declares.
 
@@ -278,7 +278,7 @@ class Table:
             limit: the most rows, in place of the declared limit.
             resume: the `token` of an earlier scan of this read with the same values.
             into: the class of each row.
-            named: for each `:name`.
+            named_values: for each `:name`.
 
         Raises:
             ReadError: there is no such read, or as `scan`.
@@ -288,28 +288,38 @@ class Table:
         if read is None:
             name = str(name)
             remedy = suggest_name(name, reads)
-            known = f"one of {', '.join(reads)}" if reads else ""
-            raise ReadError("read", f"the design declares no read {name!r}", known, remedy)
+            expected = f"one of {', '.join(reads)}" if reads else ""
+            raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
         bound_read = bind_read(
-            read.conditions, read.order, _collect_read_values(values, named), self.design.fields
+            read.conditions,
+            read.order,
+            _collect_read_values(values, named_values),
+            self.design.fields,
         )
         if limit is None:
             limit = read.limit
         return self._build_scan(bound_read, limit=limit, resume=resume, into=into)
 
-    def count(self, where: str | Sequence[Condition] = "", *values: Any, **named: Any) -> int:
+    def count(
+        self, where: str | Sequence[Condition] = "", *values: Any, **named_values: Any
+    ) -> int:
         """Return how many rows meet some conditions, by reading them."""
-        return self.scan(where, *values, **named).count()
+        return self.scan(where, *values, **named_values).count()
 
     def explain(
-        self, where: str = "", *values: Any, order: str = "", limit: int | None = None, **named: Any
+        self,
+        where: str = "",
+        *values: Any,
+        order: str = "",
+        limit: int | None = None,
+        **named_values: Any,
     ) -> Explanation:
         """Return how a read is executed: its ranges, order and filters; it prints as text.
 
         Raises:
             ReadError: as `scan`.
         """
-        bound_read = self._bind_conditions(where, order, values, named)
+        bound_read = self._bind_conditions(where, order, values, named_values)
         check_limit(limit)
         state = self.get_state()
         explanation = explain_read(state.combined_design.key, bound_read, limit=limit)
@@ -320,10 +330,12 @@ class Table:
         where: str | Sequence[Condition],
         order: str,
         values: Sequence[Any],
-        named: Mapping[str, Any],
+        named_values: Mapping[str, Any],
     ) -> BoundRead:
         """Return a read of the table with its conditions and order checked, and values bound."""
-        return bind_read(where, order, _collect_read_values(values, named), self.design.fields)
+        return bind_read(
+            where, order, _collect_read_values(values, named_values), self.design.fields
+        )
 
     @property
     def buckets(self) -> BucketCounts:
@@ -420,6 +432,8 @@ class Table:
         return {**(to_mapping(row) if row is not None else {}), **fields}
 
 
-def _collect_read_values(values: Sequence[Any], named: Mapping[str, Any]) -> dict[int | str, Any]:
+def _collect_read_values(
+    values: Sequence[Any], named_values: Mapping[str, Any]
+) -> dict[int | str, Any]:
     """Return the values of a read by position and by name."""
-    return dict[int | str, Any](enumerate(values)) | dict[int | str, Any](named)
+    return dict[int | str, Any](enumerate(values)) | dict[int | str, Any](named_values)

@@ -77,11 +77,15 @@ def build_lost_error(
         entry: its catalog entry.
         is_own_catalog: whether the catalog belongs to the engine, and is not shared with others.
     """
-    opened, made = entry.generations[0].opened_ms, ""
+    opened_ms, creation_note = entry.generations[0].opened_ms, ""
     with suppress(ValueError, OverflowError, OSError):
-        if opened is not None:
-            made = f" (created {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC)"
-    what = f"the table {table}{made} is missing here, but the catalog {catalog} has its entry"
+        if opened_ms is not None:
+            creation_note = (
+                f" (created {datetime.fromtimestamp(opened_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC)"
+            )
+    what = (
+        f"the table {table}{creation_note} is missing here, but the catalog {catalog} has its entry"
+    )
     removal = f"rowkey repair {url} DESIGN --yes"
     remedy = f"If its data are lost, restore them. If it was dropped, remove its entry: {removal}."
     if not is_own_catalog:
@@ -178,14 +182,18 @@ class TableLocation:
         The catalog is written first: a table without an entry could not be read. An entry that
         exists already is left until the table exists: another client may be creating it.
         """
-        before = self.catalog.read(design.table)
-        if before and before.is_created and not self.engine.has_table(self.table_name):
-            raise self.build_lost_table_error(before)
+        previous_entry = self.catalog.read(design.table)
+        if (
+            previous_entry
+            and previous_entry.is_created
+            and not self.engine.has_table(self.table_name)
+        ):
+            raise self.build_lost_table_error(previous_entry)
         if not may_create:
             remedy = "Create it first: rowkey create."
             raise InvalidArgument(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = compute_split_keys(design) if splits is None else tuple(splits)
-        if before is not None and self.declared_catalog is not None:
+        if previous_entry is not None and self.declared_catalog is not None:
             # In the engine's own catalog a crash has left it; here it may be another table's.
             what = f"{self.declared_catalog} has an entry for a table {design.table} already"
             remedy = "If an interrupted create has left it, remove it by rowkey repair URL DESIGN."
@@ -200,18 +208,18 @@ class TableLocation:
             table_id=table_id,
             is_created=False,
         )
-        version = 0 if before is not None else self.catalog.write(design.table, entry, None)
+        version = 0 if previous_entry is not None else self.catalog.write(design.table, entry, None)
         spec = build_table_spec(design, keys)
         self.attributes = {**spec.attributes, TABLE_ID_ATTRIBUTE: table_id}
         spec = replace(spec, attributes=self.attributes)
         try:
-            made = self.engine.create_table(spec, progress)
+            created_table = self.engine.create_table(spec, progress)
         except BaseException:
-            if before is None:
+            if previous_entry is None:
                 self._remove_entry(version)
             raise
         self._write_created_entry(entry)
-        check_created_table(spec, made)
+        check_created_table(spec, created_table)
 
     def _write_created_entry(self, entry: CatalogEntry) -> None:
         """Write the created table's catalog entry, in place of a dropped table's of that name.
@@ -220,18 +228,26 @@ class TableLocation:
         without its time of creation.
         """
         for _ in range(MAX_CATALOG_RETRIES):
-            found, new = self.catalog.read(self.table_name), entry
-            if found is not None and found.table_id == entry.table_id:
-                first, *others = found.generations
-                if first.opened_ms is not None and found.is_created:
+            stored_entry, new_entry = self.catalog.read(self.table_name), entry
+            if stored_entry is not None and stored_entry.table_id == entry.table_id:
+                first, *later_generations = stored_entry.generations
+                if first.opened_ms is not None and stored_entry.is_created:
                     return
-                new = replace(found, generations=(entry.generations[0], *others), is_created=True)
-            elif found is not None:  # ids that another client may have allocated
-                new = replace(entry, codes=found.codes, is_created=True)
+                new_entry = replace(
+                    stored_entry,
+                    generations=(entry.generations[0], *later_generations),
+                    is_created=True,
+                )
+            elif stored_entry is not None:  # ids that another client may have allocated
+                new_entry = replace(entry, codes=stored_entry.codes, is_created=True)
             else:
-                new = replace(entry, is_created=True)
+                new_entry = replace(entry, is_created=True)
             with suppress(Conflict):
-                self.catalog.write(self.table_name, new, None if found is None else found.version)
+                self.catalog.write(
+                    self.table_name,
+                    new_entry,
+                    None if stored_entry is None else stored_entry.version,
+                )
 
     def _remove_entry(self, version: int) -> None:
         """Remove the entry of a table that could not be created, unless it exists after all."""
@@ -242,13 +258,13 @@ class TableLocation:
     def open_by_name(self, clock: Callable[[], int]) -> Table:
         """Open the table by its name, with the design that the catalog has."""
         if not self.is_made:
-            lost = (
+            lost_entry = (
                 None
                 if any(find_table_name_mistakes(self.table_name))
                 else self.catalog.read(self.table_name)
             )
-            if lost is not None and lost.is_created:
-                raise self.build_lost_table_error(lost)
+            if lost_entry is not None and lost_entry.is_created:
+                raise self.build_lost_table_error(lost_entry)
             raise build_missing_error(self.url, self.table_name, self.engine)
         since = read_boottime_s()
         entry = self._read_entry()

@@ -78,12 +78,12 @@ def _find_family_differences(
     """Yield each attribute of the declared families that the table's families do not have."""
     for family in declared:
         path = f"families.{family.name}"
-        there = stored.get(family.name)
-        if there is None:
+        stored_family = stored.get(family.name)
+        if stored_family is None:
             yield Mistake(path, "the family is in the design, but the table does not have it")
             continue
         for attribute in fields(family):
-            here, actual = getattr(family, attribute.name), getattr(there, attribute.name)
+            here, actual = getattr(family, attribute.name), getattr(stored_family, attribute.name)
             if here != actual:
                 what = f"{here} in the design, but {actual} in the table"
                 yield Mistake(f"{path}.{attribute.name.removesuffix('_s')}", what)

@@ -372,27 +372,27 @@ def _check_count(count: Any, mistakes: Mistakes) -> None:
 
 def _find_part_index(design: Design, part: Any, mistakes: Mistakes) -> int | None:
     """Return the index of a part by its name; note a mistake if it has no bucket count."""
-    counted = list_counted_parts(design)
-    known = ", ".join(f"{place}: {text}" for place, text in counted.items())
-    if not counted:
+    counted_parts = list_counted_parts(design)
+    listing = ", ".join(f"{place}: {text}" for place, text in counted_parts.items())
+    if not counted_parts:
         what = f"no part of the key {design.key} has a number of buckets"
         mistakes.add("part", what, "a key with a bucket, a salt or a mod", NEW_TABLE_REMEDY)
         return None
     if part is None:
-        if len(counted) > 1:
-            what = f"{len(counted)} parts of the key have a number of buckets"
+        if len(counted_parts) > 1:
+            what = f"{len(counted_parts)} parts of the key have a number of buckets"
             remedy = "Name the part by its index or as it is written."
-            mistakes.add("part", what, f"one of {known}", remedy)
+            mistakes.add("part", what, f"one of {listing}", remedy)
             return None
-        return next(iter(counted))
+        return next(iter(counted_parts))
     if type(part) is int:
-        found = [part] if part in counted else []
+        matches = [part] if part in counted_parts else []
     else:
-        kinds = [place for place in counted if design.key.parts[place].name == part]
-        found = [place for place, text in counted.items() if text == part] or kinds
-    if len(found) != 1:
-        which = "several parts" if found else "no part"
+        kinds = [place for place in counted_parts if design.key.parts[place].name == part]
+        matches = [place for place, text in counted_parts.items() if text == part] or kinds
+    if len(matches) != 1:
+        which = "several parts" if matches else "no part"
         what = f"{format_value(part)} names {which} of the key with a number of buckets"
-        mistakes.add("part", what, f"one of {known}")
+        mistakes.add("part", what, f"one of {listing}")
         return None
-    return found[0]
+    return matches[0]

@@ -160,12 +160,12 @@ def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ..
         part_index: the index of a part that has a count, from 0.
     """
     part = design.key.parts[part_index]
-    others = {
+    other_parts = {
         repr(other) for other in design.key.parts[:part_index] + design.key.parts[part_index + 1 :]
     }
     inputs = part.children
     is_of_bytes = getattr(part, "arguments", {}).get("over") == "rest"
-    if is_of_bytes or (inputs and all(repr(one) in others for one in inputs)):
+    if is_of_bytes or (inputs and all(repr(one) in other_parts for one in inputs)):
         return ()
     prefix = design.layout.qualifier_prefix
     in_qualifier = {field.name for field in prefix.fields} if prefix is not None else set()

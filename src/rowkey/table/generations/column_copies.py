@@ -49,28 +49,28 @@ def copy_newest_columns(store: Store, row_keys: Sequence[bytes], columns: Family
         columns: qualifiers by family, none listed for the whole family.
 
     Raises:
-        Conflict: the columns change faster than they can be read, or a delete that is stored there
-            hides the copied cell.
+        Conflict: the columns change faster than they can be read, or a delete under the first row
+            key hides the copied cell.
 
-    Cost: one get; if a column stands elsewhere, another one, and a check-and-mutate for each.
+    Cost: one get; if columns are copied, a second get, and one check-and-mutate for each column.
     """
-    ask, times_put = CellSelection(columns=columns), Counter[Cell]()
+    selection, times_put = CellSelection(columns=columns), Counter[Cell]()
     for _ in range(MAX_COPY_ATTEMPTS):
-        here, *others = store.get(row_keys, ask)
-        newer = _find_newer_cells(here, others)
+        target_row, *other_rows = store.get(row_keys, selection)
+        newer = _find_newer_cells(target_row, other_rows)
         if not newer:
             return
-        held = {cell[:2]: cell.value for cell in here.cells}
+        stored_values = {cell[:2]: cell.value for cell in target_row.cells}
         for cell in newer:
             if times_put[cell] >= MAX_HIDDEN_PUTS:
                 what = "a delete hides the value that was stored under another number of buckets"
                 remedy = "Compact the table, then try again."
-                raise Conflict(_format_column_name(here.row, cell), what, remedy=remedy)
-            check = CellCondition(cell.family, cell.qualifier, "=", held.get(cell[:2]))
-            times_put[cell] += store.check_and_mutate(here.row, check, [cell])
+                raise Conflict(_format_column_name(target_row.row, cell), what, remedy=remedy)
+            check = CellCondition(cell.family, cell.qualifier, "=", stored_values.get(cell[:2]))
+            times_put[cell] += store.check_and_mutate(target_row.row, check, [cell])
     what = f"other clients changed it during each of {MAX_COPY_ATTEMPTS:,} attempts to copy it"
     remedy = "Try again when fewer clients write this row."
-    raise Conflict(_format_column_name(here.row, newer[0]), what, remedy=remedy)
+    raise Conflict(_format_column_name(target_row.row, newer[0]), what, remedy=remedy)
 
 
 def copy_before_delete(
@@ -78,15 +78,15 @@ def copy_before_delete(
 ) -> None:
     """Copy columns that are deleted under other row keys of a row to its active row key.
 
-    Cells keep their timestamps, so that the change deletes them there as well.
+    Cells keep their timestamps, so that the change deletes the copies as well.
 
     Args:
         store: the engine's table.
-        changes: the stamped mutations of each row, that of the active row key last.
+        changes: the stamped mutations of each row; the last is the one of the active row key.
         sync: whether the copies are on disk when the call returns.
 
     Cost: a get of the rows for every `COPY_BATCH_ROWS` that lose the same columns, and one mutation
-        for each row that has newer values elsewhere.
+        for each row that has newer values under other row keys.
     """
     rows: dict[tuple[tuple[str, tuple[bytes, ...]], ...], list[Sequence[RowCells]]]
     rows = defaultdict(list)
@@ -94,18 +94,22 @@ def copy_before_delete(
         if len(change) > 1:
             rows[tuple(_list_columns(change[:-1]).items())].append(change)
     for columns, together in rows.items():
-        ask = CellSelection(columns=dict(columns))
+        selection = CellSelection(columns=dict(columns))
         for start in range(0, len(together), COPY_BATCH_ROWS):
             some = together[start : start + COPY_BATCH_ROWS]
             keys = [one.row for change in some for one in (change[-1], *change[:-1])]
-            found = iter(store.get(keys, ask))
+            stored_rows = iter(store.get(keys, selection))
             copies = []
             for change in some:
-                here, *others = islice(found, len(change))
+                target_row, *other_rows = islice(stored_rows, len(change))
                 last = max(cell.timestamp for one in change[:-1] for cell in one.cells)
-                newer = [cell for cell in _find_newer_cells(here, others) if cell.timestamp <= last]
+                newer = [
+                    cell
+                    for cell in _find_newer_cells(target_row, other_rows)
+                    if cell.timestamp <= last
+                ]
                 if newer:
-                    copies.append(RowCells(here.row, newer))
+                    copies.append(RowCells(target_row.row, newer))
             store.mutate(copies, sync=sync)
 
 

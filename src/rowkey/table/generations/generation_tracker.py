@@ -162,19 +162,21 @@ class GenerationState:
         try:
             values = self.decode_identity(*mutation)
             places = self.writer.encode_row_keys(values)
-            written = [key for key in places if self._is_active_key(key, values)]
+            active_keys = [key for key in places if self._is_active_key(key, values)]
         except (InvalidArgument, RowError):
             what = (
                 "the number of buckets was changed while the row waited to be sent, and its key is "
                 "a digest, from which the new key cannot be built"
             )
             raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
-        here = mutation.row if mutation.row in written else written[0]
+        row_key = mutation.row if mutation.row in active_keys else active_keys[0]
         deletes = {one.row: select_deletes(one.cells) for one in change.mutations}
         all_deletes = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
-        others = [RowCells(key, deletes.get(key) or all_deletes) for key in places if key != here]
-        mutations = [*(others if all_deletes else ()), RowCells(here, mutation.cells)]
-        if here != mutation.row and change.salt is not None:
+        other_mutations = [
+            RowCells(key, deletes.get(key) or all_deletes) for key in places if key != row_key
+        ]
+        mutations = [*(other_mutations if all_deletes else ()), RowCells(row_key, mutation.cells)]
+        if row_key != mutation.row and change.salt is not None:
             return RowChange(change.row_name, mutations, stamp_count=1)
         return change._replace(mutations=mutations)
 
@@ -323,10 +325,10 @@ class GenerationTracker:
     def pin_generation(self) -> Iterator[RowWriter]:
         """Yield the writer for one change that depends on the row's current values.
 
-        All clients must make such a change under one row key. So while a generation is announced
-        none does: some clients still write under the old one, others could already write under the
-        new one. A client that waits for longer than all clients need to read of the generation
-        activates it, in case the client that announced it has died.
+        All clients must make such a change under one row key. So no client makes one while a
+        generation is announced: some clients still write under its predecessor, others may already
+        write under the new one. A client that has waited longer than all clients need to read the
+        announcement activates the generation, in case the client that announced it has died.
 
         Raises:
             Conflict: the change took so long that other clients may have written the row under
@@ -335,11 +337,11 @@ class GenerationTracker:
         """
         state = self._wait_until_settled()
         yield state.writer
-        known = self.lease.last_entry
+        entry = self.lease.last_entry
         # One that was announced since may be active by now, however recently the entry was read.
-        if self.lease.is_expired or known.generations != state.entry.generations:
-            known = self.lease.renew_entry()
-        if known.active_generation != state.entry.active_generation:
+        if self.lease.is_expired or entry.generations != state.entry.generations:
+            entry = self.lease.renew_entry()
+        if entry.active_generation != state.entry.active_generation:
             what = "its buckets were changed during this change of a row, which may be lost"
             allowed = f"a change of a row within {self.lease.max_stale_s:g} s"
             remedy = "Read the row, and repeat the change if the row lacks it."

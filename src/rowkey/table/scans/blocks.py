@@ -50,10 +50,10 @@ def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.
         count += batch.num_rows
         if count < rows:
             continue
-        whole = pa.concat_batches(buffer)
+        joined_batch = pa.concat_batches(buffer)
         full = count - count % rows
-        yield from (whole.slice(start, rows) for start in range(0, full, rows))
-        buffer, count = [whole.slice(full)], count - full
+        yield from (joined_batch.slice(start, rows) for start in range(0, full, rows))
+        buffer, count = [joined_batch.slice(full)], count - full
     if count:
         yield pa.concat_batches(buffer)
 
@@ -82,23 +82,23 @@ def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
     """
     if limit == 0:
         return
-    left, given = limit, None
-    with ExitStack() as opened:
-        for rows in _merge_runs(_open_runs(scan, opened, limit), is_descending=scan.is_reverse):
-            given = rows if left is None else rows.slice(0, left)
-            if given.num_rows:
-                yield given
-            if left is not None:
-                left -= given.num_rows
-                if not left:
+    rows_left, batch = limit, None
+    with ExitStack() as stack:
+        for rows in _merge_runs(_open_runs(scan, stack, limit), is_descending=scan.is_reverse):
+            batch = rows if rows_left is None else rows.slice(0, rows_left)
+            if batch.num_rows:
+                yield batch
+            if rows_left is not None:
+                rows_left -= batch.num_rows
+                if not rows_left:
                     return
             if scan.is_outdated:
                 break
         else:
             return
-    (last,) = to_row_dicts(scan, given.slice(given.num_rows - 1))
+    (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
     scan.resume_after(last)
-    yield from _batch_rows(scan, scan.read_remaining_rows(left))
+    yield from _batch_rows(scan, scan.read_remaining_rows(rows_left))
 
 
 def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
@@ -126,13 +126,12 @@ def to_row_dicts(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]
 def count_rows(scan: Scan) -> int:
     """Return how many rows a scan without a limit has, without merging its ranges."""
     ranges = list_remaining_ranges(scan)
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         read = [
-            _decode_blocks(scan, cursor, BLOCK_ROWS)
-            for cursor in open_cursors(scan, opened, ranges)
+            _decode_blocks(scan, cursor, BLOCK_ROWS) for cursor in open_cursors(scan, stack, ranges)
         ]
         count = 0
-        for rows in chain.from_iterable(read_ahead(read, scan.threads, opened)):
+        for rows in chain.from_iterable(read_ahead(read, scan.threads, stack)):
             count += rows.num_rows
             if scan.is_outdated:
                 break
@@ -230,14 +229,14 @@ class _RangeBuffer:
         pending, self.pending = self.pending, []
         if bound is None:
             return pending
-        taken = []
+        rows_up_to_bound = []
         for rows, suffixes in pending:
             count = _count_up_to(suffixes, bound, is_descending=is_descending)
             if count:
-                taken.append((rows.slice(0, count), suffixes.slice(0, count)))
+                rows_up_to_bound.append((rows.slice(0, count), suffixes.slice(0, count)))
             if count < len(suffixes):
                 self.pending.append((rows.slice(count), suffixes.slice(count)))
-        return taken
+        return rows_up_to_bound
 
 
 def _count_up_to(suffixes: pa.Array, bound: bytes, *, is_descending: bool) -> int:
@@ -265,14 +264,14 @@ def _merge_runs(runs: list[_RangeBuffer], *, is_descending: bool) -> Iterator[pa
 
 
 def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> list[_RangeBuffer]:
-    """Read a block of the range that is furthest behind; return the ranges not at their end."""
-    left = list(active_runs)
-    while left:
-        run = (max if is_descending else min)(left, key=attrgetter("last_key"))
+    """Read a block of the least advanced range; return the ranges that are not at their end."""
+    unfinished_runs = list(active_runs)
+    while unfinished_runs:
+        run = (max if is_descending else min)(unfinished_runs, key=attrgetter("last_key"))
         if run.read_block():
             break
-        left.remove(run)
-    return left
+        unfinished_runs.remove(run)
+    return unfinished_runs
 
 
 def _merge_taken_rows(taken_rows: list[list[KeyedRows]], *, is_descending: bool) -> pa.RecordBatch:

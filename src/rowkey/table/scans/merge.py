@@ -124,10 +124,10 @@ def _merge_copies(copies: list[ScanItem], rank: ItemRank | None) -> ScanItem:
 
 def _has_timestamp_conflict(copies: Sequence[ScanItem]) -> bool:
     """Return whether a column has two different values with one timestamp among the copies."""
-    seen: dict[tuple[str, bytes, int], bytes] = {}
+    values_by_version: dict[tuple[str, bytes, int], bytes] = {}
     for item in copies:
         for family, qualifier, timestamp, value, _, _ in item.cells:
-            if seen.setdefault((family, qualifier, timestamp), value) != value:
+            if values_by_version.setdefault((family, qualifier, timestamp), value) != value:
                 return True
     return False
 
@@ -163,12 +163,12 @@ def select_newest_cells(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
     """
     if len(copies) == 1:
         return copies[0]
-    found: dict[tuple[str, bytes], Cell] = {}
+    newest_cells: dict[tuple[str, bytes], Cell] = {}
     for cell in (cell for cells in copies for cell in cells):
         column = cell.family, cell.qualifier
-        if column not in found or found[column].timestamp < cell.timestamp:
-            found[column] = cell
-    return [found[column] for column in sorted(found)]
+        if column not in newest_cells or newest_cells[column].timestamp < cell.timestamp:
+            newest_cells[column] = cell
+    return [newest_cells[column] for column in sorted(newest_cells)]
 
 
 class CopyMatcher:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 def close_cursors(cursors: Iterable[Cursor]) -> None:
     """Close all cursors, even if closing one of them fails."""
-    left = iter(cursors)
-    for cursor in left:
+    remaining_cursors = iter(cursors)
+    for cursor in remaining_cursors:
         try:
             cursor.close()
         except BaseException:
-            close_cursors(left)
+            close_cursors(remaining_cursors)
             raise
 
 
@@ -56,10 +56,10 @@ def build_event_items(
 
 def read_paged_events(cursor: Cursor, qualifier_prefix: QualifierPrefix) -> Iterator[EventInRow]:
     """Yield the events of shared rows whose cells are neighbours, one event in memory."""
-    for (row, at), same in groupby(
+    for (row, at), event_cells in groupby(
         _read_event_cells(cursor, qualifier_prefix), key=itemgetter(0, 1)
     ):
-        yield row, at, [cell for _, _, cell in same]
+        yield row, at, [cell for _, _, cell in event_cells]
 
 
 def read_buffered_events(
@@ -95,14 +95,14 @@ def align_to_events(
     """Yield the cells of blocks in blocks that end with complete events."""
     import pyarrow as pa
 
-    rest: list[pa.RecordBatch] = []
+    partial_event: list[pa.RecordBatch] = []
     for block in blocks:
-        whole = pa.concat_batches([*rest, block])
-        end = _find_last_event(whole, qualifier_prefix)
-        rest = [whole.slice(end)]
+        cells = pa.concat_batches([*partial_event, block])
+        end = _find_last_event(cells, qualifier_prefix)
+        partial_event = [cells.slice(end)]
         if end:
-            yield whole.slice(0, end)
-    yield from rest
+            yield cells.slice(0, end)
+    yield from partial_event
 
 
 def _find_last_event(block: pa.RecordBatch, qualifier_prefix: QualifierPrefix) -> int:
@@ -157,17 +157,17 @@ def split_at_token(
     ranges: list[KeyRange], token: ScanToken
 ) -> tuple[list[KeyRange], list[KeyRange]]:
     """Split ranges that begin with the row of a token into that row and the rest."""
-    rows, rest = [], []
+    rows, other_ranges = [], []
     for one in ranges:
         at = one.prefix + token.suffix
         if one.start != at:
-            rest.append(one)
+            other_ranges.append(one)
             continue
         next_row = at + b"\0"
         rows.append(one._replace(stop=next_row))
         if not one.stop or next_row < one.stop:
-            rest.append(one._replace(start=next_row))
-    return rows, rest
+            other_ranges.append(one._replace(start=next_row))
+    return rows, other_ranges
 
 
 def skip_past_token(
