@@ -105,24 +105,26 @@ class CatalogDictionary(Dictionary):
         self._lock = RLock()
         self._refresh()
 
-    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+    def assign_id(self, name: str, value: Value, max_id: int | None = None) -> int:
         """Return the id of a value; a new value gets the next one.
 
         Raises:
-            RowError: the next id would be above `most`, and is not given.
+            RowError: the next id would be above `max_id`; it is not assigned.
             Conflict: other clients change the entry before every attempt to write it.
             Unavailable: the catalog cannot be read or written.
 
-        Cost: a look into a dictionary where it is known; one write of the entry where it is new.
+        Cost: a dictionary lookup for a known value; one write of the entry for a new one.
         """
         number = self._known_codes.find_id(name, value)
         if number is None:
-            self.assign_ids({name: (value,)}, {} if most is None else {name: most})
+            self.assign_ids({name: (value,)}, {} if max_id is None else {name: max_id})
             number = self._known_codes.assign_id(name, value)
         return number
 
     def assign_ids(
-        self, wanted: Mapping[str, Iterable[Value]], most: Mapping[str, int] | None = None
+        self,
+        values_by_field: Mapping[str, Iterable[Value]],
+        max_ids: Mapping[str, int] | None = None,
     ) -> None:
         """Allocate ids for the values that have none, in their order, with one write.
 
@@ -131,16 +133,18 @@ class CatalogDictionary(Dictionary):
             Conflict: other clients change the entry before every attempt to write it.
             Unavailable: the catalog cannot be read or written.
         """
-        listed = {name: list(dict.fromkeys(values)) for name, values in wanted.items()}
+        unique_values = {
+            name: list(dict.fromkeys(values)) for name, values in values_by_field.items()
+        }
         with self._lock:
             for _ in range(MAX_ALLOCATION_TRIES):
-                if not self._find_missing(listed):
+                if not self._find_missing(unique_values):
                     return
                 entry = self._refresh()
-                if new := self._find_missing(listed):
+                if new := self._find_missing(unique_values):
                     for name, values in new.items():
                         check_id_fits(
-                            name, self.count_ids(name) + len(values), (most or {}).get(name)
+                            name, self.count_ids(name) + len(values), (max_ids or {}).get(name)
                         )
                     self._allocate_ids(entry, new)
         raise build_contention_error(self.table, MAX_ALLOCATION_TRIES)
@@ -161,10 +165,10 @@ class CatalogDictionary(Dictionary):
         codes = dict(entry.codes)
         for name, values in new_values.items():
             codes[name] = (*codes.get(name, ()), *map(self.fields[name].type.format_value, values))
-        changed = replace(entry, codes=codes)
+        new_entry = replace(entry, codes=codes)
         with suppress(Conflict):
-            self.catalog.write(self.table, changed, entry.version)
-            self._apply_entry(changed)
+            self.catalog.write(self.table, new_entry, entry.version)
+            self._apply_entry(new_entry)
 
     def find_id(self, name: str, value: Value) -> int | None:
         """Return the id of a value; the catalog is read if the id is not known in memory."""
@@ -211,15 +215,17 @@ class CatalogDictionary(Dictionary):
     def _apply_entry(self, entry: CatalogEntry) -> None:
         """Add the ids of a catalog entry that are not known in memory yet."""
         for name, texts in entry.codes.items():
-            known = self._known_texts.get(name, ())
-            if name not in self.fields or texts == known:
+            known_texts = self._known_texts.get(name, ())
+            if name not in self.fields or texts == known_texts:
                 continue
-            if texts[: len(known)] != known:
+            if texts[: len(known_texts)] != known_texts:
                 what = (
                     f"the catalog now lists other ids for the values of {name} than when the table "
                     "was opened, so the table was created again, or its catalog was restored"
                 )
                 remedy = "Open the table again, and compare a few rows before you write."
                 raise Unavailable(f"table {self.table}", what, "", remedy)
-            self._known_codes.add_values(name, map(self.fields[name].parse, texts[len(known) :]))
+            self._known_codes.add_values(
+                name, map(self.fields[name].parse, texts[len(known_texts) :])
+            )
             self._known_texts[name] = texts

@@ -108,14 +108,14 @@ def _find_key_differences(declared: Design, remembered: Design) -> Iterator[Diff
     terms, stored = build_counted_terms(declared, remembered), remembered.key.terms
     key = _build_counted_key(declared, remembered)
     if key is None or len(terms) != len(stored):
-        said = format_key(declared.key.terms), format_key(stored)
-        yield Difference("key", *said, is_safe=_is_key_extended(declared, remembered))
+        texts = format_key(declared.key.terms), format_key(stored)
+        yield Difference("key", *texts, is_safe=_is_key_extended(declared, remembered))
         return
     for place, (new, old) in enumerate(zip(key.parts, remembered.key.parts, strict=True)):
         change = old.check_compatibility(new)
         if terms[place] != stored[place] and change is not Compatibility.SAME:
-            said = str(declared.key.terms[place]), str(stored[place])
-            yield Difference(f"key[{place}]", *said, is_safe=change is Compatibility.WIDER)
+            texts = str(declared.key.terms[place]), str(stored[place])
+            yield Difference(f"key[{place}]", *texts, is_safe=change is Compatibility.WIDER)
 
 
 def _is_key_extended(declared: Design, remembered: Design) -> bool:

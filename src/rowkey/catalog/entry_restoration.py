@@ -33,12 +33,12 @@ BACKUP_HINT = "Restore the catalog from a backup."
 
 
 def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[str, str]) -> str:
-    """Return how a catalog entry lags behind its table's attributes, as a sentence; "" if not.
+    """Return how a catalog entry contradicts its table's attributes, as a sentence; "" if not.
 
     Args:
         table: its name.
         entry: the catalog's entry of the table.
-        attributes: the table's own.
+        attributes: the attributes of the engine's table.
 
     Raises:
         Unavailable: the attributes are not as they were written.
@@ -47,25 +47,27 @@ def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[st
     "the catalog has no entry for logs, but the engine has it, with rowkey.generation '3' and..."
     """
     if entry is None:
-        written = " and ".join(
+        listing = " and ".join(
             f"{name} {attributes[name]!r}"
             for name in (GENERATION_ATTRIBUTE, COUNTS_ATTRIBUTE)
             if name in attributes
         )
-        details = f", with {written}" if written else ""
+        details = f", with {listing}" if listing else ""
         return f"the catalog has no entry for {table}, but the engine has it{details}"
-    there, known = read_generation_number(table, attributes), entry.generations[-1].number
-    if there > known:
-        changes = pluralize(there - known, "change")
+    table_number = read_generation_number(table, attributes)
+    entry_number = entry.generations[-1].number
+    if table_number > entry_number:
+        changes = pluralize(table_number - entry_number, "change")
         return (
             f"the catalog lacks {changes} of the number of buckets of {table}: it ends "
-            f"with generation {known}, but {GENERATION_ATTRIBUTE} of the table is {there}"
+            f"with generation {entry_number}, but {GENERATION_ATTRIBUTE} of the table is "
+            f"{table_number}"
         )
-    known_as = {one.number: format_counts(one) for one in entry.generations}
-    if GENERATION_ATTRIBUTE in attributes and known_as.get(there, "") != attributes.get(
-        COUNTS_ATTRIBUTE, ""
-    ):
-        ours, its = known_as.get(there) or "none", attributes.get(COUNTS_ATTRIBUTE) or "none"
+    counts_by_number = {one.number: format_counts(one) for one in entry.generations}
+    entry_counts = counts_by_number.get(table_number, "")
+    table_counts = attributes.get(COUNTS_ATTRIBUTE, "")
+    if GENERATION_ATTRIBUTE in attributes and entry_counts != table_counts:
+        ours, its = entry_counts or "none", table_counts or "none"
         counts = f"the catalog lists the bucket counts {ours} for {table}, but its attributes {its}"
         return f"{counts}: the table was created again"
     return ""
@@ -92,7 +94,7 @@ def restore_entry(
 
     Args:
         table: its name; the attributes of a clone have the name of the original.
-        attributes: the table's own.
+        attributes: the attributes of the engine's table.
         starts: the row keys that its regions begin with now, ascending.
         old_entry: an older entry, if the catalog has one.
 
@@ -107,11 +109,13 @@ def restore_entry(
     """
     design = _read_design(table, attributes)
     live = _read_generations(table, attributes, starts)
-    known = {one.number: one for one in old_entry.generations} if old_entry else {}
-    for one in live:  # an older copy may have it, as it was announced
-        same = one.number in known and known[one.number].counts == one.counts
-        known[one.number] = replace(known[one.number], is_active=True) if same else one
-    generations = tuple(known[number] for number in sorted(known) if number <= live[-1].number)
+    by_number = {one.number: one for one in old_entry.generations} if old_entry else {}
+    for one in live:  # the old entry may have it as announced, not yet as active
+        same = one.number in by_number and by_number[one.number].counts == one.counts
+        by_number[one.number] = replace(by_number[one.number], is_active=True) if same else one
+    generations = tuple(
+        by_number[number] for number in sorted(by_number) if number <= live[-1].number
+    )
     if any(one.counts.keys() != find_part_counts(design).keys() for one in generations):
         places = ", ".join(str(place) for place in sorted(find_part_counts(design)))
         what = (
@@ -169,32 +173,34 @@ def _read_generations(
 ) -> tuple[Generation, ...]:
     """Return the generations of a table's attributes, oldest first, without their times."""
     last = f"{read_generation_number(table, attributes)}:{attributes.get(COUNTS_ATTRIBUTE, '')}"
-    counts_by_number = dict(
+    texts_by_number = dict(
         one.partition(":")[::2]
         for one in (*attributes.get(LIVE_COUNTS_ATTRIBUTE, "").split(), last)
     )
     try:
-        found = {int(number): _parse_counts(text) for number, text in counts_by_number.items()}
+        counts_by_number = {
+            int(number): _parse_counts(text) for number, text in texts_by_number.items()
+        }
     except ValueError as problem:
-        listed = " ".join(map(":".join, counts_by_number.items()))
+        listed = " ".join(map(":".join, texts_by_number.items()))
         what = f"{LIVE_COUNTS_ATTRIBUTE} or {COUNTS_ATTRIBUTE} is damaged: {listed}"
         path = f"attributes of {table}"
         raise Unavailable(
             path, what, "a list of bucket counts such as 1:0=16 2:0=32", BACKUP_HINT
         ) from problem
     return tuple(
-        Generation(number, counts, tuple(starts) if number == max(found) else (), None)
-        for number, counts in sorted(found.items())
+        Generation(number, counts, tuple(starts) if number == max(counts_by_number) else (), None)
+        for number, counts in sorted(counts_by_number.items())
     )
 
 
 def _parse_counts(text: str) -> dict[int, int]:
     """Return the counts of a text such as `0=16,2=4`, by the index of their part."""
     pairs = (one.split("=") for one in text.split(",") if one)
-    found = {int(place): int(count) for place, count in pairs}
-    if any(count < 1 for count in found.values()):
+    counts = {int(place): int(count) for place, count in pairs}
+    if any(count < 1 for count in counts.values()):
         raise ValueError(text)
-    return found
+    return counts
 
 
 def _read_stale_s(table: str, attributes: Mapping[str, str]) -> float:

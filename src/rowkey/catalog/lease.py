@@ -161,7 +161,7 @@ class Lease:
                 successor of the entry read before: the catalog was restored, or the table was
                 created again.
         """
-        at, stale_s, before = self.clock(), self.age_s, self._entry
+        at, stale_s, previous_entry = self.clock(), self.age_s, self._entry
         try:
             entry = self.catalog.read(self.table)
         except RowkeyError as problem:
@@ -170,8 +170,8 @@ class Lease:
         if entry is None:
             self._raise_mismatch("the catalog has no entry for it any more")
         with self._lock:
-            if entry.version < self._entry.version and entry.is_successor_of(before):
-                # It was read before this client has written the entry that it uses now.
+            if entry.version < self._entry.version and entry.is_successor_of(previous_entry):
+                # This entry was read before the client wrote the one that it uses now.
                 self._read_at_s = max(self._read_at_s, at)
                 return self._entry
             self._accept_successor(entry)
@@ -182,28 +182,29 @@ class Lease:
         """Raise `Unavailable` with the reason why the last read of the catalog failed."""
         assert self._last_failure is not None
         stale_s, problem = self._last_failure
-        said, remedy = str(problem), RECOVERY_HINT
+        reason, remedy = str(problem), RECOVERY_HINT
         if isinstance(problem, OneMistakeError):
             why = problem.mistake
-            said, remedy = f"{why.path}: {why.problem}", f"{why.remedy} {RECOVERY_HINT}".strip()
-        what = f"its catalog has not answered for {stale_s:.0f} s: {said}"
+            reason, remedy = f"{why.path}: {why.problem}", f"{why.remedy} {RECOVERY_HINT}".strip()
+        what = f"its catalog has not answered for {stale_s:.0f} s: {reason}"
         allowed = f"an answer within {self.max_stale_s:g} s"
         raise Unavailable(f"table {self.table}", what, allowed, remedy) from problem
 
     def _accept_successor(self, entry: CatalogEntry) -> None:
-        """Use an entry from now on if it is a successor of the known one; call under the lock.
+        """Use an entry from now on if it is a successor of the current one; call under the lock.
 
-        If it is not, the known one may not be used any longer: rows may be stored elsewhere.
+        If it is not, the current one may not be used any longer: rows may be stored under other
+        row keys than it says.
         """
-        known = self._entry
-        if not entry.is_successor_of(known):
+        current_entry = self._entry
+        if not entry.is_successor_of(current_entry):
             self._read_at_s = min(self._read_at_s, self.clock() - self.max_stale_s)
-            if entry.version < known.version:
+            if entry.version < current_entry.version:
                 self._raise_mismatch(
                     f"the catalog has an older entry than was read before, version {entry.version}"
                 )
             self._raise_mismatch("its catalog was restored from a backup, or it was created again")
-        if entry.version > known.version:
+        if entry.version > current_entry.version:
             self._set_entry(entry)
 
     def _raise_mismatch(self, problem: str) -> NoReturn:

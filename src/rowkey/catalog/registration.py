@@ -43,7 +43,7 @@ def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -
     >>> open_catalog("memory:").list_tables()
     []
     """
-    scheme, colon, rest = url.partition(":")
+    scheme, colon, location = url.partition(":")
     kind = CATALOGS.get(scheme.replace("-", "_")) if colon or engine is not None else None
     if kind is None:
         listed = ", ".join(f"{name}:" for name in CATALOGS)
@@ -51,7 +51,7 @@ def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -
         raise InvalidArgument("catalog", what, allowed, suggest_name(scheme, CATALOGS))
     if not colon and engine is not None:
         return kind.open_on_engine(engine, engine_url)
-    return kind.open(rest)
+    return kind.open(location)
 
 
 def register_design(
