@@ -131,12 +131,12 @@ class _NumberSummary:
 
         if not len(numbers):
             return
-        before = self.high if self.high is not None else int(numbers[0])
-        if before > np.iinfo(numbers.dtype).max:
+        previous_high = self.high if self.high is not None else int(numbers[0])
+        if previous_high > np.iinfo(numbers.dtype).max:
             # Unsigned numbers come signed where all of a batch are small.
             numbers = numbers.astype(np.uint64)
-        highest = np.maximum.accumulate(np.maximum(numbers, numbers.dtype.type(before)))
-        earlier = np.concatenate([[numbers.dtype.type(before)], highest[:-1]])
+        highest = np.maximum.accumulate(np.maximum(numbers, numbers.dtype.type(previous_high)))
+        earlier = np.concatenate([[numbers.dtype.type(previous_high)], highest[:-1]])
         is_rise = numbers >= earlier
         self.rise_count += int(is_rise.sum())
         self._rises.add(numbers[is_rise])
@@ -243,7 +243,7 @@ def _find_common_divisor(numbers: np.ndarray[Any, Any], first: int, divisor: int
 
 
 def _encode_values(field: Field, values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
-    """Return the different values of a column in the order in which they come, and which each has.
+    """Return the distinct values of a column in order of appearance, and the index of each value.
 
     Nulls are left out.
     """
@@ -252,16 +252,20 @@ def _encode_values(field: Field, values: pa.Array) -> tuple[list[Any], np.ndarra
 
     from rowkey.keys import build_field_column
 
-    held = values.drop_null()
+    present_values = values.drop_null()
     if field.type.has_integer_form:
-        column = build_field_column(field, held)
+        column = build_field_column(field, present_values)
         numbers = column.values if column.codes is None else column.values.take(column.codes)
         numbered = pa.array(numbers).dictionary_encode()
         listed = field.type.from_internal_batch(numbered.dictionary.to_numpy())
         return listed, numbered.indices.to_numpy()
-    if pa.types.is_null(held.type):
+    if pa.types.is_null(present_values.type):
         return [], np.empty(0, np.int64)
-    coded = held if isinstance(held.type, pa.DictionaryType) else held.dictionary_encode()
+    coded = (
+        present_values
+        if isinstance(present_values.type, pa.DictionaryType)
+        else present_values.dictionary_encode()
+    )
     listed = coded.dictionary.to_pylist()
     places: dict[Any, int] = {}
     same = [places.setdefault(value, len(places)) for value in listed]  # 0.0 and -0.0 are equal
@@ -299,10 +303,10 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
     """
     import numpy as np
 
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    dependencies: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
     head = rows.slice(0, MAX_COMPARED_EVENTS)
     if len(names) > MAX_COMPARED_FIELDS or not head.num_rows:
-        return found
+        return dependencies
     codes, counts = {}, {}
     for name in names:
         coded = head.column(name).dictionary_encode()
@@ -311,11 +315,11 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
         )
         counts[name] = len(np.unique(codes[name]))
     for name in names:
-        by = []
-        for other in names:
-            repeats = counts[other] * 2 <= head.num_rows and counts[other] > 1
-            if other != name and repeats and counts[name] > 1:
-                pairs = len(np.unique(codes[other] * (head.num_rows + 1) + codes[name]))
-                by += [other] if pairs == counts[other] else []
-        found[name] = tuple(by)
-    return found
+        determinants = []
+        for candidate in names:
+            repeats = counts[candidate] * 2 <= head.num_rows and counts[candidate] > 1
+            if candidate != name and repeats and counts[name] > 1:
+                pairs = len(np.unique(codes[candidate] * (head.num_rows + 1) + codes[name]))
+                determinants += [candidate] if pairs == counts[candidate] else []
+        dependencies[name] = tuple(determinants)
+    return dependencies

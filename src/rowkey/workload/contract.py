@@ -69,15 +69,15 @@ def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidArgument: one is unknown, missing or of another type.
     """
-    known = {option.name: option for option in plugin.options}
+    options = {option.name: option for option in plugin.options}
     for name in raw_options:
-        if name != "kind" and name not in known:
-            allowed = f"one of {', '.join(known)}" if known else "no options"
+        if name != "kind" and name not in options:
+            allowed = f"one of {', '.join(options)}" if options else "no options"
             raise InvalidArgument(
-                name, f"{plugin.name} has no option {name!r}", allowed, suggest_name(name, known)
+                name, f"{plugin.name} has no option {name!r}", allowed, suggest_name(name, options)
             )
     chosen = {}
-    for name, option in known.items():
+    for name, option in options.items():
         value = raw_options.get(name, option.default)
         if value is None and option.required:
             raise InvalidArgument(

@@ -60,10 +60,10 @@ class RecordedSample:
         Raises:
             SampleError: the file cannot be read.
         """
-        wanted = frozenset(wanted_names)
-        if wanted not in self._names_by_wanted:
-            self._names_by_wanted[wanted] = self.format.read_column_names(self.path, wanted)
-        return self._names_by_wanted[wanted]
+        name_set = frozenset(wanted_names)
+        if name_set not in self._names_by_wanted:
+            self._names_by_wanted[name_set] = self.format.read_column_names(self.path, name_set)
+        return self._names_by_wanted[name_set]
 
     def read_batches(
         self, columns: Sequence[str] | None, skipped_rows: SkippedRows
@@ -96,9 +96,9 @@ class RecordedSample:
         self, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Return the rows from the file, and keep them once all are read."""
-        wanted = None if columns is None else self._add_requested_columns(columns)
+        file_columns = None if columns is None else self._add_requested_columns(columns)
         store, notes, noted = BatchStore(), [], SkippedRows()
-        for batch in read_batches(self.format, self.path, wanted, noted):
+        for batch in read_batches(self.format, self.path, file_columns, noted):
             store.append(batch)
             notes.append(SkippedRows(noted.count, noted.problems))
             skipped_rows.extend(noted)
@@ -108,10 +108,10 @@ class RecordedSample:
         skipped_rows.extend(noted)
         self._store, self._skipped_rows = store, notes
         self._has_all_columns = columns is None
-        self._column_names = batch.schema.names if len(store) else list(wanted or ())
+        self._column_names = batch.schema.names if len(store) else list(file_columns or ())
 
     def _add_requested_columns(self, columns: Sequence[str]) -> list[str]:
-        """Return some columns, and those of the requested ones that the file has."""
+        """Return some columns, followed by the other requested ones that the file has."""
         missing = [name for name in self._requested_names if name not in columns]
         if not missing or self.format.has_named_values:
             return [*columns, *missing]

@@ -103,19 +103,19 @@ def build_batches(records: Iterable[Record], columns: Sequence[str]) -> Iterator
     """Return batches of text columns of bounded size; at least one.
 
     Args:
-        records: the values of each record, as many as there are columns.
+        records: the values of each record, one for each column.
         columns: their names.
     """
     rows: list[Record] = []
-    size, given = 0, False
+    size, has_batch = 0, False
     for record in records:
         rows.append(record)
         for value in record:
             size += len(value) if value else 0
         if len(rows) >= MAX_BATCH_RECORDS or size >= MAX_BATCH_CHARACTERS:
             yield build_text_batch(rows, columns)
-            rows, size, given = [], 0, True
-    if rows or not given:
+            rows, size, has_batch = [], 0, True
+    if rows or not has_batch:
         yield build_text_batch(rows, columns)
 
 

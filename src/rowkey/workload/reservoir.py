@@ -121,10 +121,10 @@ class Reservoir:
 
         self._tag_limit = highest_tag + 1
         for at, tags in enumerate(self._tags):
-            kept = np.flatnonzero(tags <= np.uint64(highest_tag))
-            if len(kept) < len(tags):
-                self._batches[at] = self._batches[at].take(kept)
-                self._tags[at], self._positions[at] = tags[kept], self._positions[at][kept]
+            indexes = np.flatnonzero(tags <= np.uint64(highest_tag))
+            if len(indexes) < len(tags):
+                self._batches[at] = self._batches[at].take(indexes)
+                self._tags[at], self._positions[at] = tags[indexes], self._positions[at][indexes]
         self._held_count = sum(map(len, self._tags))
         self._held_bytes = sum(batch.nbytes for batch in self._batches)
 

@@ -65,12 +65,12 @@ def split_events(events: EventBatch, event_bytes: int) -> Iterator[EventBatch]:
         events: the events.
         event_bytes: bytes that each of them takes, with its row key.
     """
-    most = max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
-    if len(events) <= most:
+    max_events = max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
+    if len(events) <= max_events:
         yield events
         return
-    for start in range(0, len(events), most):
-        yield events.slice(start, min(start + most, len(events)))
+    for start in range(0, len(events), max_events):
+        yield events.slice(start, min(start + max_events, len(events)))
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class SampleFile:
         sources = {name: _find_column(f) for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
-        self.read_count, kept = 0, 0
+        self.read_count, kept_count = 0, 0
         eras = [TimeRangeCheck(f) for f in self.fields.values() if f.type.unit_ns is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self._read_raw(columns):
@@ -125,14 +125,14 @@ class SampleFile:
             )
             numbers = kept_rows + (self.read_count + 1)
             self.read_count += raw.num_rows
-            kept += batch.num_rows
+            kept_count += batch.num_rows
             for era in eras:
                 era.add(era.field.to_internal_batch(batch.column(era.field.name).drop_null()))
             if batch.num_rows:
                 yield EventBatch(batch, self._compute_clock(batch), numbers)
         if empty:
             self.format.check_columns_exist(self.path, [name for name in columns if name in empty])
-        self._check_kept_share(kept)
+        self._check_kept_share(kept_count)
         self._note_assumptions(era.warning for era in eras)
 
     def _read_raw(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -165,10 +165,12 @@ class SampleFile:
                 if f.declaration.source is not None
             }
             names = self._read_column_names(sought) or names
-        there = {*names, *map(str.strip, names)}
-        fields = {n: _match_field(f, there, is_dump=is_dump) for n, f in self.fields.items()}
+        file_columns = {*names, *map(str.strip, names)}
+        fields = {n: _match_field(f, file_columns, is_dump=is_dump) for n, f in self.fields.items()}
         if not self.format.has_named_values:
-            fields = {n: f for n, f in fields.items() if _find_column(f) in there or not f.nullable}
+            fields = {
+                n: f for n, f in fields.items() if _find_column(f) in file_columns or not f.nullable
+            }
         return replace(self, fields=fields)
 
     def estimate_total(self) -> int | None:
@@ -195,10 +197,10 @@ class SampleFile:
         if declared.type.is_sequence and not declared.nullable and self.format.has_empty_nulls:
             array = array.fill_null("")
         if name not in self._calendar_columns:
-            told = has_calendar_digits(declared, array)
-            if told is not None:
-                self._calendar_columns[name] = told
-            if told:
+            is_calendar = has_calendar_digits(declared, array)
+            if is_calendar is not None:
+                self._calendar_columns[name] = is_calendar
+            if is_calendar:
                 self._note_assumptions(
                     [
                         Message(
@@ -220,7 +222,7 @@ class SampleFile:
         import pyarrow as pa
 
         batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
-        whole = np.ones(batch.num_rows, np.bool_)
+        is_complete = np.ones(batch.num_rows, np.bool_)
         lacking: list[tuple[int, np.ndarray[Any, Any]]] = []
         for number, declared in enumerate(self.fields.values()):
             column = batch.column(number)
@@ -230,16 +232,16 @@ class SampleFile:
             if declared.nullable and not self._is_time_field(declared):
                 valid |= mark_blanks(raw[number])
             if not valid.all():
-                whole &= valid
+                is_complete &= valid
                 lacking.append((number, valid))
         if not lacking:
             return batch, np.arange(batch.num_rows)
-        dropped = np.flatnonzero(~whole)
+        dropped = np.flatnonzero(~is_complete)
         self.skipped_rows.count += len(dropped)
         for row in dropped[:MAX_SKIPPED_ROWS_NAMED].tolist():
             number = next(number for number, valid in lacking if not valid[row])
             self._note_skipped(self.read_count + row + 1, number, raw[number].slice(row, 1))
-        return batch.filter(pa.array(whole)), np.flatnonzero(whole)
+        return batch.filter(pa.array(is_complete)), np.flatnonzero(is_complete)
 
     def _is_time_field(self, declared: Field) -> bool:
         """Return whether a field holds the times of events, which cannot be null."""
@@ -263,15 +265,15 @@ class SampleFile:
 
     def _check_kept_share(self, kept_count: int) -> None:
         """Raise if most of the rows are skipped."""
-        seen = kept_count + self.skipped_rows.count
-        if not seen and self.can_be_empty:
+        row_count = kept_count + self.skipped_rows.count
+        if not row_count and self.can_be_empty:
             return
-        if not seen:
+        if not row_count:
             raise SampleError(str(self.path), "the file has no rows", "at least one row")
-        if kept_count * 2 < seen:
+        if kept_count * 2 < row_count:
             raise SampleError(
                 str(self.path),
-                f"{self.skipped_rows.count:,} of {seen:,} rows cannot be read as events: "
+                f"{self.skipped_rows.count:,} of {row_count:,} rows cannot be read as events: "
                 f"{self.skipped_rows.first_problem}",
                 "a value for every field of the key"
                 if self._first_remedy == MISSING_VALUE_REMEDY
@@ -301,13 +303,13 @@ def to_clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:
     """
     import numpy as np
 
-    held = field.to_internal_batch(array)
+    values = field.to_internal_batch(array)
     tick = field.type.unit_ns or 1
     milli = 1_000_000
     if tick >= milli:
         factor = tick // milli
-        return np.asarray(np.clip(held, -(2**62) // factor, 2**62 // factor) * factor)
-    return np.asarray(held // (milli // tick))
+        return np.asarray(np.clip(values, -(2**62) // factor, 2**62 // factor) * factor)
+    return np.asarray(values // (milli // tick))
 
 
 def open_sample(
@@ -377,8 +379,9 @@ def choose_format(
 ) -> Mapping[str, Any] | None:
     """Return how a sample file is read: as the declared sample, unless its suffix differs.
 
-    The declared format holds where its kind claims no ending, as `tokens` does, where the file's
-    name ends as the declared one's, tells that kind, or tells none.
+    The declared format is used if its kind has no file suffixes, as `tokens`. Otherwise it is used
+    if the file has the suffix of the declared sample, a suffix of the declared kind, or one that no
+    other kind has.
 
     Args:
         path: the file.
@@ -386,17 +389,17 @@ def choose_format(
         declared_path: the declared sample.
 
     Returns:
-        The declared format; None if the file's own name is to tell.
+        The declared format; None to choose it by the file's name.
     """
     if declared_format is None:
         return None
     kind = FORMATS[str(declared_format.get("kind")).replace("-", "_")]
     suffix = find_format_suffix(path)
     claimed = {end for other in FORMATS.values() if other is not kind for end in other.suffixes}
-    fits = not kind.suffixes or suffix in kind.suffixes or suffix not in claimed
+    is_match = not kind.suffixes or suffix in kind.suffixes or suffix not in claimed
     return (
         declared_format
-        if fits or (declared_path is not None and suffix == find_format_suffix(declared_path))
+        if is_match or (declared_path is not None and suffix == find_format_suffix(declared_path))
         else None
     )
 

@@ -320,10 +320,10 @@ class MarkedUtf8Stream(io.RawIOBase):
             self._is_at_end = size < 0 or not block
             self._buffer += self._decoder.decode(block, final=self._is_at_end).encode()
         end = len(self._buffer) if size < 0 else size
-        taken, self._buffer = self._buffer[:end], self._buffer[end:]
+        data, self._buffer = self._buffer[:end], self._buffer[end:]
         if self._progress is not None:
-            self._progress.prefetched_bytes += len(taken)
-        return taken
+            self._progress.prefetched_bytes += len(data)
+        return data
 
 
 def find_format_suffix(path: Path) -> str:

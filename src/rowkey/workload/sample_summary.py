@@ -248,11 +248,11 @@ def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:
         return KeyedEvents(rows, build_key_pieces(key, rows).tolist())
     except RowError:
         pass
-    keys, kept, first = [], [], ""
+    keys, indexes, first = [], [], ""
     for index, row in enumerate(rows.to_pylist()):
         try:
             keys.append(key.encode(row, salt=0))
-            kept.append(index)
+            indexes.append(index)
         except RowError as problem:
             first = first or problem.mistake.problem
-    return KeyedEvents(rows.take(kept), keys, (rows.num_rows - len(kept), first))
+    return KeyedEvents(rows.take(indexes), keys, (rows.num_rows - len(indexes), first))

@@ -66,29 +66,30 @@ def _estimate_rows(
     """Return the rows of a table after some events: infinite if it only grows, None if unknown."""
     time = writes.time
     seconds = events / writes.rate if writes.rate else inf
-    told = [
+    value_counts = [
         _count_values(layout, layout.fields[name], writes, seconds)
         for name in layout.identity_fields
     ]
-    is_told = time is not None and _is_identifying(layout, time.name)
-    most = _bound_rows(told, writes, events)
-    rows = min(events, most)
+    is_known = time is not None and _is_identifying(layout, time.name)
+    max_rows = _bound_rows(value_counts, writes, events)
+    rows = min(events, max_rows)
     if counts is not None and not _has_endless_rows(layout):
-        is_told = True
-        rows = min(events, max(most, counts.row_count), counts.estimate_rows(events))
-    return rows if rows < inf and (is_told or inf not in told) else None
+        is_known = True
+        rows = min(events, max(max_rows, counts.row_count), counts.estimate_rows(events))
+    return rows if rows < inf and (is_known or inf not in value_counts) else None
 
 
 def _bound_rows(value_counts: list[float], writes: WritePattern, events: float) -> float:
     """Return the maximum number of rows that the key's values allow, perhaps infinite.
 
-    Values of several fields multiplied count what could be written: of all pairs of users few may
-    ever be. They say how many rows there are only where as many events come.
+    The product of several fields' values counts the possible keys. Often few of them occur, as few
+    of all pairs of users. So without a limit of events it is the number of rows only if a year
+    brings as many events.
     """
-    most = prod(value_counts)
+    max_rows = prod(value_counts)
     are_several = sum(values > 1 for values in value_counts) > 1
-    is_open = events == inf and (writes.rate or 0) * YEAR_S < most
-    return inf if are_several and is_open else most
+    is_open = events == inf and (writes.rate or 0) * YEAR_S < max_rows
+    return inf if are_several and is_open else max_rows
 
 
 def _is_identifying(layout: Layout, name: str) -> bool:

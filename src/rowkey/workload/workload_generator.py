@@ -138,12 +138,12 @@ class WorkloadGenerator:
         for declared in self.fields.values():
             if declared is not self.writes.time:
                 self._check_length(declared)
-        made = (
+        batches = (
             self._generate_sorted()
             if self.writes.arrival == "bulk_sorted"
             else self._generate_unsorted()
         )
-        for some in made:
+        for some in batches:
             yield from split_events(some, self._event_bytes)
 
     @property
@@ -171,19 +171,19 @@ class WorkloadGenerator:
 
     def _check_count(self) -> None:
         """Raise if there would be too many events, with a duration or rate that fits."""
-        count, most = self.event_count, self.max_events
-        if count <= most:
+        count, max_events = self.event_count, self.max_events
+        if count <= max_events:
             return
         longest = bisect_right(
             range(1, self.writes.duration_ms),
-            most,
+            max_events,
             key=lambda ms: _count_events(replace(self.writes, duration_ms=ms), self.rate),
         )
-        fits = f'Write for = "{longest}ms", or declare a smaller rate.'
+        remedy = f'Write for = "{longest}ms", or declare a smaller rate.'
         if not longest:
-            fits = f"Declare a rate of {self.rate * most / count:,.0f}/s or less."
+            remedy = f"Declare a rate of {self.rate * max_events / count:,.0f}/s or less."
         what = f"the workload would have {count:,} events"
-        raise InvalidArgument("writes", what, f"at most {most:,}", fits)
+        raise InvalidArgument("writes", what, f"at most {max_events:,}", remedy)
 
     def _check_length(self, declared: Field) -> None:
         """Raise if a field's values that are made at once take too much memory."""
@@ -205,10 +205,10 @@ class WorkloadGenerator:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        made = [some.rows for some in self._generate_unsorted()]
-        table = pa.Table.from_batches(made).unify_dictionaries().combine_chunks()
+        batches = [some.rows for some in self._generate_unsorted()]
+        table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
         if self.key is not None:
-            keys = [_encode_keys(self.key, rows) for rows in made]
+            keys = [_encode_keys(self.key, rows) for rows in batches]
             table = table.take(pc.sort_indices(pa.chunked_array(keys)))
         clock = _ArrivalClock(self.writes, self.rate)
         first = 0
@@ -325,19 +325,19 @@ class _ColumnGenerator:
         import numpy as np
         import pyarrow as pa
 
-        drawn = self.distribution.draw_indexes(self.rng, first, count, self.distinct_count)
+        indexes = self.distribution.draw_indexes(self.rng, first, count, self.distinct_count)
         if self.is_periodic:
-            drawn = scatter_ranks(drawn, self.distinct_count)
+            indexes = scatter_ranks(indexes, self.distinct_count)
         if self.listed_values is not None:
-            codes = pa.array(drawn.astype(np.int32, copy=False))
+            codes = pa.array(indexes.astype(np.int32, copy=False))
             return pa.DictionaryArray.from_arrays(codes, self.listed_values)
         kind = self.field.type.build_arrow_type()
         if pa.types.is_integer(kind):
             start = self.domain.generate_value(0)
-            return pa.array(drawn.astype(np.int64) + start).cast(kind)
-        indexes, codes = np.unique(drawn, return_inverse=True)
-        made = self._build_values(indexes)
-        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), made)
+            return pa.array(indexes.astype(np.int64) + start).cast(kind)
+        unique_indexes, codes = np.unique(indexes, return_inverse=True)
+        values = self._build_values(unique_indexes)
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), values)
 
 
 class _ArrivalClock:

@@ -270,7 +270,7 @@ def _bind_time(
 
 def _bind_bursts(options: WriteDeclaration, parser: _OptionParser) -> tuple[BurstWindow, ...]:
     """Return the declared bursts, the earliest first; those that overlap are noted as mistakes."""
-    found = []
+    windows = []
     for index, burst in enumerate(options.bursts):
         path = f"writes.bursts[{index}]"
         start = parser.parse_option(
@@ -278,34 +278,34 @@ def _bind_bursts(options: WriteDeclaration, parser: _OptionParser) -> tuple[Burs
         )
         length = parser.parse_option(f"{path}.for", burst.lasting, _parse_milliseconds)
         if start is not None and length is not None:
-            found.append(BurstWindow(start, start + length, burst.times))
-    found.sort(key=lambda stretch: stretch.start_ms)
-    for before, after in pairwise(found):
+            windows.append(BurstWindow(start, start + length, burst.times))
+    windows.sort(key=lambda window: window.start_ms)
+    for before, after in pairwise(windows):
         if after.start_ms < before.stop_ms:
             parser.mistakes.add("writes.bursts", "two bursts overlap", "one burst after the other")
-    return tuple(found)
+    return tuple(windows)
 
 
 def _bind_distributions(fields: Mapping[str, Field], mistakes: Mistakes) -> dict[str, Distribution]:
     """Return the declared distributions of fields."""
     draws = {}
     for name, field in fields.items():
-        given = field.declaration.draw
-        if given is None:
+        options = field.declaration.draw
+        if options is None:
             continue
         path = f"fields.{name}.draw"
-        kind = DISTRIBUTIONS.get(str(given.get("kind")))
+        kind = DISTRIBUTIONS.get(str(options.get("kind")))
         if kind is None:
-            remedy = suggest_name(str(given.get("kind")), DISTRIBUTIONS)
+            remedy = suggest_name(str(options.get("kind")), DISTRIBUTIONS)
             mistakes.add(
                 path,
-                f"{given.get('kind')!r} is not a distribution",
+                f"{options.get('kind')!r} is not a distribution",
                 f"one of {', '.join(DISTRIBUTIONS)}",
                 remedy,
             )
             continue
         try:
-            draws[name] = kind(given)
+            draws[name] = kind(options)
         except InvalidArgument as refusal:
             mistakes.add_invalid_argument(path, refusal)
     return draws

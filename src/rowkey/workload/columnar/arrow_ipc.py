@@ -115,11 +115,11 @@ class ArrowMessage:
         Raises:
             DamagedFileError: a length is negative, or a buffer lies outside of the body.
         """
-        found = FlatBufferTable(metadata, _read_number("<I", metadata, 0))
+        table = FlatBufferTable(metadata, _read_number("<I", metadata, 0))
         kind, body_bytes, header = (
-            found.read_number(1, "<B"),
-            found.read_number(3, "<q"),
-            found.read_table(2),
+            table.read_number(1, "<B"),
+            table.read_number(3, "<q"),
+            table.read_table(2),
         )
         batch = header.read_table(1) if kind == DICTIONARY_HEADER and header is not None else header
         if body_bytes < 0:
@@ -153,22 +153,23 @@ class UnpackedSizeLimit:
         """Count the uncompressed size of a message's buffers.
 
         Args:
-            message: what its metadata says.
-            stream: what its body is in.
-            start: where that begins.
+            message: the metadata of the message.
+            stream: the file that contains its body.
+            start: the offset of the body in the stream.
 
         Raises:
-            DamagedFileError: it is too much.
+            DamagedFileError: the buffers are too large.
         """
         size = sum(
             _read_unpacked_size(stream, start + offset, length)
             for offset, length in message.buffers
             if length
         )
-        most = max(MAX_UNPACKED_BYTES, MAX_MESSAGE_RATIO * message.body_bytes)
-        if size > most:
+        max_bytes = max(MAX_UNPACKED_BYTES, MAX_MESSAGE_RATIO * message.body_bytes)
+        if size > max_bytes:
             raise DamagedFileError(
-                f"a batch of {message.body_bytes:,} bytes unpacks to {size:,}, more than {most:,}"
+                f"a batch of {message.body_bytes:,} bytes unpacks to {size:,}, "
+                f"more than {max_bytes:,}"
             )
         self.count_bytes(size)
 
@@ -176,13 +177,14 @@ class UnpackedSizeLimit:
         """Count some uncompressed bytes.
 
         Raises:
-            DamagedFileError: they are too many, with those that were counted before.
+            DamagedFileError: all bytes counted so far are too many for the size of the file.
         """
         self.unpacked_bytes += size
-        most = max(MAX_UNPACKED_BYTES, MAX_FILE_RATIO * self.file_bytes)
-        if self.unpacked_bytes > most:
+        max_bytes = max(MAX_UNPACKED_BYTES, MAX_FILE_RATIO * self.file_bytes)
+        if self.unpacked_bytes > max_bytes:
             raise DamagedFileError(
-                f"{self.file_bytes:,} bytes unpack to more than {most:,}; write it uncompressed"
+                f"{self.file_bytes:,} bytes unpack to more than {max_bytes:,}; "
+                "write it uncompressed"
             )
 
 
@@ -220,12 +222,12 @@ class CheckedMessageStream(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, fewer only at the end; all if it is negative."""
-        found: list[bytes] = []
-        left = size if size >= 0 else 1 << 62
-        while left and (piece := self._read_piece(left)):
-            found.append(piece)
-            left -= len(piece)
-        return found[0] if len(found) == 1 else b"".join(found)
+        pieces: list[bytes] = []
+        bytes_left = size if size >= 0 else 1 << 62
+        while bytes_left and (piece := self._read_piece(bytes_left)):
+            pieces.append(piece)
+            bytes_left -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _read_piece(self, max_bytes: int) -> bytes:
         """Return the next bytes, at most `max_bytes`; none at the end."""

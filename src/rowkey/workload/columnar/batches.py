@@ -95,12 +95,12 @@ def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
     most_rows = MAX_FREE_ROWS + MAX_ROWS_PER_BYTE * file_bytes
     most_bytes = max(MAX_UNPACKED_BYTES, MAX_FILE_RATIO * file_bytes)
     if rows > most_rows:
-        held, allowed = f"{rows:,} rows", f"at most {most_rows:,}"
+        claim, allowed = f"{rows:,} rows", f"at most {most_rows:,}"
     elif size > most_bytes:
-        held, allowed = f"{size:,} bytes of values", f"at most {most_bytes:,}"
+        claim, allowed = f"{size:,} bytes of values", f"at most {most_bytes:,}"
     else:
         return
-    what = f"the file of {file_bytes:,} bytes declares {held}, which cannot be true"
+    what = f"the file of {file_bytes:,} bytes declares {claim}, which cannot be true"
     raise SampleError(str(path), what, allowed, "Write the file again, uncompressed.")
 
 
@@ -126,17 +126,17 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
     """Return the indexes of the columns to read; by default all columns that are not nested.
 
     Raises:
-        SampleError: one is not there, is there twice, or holds more than one value a row.
+        SampleError: the file lacks a column, has it twice, or it has several values in a row.
     """
     nested, names = find_nested_columns(schema), schema.names
     if columns is None:
         return [place for place, name in enumerate(names) if name not in nested]
-    kept = resolve_columns(names, columns, path)
-    for name in kept:
+    column_names = resolve_columns(names, columns, path)
+    for name in column_names:
         if name in nested:
             what = f"the column {name!r} has the type {nested[name]}"
             raise SampleError(str(path), what, "a column of numbers, times, text or bytes")
-    return [names.index(name) for name in kept]
+    return [names.index(name) for name in column_names]
 
 
 def _split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:

@@ -79,14 +79,14 @@ class ColumnChunk:
         Raises:
             DamagedFileError: it has no metadata, or one of its numbers is negative.
         """
-        found = get_struct(fields, 3)
-        values, at = get_number(found, 5, -1), get_number(found, 9, -1)
-        dictionary_at = get_number(found, 11, 0)
+        metadata = get_struct(fields, 3)
+        values, at = get_number(metadata, 5, -1), get_number(metadata, 9, -1)
+        dictionary_at = get_number(metadata, 11, 0)
         if 0 < dictionary_at < at:
             at = dictionary_at
         if values < 0 or at < 0:
             raise DamagedFileError("the footer does not say where a column begins")
-        return cls(get_number(found, 4, UNCOMPRESSED), values, at)
+        return cls(get_number(metadata, 4, UNCOMPRESSED), values, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _read_footer_size(stream: IO[bytes], file_bytes: int) -> int:
 
 
 def read_row_groups(stream: IO[bytes], file_bytes: int, n_columns: int) -> list[RowGroup]:
-    """Return what the footer says of the row groups.
+    """Return the row groups that the footer lists.
 
     Args:
         stream: the file.
@@ -138,11 +138,12 @@ def read_row_groups(stream: IO[bytes], file_bytes: int, n_columns: int) -> list[
     size = _read_footer_size(stream, file_bytes)
     stream.seek(max(file_bytes - 8 - size, 0))
     try:
-        found, _ = read_struct(stream.read(size), 0)
+        footer, _ = read_struct(stream.read(size), 0)
     except IndexError:
         raise DamagedFileError("the footer has no end") from None
     groups = [
-        RowGroup(get_number(group, 3, -1), get_structs(group, 1)) for group in get_structs(found, 4)
+        RowGroup(get_number(group, 3, -1), get_structs(group, 1))
+        for group in get_structs(footer, 4)
     ]
     if any(group.rows < 0 or len(group.columns) != n_columns for group in groups):
         raise DamagedFileError("a row group in the footer has other columns than the file")
@@ -177,25 +178,25 @@ def _bound_value_bytes(
     stream: IO[bytes], chunk: ColumnChunk, width: int, limits: UnpackedSizeLimit
 ) -> int:
     """Return how many bytes a value of a column chunk takes at most, on average."""
-    most = 0
+    max_bytes = 0
     for page in _read_pages(stream, chunk, limits):
         if width:
-            most = width
+            max_bytes = width
         elif page.page_type == DICTIONARY_PAGE:
-            most = max(most, _measure_longest_value(stream, chunk.codec, page))
+            max_bytes = max(max_bytes, _measure_longest_value(stream, chunk.codec, page))
         elif page.encoding == DELTA_BYTE_ARRAY:
-            most = max(most, page.unpacked_bytes)
+            max_bytes = max(max_bytes, page.unpacked_bytes)
         elif page.encoding not in DICTIONARY_ENCODINGS:
-            most = max(most, page.unpacked_bytes // max(page.value_count, 1))
-    return most
+            max_bytes = max(max_bytes, page.unpacked_bytes // max(page.value_count, 1))
+    return max_bytes
 
 
 def _read_pages(
     stream: IO[bytes], chunk: ColumnChunk, limits: UnpackedSizeLimit
 ) -> Iterator[PageHeader]:
     """Return the pages of a column chunk, each checked."""
-    at, seen = chunk.offset, 0
-    while seen < chunk.value_count:
+    at, value_count = chunk.offset, 0
+    while value_count < chunk.value_count:
         page = _read_page(stream, at)
         at = page.offset + page.packed_bytes
         if (
@@ -203,13 +204,13 @@ def _read_pages(
             or at > limits.file_bytes
         ):
             raise DamagedFileError("a page lies outside of the file")
-        most = page.unpacked_bytes if page.page_type == DICTIONARY_PAGE else chunk.value_count
-        if page.unpacked_bytes > MAX_PAGE_BYTES or page.value_count > most:
+        max_values = page.unpacked_bytes if page.page_type == DICTIONARY_PAGE else chunk.value_count
+        if page.unpacked_bytes > MAX_PAGE_BYTES or page.value_count > max_values:
             what = f"a page claims {page.value_count:,} values"
             raise DamagedFileError(f"{what} in {page.unpacked_bytes:,} bytes")
         limits.count_bytes(page.unpacked_bytes)
         if page.page_type in (DATA_PAGE, DATA_PAGE_V2):
-            seen += page.value_count
+            value_count += page.value_count
         yield page
 
 
@@ -220,18 +221,18 @@ def _read_page(stream: IO[bytes], offset: int) -> PageHeader:
         stream.seek(offset)
         data = stream.read(size)
         try:
-            found, end = read_struct(data, 0)
+            fields, end = read_struct(data, 0)
             break
         except IndexError:
             if len(data) < size or size >= MAX_HEADER_BYTES:
                 raise DamagedFileError("the header of a page has no end") from None
             size *= 16
-    kind = get_number(found, 1, -1)
-    header = get_struct(found, {DATA_PAGE: 5, DICTIONARY_PAGE: 7, DATA_PAGE_V2: 8}.get(kind, 6))
+    kind = get_number(fields, 1, -1)
+    header = get_struct(fields, {DATA_PAGE: 5, DICTIONARY_PAGE: 7, DATA_PAGE_V2: 8}.get(kind, 6))
     return PageHeader(
         kind,
-        unpacked_bytes=get_number(found, 2, -1),
-        packed_bytes=get_number(found, 3, -1),
+        unpacked_bytes=get_number(fields, 2, -1),
+        packed_bytes=get_number(fields, 3, -1),
         value_count=get_number(header, 1, 0),
         encoding=get_number(header, 4 if kind == DATA_PAGE_V2 else 2, 0),
         offset=offset + end,

@@ -31,20 +31,20 @@ LONG_LIST_SIZE = 15
 
 
 def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """Return the fields of a struct by their numbers, and where it ends.
+    """Return the fields of a struct by their numbers, and the offset after its end.
 
     Args:
-        data: the bytes that it is in.
-        offset: where it begins.
-        depth: how many structs and lists it is in.
+        data: bytes that contain the struct.
+        offset: the offset of its first byte.
+        depth: how many structs and lists enclose it.
 
     Raises:
-        IndexError: it ends after the data.
-        DamagedFileError: a type is unknown, or too many structs are in one another.
+        IndexError: the data end before the struct does.
+        DamagedFileError: a type is unknown, or structs are nested too deep.
     """
     if depth > MAX_DEPTH:
         raise DamagedFileError(f"the metadata has structs nested more than {MAX_DEPTH} deep")
-    found: dict[int, Any] = {}
+    fields: dict[int, Any] = {}
     number = 0
     while head := data[offset]:
         offset += 1
@@ -54,10 +54,10 @@ def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any
             number, offset = _read_number(data, offset)
         kind = head & 15
         if kind in (TRUE_TYPE, FALSE_TYPE):
-            found[number] = kind == TRUE_TYPE
+            fields[number] = kind == TRUE_TYPE
         else:
-            found[number], offset = _read_value(data, offset, kind, depth + 1)
-    return found, offset + 1
+            fields[number], offset = _read_value(data, offset, kind, depth + 1)
+    return fields, offset + 1
 
 
 def get_number(fields: dict[int, Any], number: int, default: int) -> int:
@@ -99,7 +99,7 @@ def _read_value(data: bytes, offset: int, field_type: int, depth: int) -> tuple[
 
 
 def _read_list(data: bytes, offset: int, depth: int) -> tuple[list[Any], int]:
-    """Return the values of a list, and where it ends."""
+    """Return the values of a list, and the offset after its end."""
     size, kind = data[offset] >> 4, data[offset] & 15
     offset += 1
     if size == LONG_LIST_SIZE:
@@ -108,11 +108,11 @@ def _read_list(data: bytes, offset: int, depth: int) -> tuple[list[Any], int]:
         raise IndexError
     if kind in (TRUE_TYPE, FALSE_TYPE, BYTE_TYPE):
         return [], offset + size
-    found = []
+    values = []
     for _ in range(size):
         value, offset = _read_value(data, offset, kind, depth + 1)
-        found.append(value)
-    return found, offset
+        values.append(value)
+    return values, offset
 
 
 def _read_number(data: bytes, offset: int) -> tuple[int, int]:

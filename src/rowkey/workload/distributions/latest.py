@@ -67,20 +67,22 @@ class LatestDistribution(Distribution):
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
         """Return the share of the first value, the one that exists longest.
 
-        From its appearance to its replacement each value takes `every` events, except those that
-        appeared while there were few.
+        From its appearance to its replacement each value gets `every` events in all, except the
+        first ones, which appeared while there were few values.
         """
         if events is None:
             return 1 / distinct
         every, theta = self.option_values["every"], self.age_distribution.theta
-        newer, more = divmod(events, every)
+        newer, remainder = divmod(events, every)
         if newer < distinct:
             share = (newer + 1) ** -theta / compute_harmonic(newer + 1, theta)
-            return float(every * _sum_first_shares(newer, theta) + more * share) / events
+            return float(every * _sum_first_shares(newer, theta) + remainder * share) / events
         lives, age = divmod(newer - distinct, distinct)
-        among = compute_harmonic(distinct, theta)
-        taken = _sum_first_shares(distinct, theta) + lives + compute_harmonic(age, theta) / among
-        return float(every * taken + more * (age + 1) ** -theta / among) / events
+        harmonic = compute_harmonic(distinct, theta)
+        share_sum = (
+            _sum_first_shares(distinct, theta) + lives + compute_harmonic(age, theta) / harmonic
+        )
+        return float(every * share_sum + remainder * (age + 1) ** -theta / harmonic) / events
 
     def compute_newest_share(self, distinct: int, part_count: int) -> float | None:
         """Return H(n / parts) / H(n), where H is the harmonic sum."""

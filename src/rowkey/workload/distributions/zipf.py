@@ -64,17 +64,17 @@ def _build_alias_table(
 
     shares = np.arange(1, distinct + 1, dtype=np.float64) ** -theta
     scaled = (shares / shares.sum() * distinct).tolist()
-    threshold, other = [1.0] * distinct, list(range(distinct))
+    threshold, aliases = [1.0] * distinct, list(range(distinct))
     small = [rank for rank, share in enumerate(scaled) if share < 1]
     large = [rank for rank, share in enumerate(scaled) if share >= 1]
     while small and large:
         low, high = small.pop(), large[-1]
-        threshold[low], other[low] = scaled[low], high
+        threshold[low], aliases[low] = scaled[low], high
         scaled[high] -= 1 - scaled[low]
         if scaled[high] < 1:
             small.append(large.pop())
     highest = np.minimum(np.array(threshold) * 2.0**32, 2.0**32 - 1)
-    pairs = np.stack([np.arange(distinct), np.array(other, np.int64)], axis=1)
+    pairs = np.stack([np.arange(distinct), np.array(aliases, np.int64)], axis=1)
     return highest.astype(np.uint32), pairs.ravel()
 
 
@@ -95,20 +95,20 @@ def _draw_by_alias(
 ) -> np.ndarray[Any, Any]:
     """Return ranks drawn by the alias method: one random number and two look-ups each.
 
-    The upper half of the number's bits chooses a rank, the lower half between it and its alias:
-    shares are right to 2^-32.
+    The upper half of the number's bits chooses a rank, the lower half chooses between the rank and
+    its alias. Shares are exact to 2^-32.
 
     Source: Walker, An efficient method for generating discrete random variables with general
     distributions, ACM TOMS 3 (1977).
     """
     import numpy as np
 
-    drawn = rng.integers(0, 1 << 64, count, dtype=np.uint64, endpoint=False)
-    lower = drawn.astype(np.uint32)
-    drawn >>= np.uint64(32)
-    drawn *= np.uint64(len(threshold))
-    drawn >>= np.uint64(32)
-    places = drawn.view(np.int64)
+    numbers = rng.integers(0, 1 << 64, count, dtype=np.uint64, endpoint=False)
+    lower = numbers.astype(np.uint32)
+    numbers >>= np.uint64(32)
+    numbers *= np.uint64(len(threshold))
+    numbers >>= np.uint64(32)
+    places = numbers.view(np.int64)
     is_other = lower > threshold.take(places)
     places <<= 1
     places |= is_other
@@ -145,11 +145,11 @@ def draw_ranks_among(
     import numpy as np
 
     out = np.empty(len(distinct), np.int64)
-    left = np.arange(len(distinct))
-    while len(left):
-        ranks, is_kept = _propose_ranks(rng, len(left), distinct[left], theta)
-        out[left[is_kept]] = ranks[is_kept]
-        left = left[~is_kept]
+    pending_indexes = np.arange(len(distinct))
+    while len(pending_indexes):
+        ranks, is_kept = _propose_ranks(rng, len(pending_indexes), distinct[pending_indexes], theta)
+        out[pending_indexes[is_kept]] = ranks[is_kept]
+        pending_indexes = pending_indexes[~is_kept]
     return out - 1
 
 

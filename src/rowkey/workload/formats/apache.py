@@ -43,10 +43,10 @@ class ApacheFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of an Apache log in order, in batches of bounded size."""
-        kept = resolve_columns(COLUMNS, columns, path)
-        order = [COLUMNS.index(name) for name in kept]
+        column_names = resolve_columns(COLUMNS, columns, path)
+        order = [COLUMNS.index(name) for name in column_names]
         yield from build_batches(
-            ([r[i] for i in order] for r in self._read_records(path, skipped_rows)), kept
+            ([r[i] for i in order] for r in self._read_records(path, skipped_rows)), column_names
         )
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:

@@ -43,14 +43,14 @@ class ArrowFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of an Arrow file in order, in batches of bounded size."""
-        with self._open_reader(path) as (schema, found):
-            kept = choose_columns(schema, columns, path)
-            batch = next(found, None)
+        with self._open_reader(path) as (schema, batches):
+            indexes = choose_columns(schema, columns, path)
+            batch = next(batches, None)
             if batch is None:
-                yield build_empty_batch(schema, kept)
+                yield build_empty_batch(schema, indexes)
             while batch is not None:
-                yield batch.select(kept)
-                batch = next(found, None)
+                yield batch.select(indexes)
+                batch = next(batches, None)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         """Return the column names of an Arrow file; None if it shows none."""

@@ -44,10 +44,10 @@ class ColumnsFormat(SampleFormat):
         names = names or next(read_lines(path), "").split()
         if not names:
             raise SampleError(str(path), "the file is empty", "a header line and rows")
-        kept = resolve_columns(names, columns, path)
-        order = [names.index(name) for name in kept]
+        column_names = resolve_columns(names, columns, path)
+        order = [names.index(name) for name in column_names]
         rows = self._read_rows(path, len(names), int(has_header), skipped_rows)
-        yield from build_batches(([row[i] for i in order] for row in rows), kept)
+        yield from build_batches(([row[i] for i in order] for row in rows), column_names)
 
     def _read_rows(
         self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows

@@ -113,26 +113,26 @@ class CsvFormat(SampleFormat):
 
         delimiter = self._find_delimiter(path)
         names = list(self.option_values["names"] or ())
-        before = 0 if names else 1
+        header_lines = 0 if names else 1
         if not names:
             head = _read_head(stream, path)
             names = _parse_names(head, delimiter, columns, path)
             _check_delimiter(head, names, columns or (), path)
-        kept = resolve_columns(names, columns, path)
+        column_names = resolve_columns(names, columns, path)
         misfits = MalformedLines(path, f"{len(names)} values on each line", skipped_rows)
 
         def skip(row: Any) -> str:
             """Note a malformed line and tell Arrow to skip it."""
-            misfits.add(row.number + before, row.text)
+            misfits.add(row.number + header_lines, row.text)
             return "skip"
 
-        # Arrow takes a byte order mark for none of the first value: behind a line of names, which
-        # had the file's own, it gets one to take.
-        before_it = b"" if self.option_values["names"] else BOM_UTF8
-        marked = MarkedUtf8Stream(stream, before_it, self.progress)
+        # Arrow strips a byte order mark from its input, even one that is part of the first value.
+        # The header line had the file's own mark, so the input after it gets another one to strip.
+        mark = b"" if self.option_values["names"] else BOM_UTF8
+        marked = MarkedUtf8Stream(stream, mark, self.progress)
         reader = _open_reader(
             marked,
-            kept,
+            column_names,
             read_options=arrow.ReadOptions(
                 column_names=names, block_size=MAX_LINE_BYTES, use_threads=False
             ),
@@ -140,8 +140,8 @@ class CsvFormat(SampleFormat):
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
             convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(kept, pa.string()),
-                include_columns=kept,
+                column_types=dict.fromkeys(column_names, pa.string()),
+                include_columns=column_names,
                 null_values=["", *self.null_texts],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -199,17 +199,17 @@ def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path:
     If columns are requested, spaces around a name are removed unless the request has them.
 
     Raises:
-        SampleError: there are none.
+        SampleError: the file is empty, or its header line is malformed.
     """
-    found = _split_record(head, delimiter)
-    if found is None:
+    names = _split_record(head, delimiter)
+    if names is None:
         what = "the header line has an unclosed quote, or a name of more than 128 KiB"
         raise SampleError(f"{path}:1", what, "the names of the columns")
-    if not found:
+    if not names:
         raise SampleError(str(path), "the file is empty", "a header line and rows")
     if columns is None:
-        return found
-    return [name if name in columns else name.strip() for name in found]
+        return names
+    return [name if name in columns else name.strip() for name in names]
 
 
 def _split_record(head: str, delimiter: str) -> list[str] | None:
@@ -228,12 +228,12 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
     """
     if len(names) > 1 or set(names) & set(columns):
         return
-    found = {
+    matches = {
         one: {name.strip() for name in _split_record(head, one) or ()} & set(columns)
         for one in _COMMON_DELIMITERS
     }
-    likely = max(found, key=lambda one: len(found[one]))
-    if found[likely]:
+    likely = max(matches, key=lambda one: len(matches[one]))
+    if matches[likely]:
         raise SampleError(
             str(path),
             f"the file has one column, {names[0]!r}",

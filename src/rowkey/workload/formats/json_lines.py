@@ -54,10 +54,13 @@ class JsonLinesFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a JSON lines file in order, in batches of bounded size."""
-        kept = self._collect_names(path) if columns is None else list(columns)
+        column_names = self._collect_names(path) if columns is None else list(columns)
         objects = self._read_objects(path, skipped_rows, self.progress)
-        records = ([_format_value(found, name) for name in kept] for _, found in objects)
-        yield from build_batches(records, kept)
+        records = (
+            [_format_value(json_object, name) for name in column_names]
+            for _, json_object in objects
+        )
+        yield from build_batches(records, column_names)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
         """Return the line on which each of the given rows of a JSON lines file begins."""
@@ -72,7 +75,7 @@ class JsonLinesFormat(SampleFormat):
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         """Return the column names of a JSON lines file; None if it shows none."""
-        found: list[str] = []
+        column_names: list[str] = []
         lacking = set(wanted_names)
         for number, (_, one) in enumerate(self._read_objects(path, SkippedRows())):
             names = (
@@ -80,11 +83,11 @@ class JsonLinesFormat(SampleFormat):
                 if number == 0
                 else [name for name in lacking if _has_name(one, name)]
             )
-            found += names
+            column_names += names
             lacking -= set(names)
             if not lacking:
-                return found
-        return found or None
+                return column_names
+        return column_names or None
 
     def _collect_names(self, path: Path) -> list[str]:
         """Return the names in all objects, in order of appearance; nested ones with dots.
@@ -115,11 +118,11 @@ class JsonLinesFormat(SampleFormat):
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            found = _parse_object(line)
-            if found is None:
+            json_object = _parse_object(line)
+            if json_object is None:
                 misfits.add(number, line)
             else:
-                yield number, found
+                yield number, json_object
         misfits.check_count(number)
 
 
@@ -143,12 +146,12 @@ def _require_json_lines(path: Path) -> None:
 def _parse_object(line: str) -> dict[str, Any] | None:
     """Return the object of a line; None if it is not an object or holds an invalid value."""
     try:
-        found = _DECODER.decode(line)
+        value = _DECODER.decode(line)
         if "\\u" in line and any(half in line for half in _SURROGATE_ESCAPES):
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _parse_finite(text: str) -> float:

@@ -54,7 +54,7 @@ class ParquetFormat(SampleFormat):
         with self._open_file(path) as (stream, file):
             schema = file.schema_arrow
             places = choose_columns(schema, columns, path)
-            kept = [schema.field(place).name for place in places]
+            column_names = [schema.field(place).name for place in places]
             if not file.metadata.num_rows:
                 yield build_empty_batch(schema, places)
             limits, widths = UnpackedSizeLimit(measure_stream(stream)), _find_widths(file, places)
@@ -63,8 +63,8 @@ class ParquetFormat(SampleFormat):
                 read = [row_groups[number] for number in run]
                 each = bound_row_bytes(stream, read, widths, limits)
                 rows = max(min(MAX_BATCH_ROWS, MAX_BATCH_BYTES // max(each, 1)), 1)
-                for batch in file.iter_batches(rows, run, kept):
-                    yield batch if columns is None else batch.select(kept)
+                for batch in file.iter_batches(rows, run, column_names):
+                    yield batch if columns is None else batch.select(column_names)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         """Return the column names of a Parquet file; None if it shows none."""

@@ -113,10 +113,10 @@ class TokensFormat(SampleFormat):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a log that follows the pattern in order, in batches of bounded size."""
         available = [name for name in self.names if name]
-        kept = resolve_columns(available, columns, path)
-        order = [self.names.index(name) for name in kept]
+        column_names = resolve_columns(available, columns, path)
+        order = [self.names.index(name) for name in column_names]
         yield from build_batches(
-            ([row[i] for i in order] for row in self._read_rows(path, skipped_rows)), kept
+            ([row[i] for i in order] for row in self._read_rows(path, skipped_rows)), column_names
         )
 
     def _read_rows(self, path: Path, skipped_rows: SkippedRows) -> Iterator[list[str]]:
@@ -195,10 +195,10 @@ class _TimeParser:
         if len(text) > self.min_length + MAX_EXTRA_TIME_CHARACTERS:
             return None
         try:
-            found = datetime.strptime(self.year_prefix + text, self.time_format)  # noqa: DTZ007 - naive is UTC
+            instant = datetime.strptime(self.year_prefix + text, self.time_format)  # noqa: DTZ007 - naive is UTC
         except ValueError:
             return None
-        return found.isoformat()
+        return instant.isoformat()
 
 
 def _find_directives(time_format: str) -> set[str]:

@@ -109,8 +109,8 @@ def _to_seconds(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     length = (first + 1).astype("M8[D]") - first.astype("M8[D]")
     day = days % 100
     hour, minute, second = clock // 10_000, clock // 100 % 100, clock % 100
-    fits = (months >= 1) & (months <= 12) & (day >= 1) & (day <= length.astype(np.int64))
-    fits &= (hour < 24) & (minute < 60) & (second < 60)
-    found = (first.astype("M8[D]").astype(np.int64) + day - 1) * 86_400
-    found += hour * 3_600 + minute * 60 + second
-    return np.where(fits & (is_day | is_second), found, _NO_INSTANT)
+    is_valid = (months >= 1) & (months <= 12) & (day >= 1) & (day <= length.astype(np.int64))
+    is_valid &= (hour < 24) & (minute < 60) & (second < 60)
+    seconds = (first.astype("M8[D]").astype(np.int64) + day - 1) * 86_400
+    seconds += hour * 3_600 + minute * 60 + second
+    return np.where(is_valid & (is_day | is_second), seconds, _NO_INSTANT)

@@ -47,21 +47,21 @@ def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Re
         return Rejection(f" has no {field.type.name} for {field.name}", MISSING_VALUE_REMEDY)
     if byte := find_marked_byte(text):
         return Rejection(f": {field.name} contains {format_invalid_byte(byte)}", CONVERT_REMEDY)
-    shown = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
+    excerpt = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
     expected = CALENDAR_FORMAT if is_calendar else _format_expected(field, text)
     remedy = f"Declare another type for {field.name}, or correct the file."
     if field.nullable:
-        remedy = f'If it stands for null, declare format = {{ kind = ..., nulls = ["{shown}"] }}.'
-    return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
+        remedy = f'If it stands for null, declare format = {{ kind = ..., nulls = ["{excerpt}"] }}.'
+    return Rejection(shorten_text(f": {field.name} is {excerpt}; expected {expected}"), remedy)
 
 
 def _format_expected(field: Field, text: str) -> str:
     """Return the type of a field with its options, or with the values it allows."""
-    words = field.declaration.model_dump(include=set(field.type.options), exclude_none=True)
-    told = [f"{name} {value}" for name, value in words.items() if isinstance(value, int)]
-    if not told:
+    options = field.declaration.model_dump(include=set(field.type.options), exclude_none=True)
+    details = [f"{name} {value}" for name, value in options.items() if isinstance(value, int)]
+    if not details:
         try:
             field.to_internal(field.parse(text))
         except RowError as error:
-            told = [error.mistake.expected]
-    return ", ".join(filter(None, [field.type.name, *told]))
+            details = [error.mistake.expected]
+    return ", ".join(filter(None, [field.type.name, *details]))

@@ -88,10 +88,10 @@ def _to_texts(array: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
-        shown = [
+        texts = [
             v if v is None else v.decode("utf-8", MARK_INVALID_BYTES) for v in array.to_pylist()
         ]
-        return pa.array(shown, pa.string())
+        return pa.array(texts, pa.string())
     try:
         return array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
