@@ -1,4 +1,4 @@
-"""Judge how evenly load lies over the servers, from intervals between counts."""
+"""Judge how evenly the load is spread over the servers, from the counters of intervals."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"
 """Levels besides even, warm and hot: no operations, too few, or an unknown number of them."""
 MAX_UNKNOWN_SHARE = 0.02
-"""Share of an interval's operations that may lie where the rate is not known, by what was done
-there before: in a large table some region moves in every interval."""
+"""Share of an interval's operations that may lie in regions with unknown counters, estimated from
+earlier intervals: in a large table some region moves in every interval."""
 MAX_STALE_INTERVALS = 2
-"""Intervals for which a rate is believed that is not known any more."""
+"""Intervals for which the last known rate of a region is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,16 @@ class LoadBalance:
     """How evenly reads or writes are spread over the region servers.
 
     Args:
-        level: even, warm or hot; idle if there was none, thin if too little to tell, unknown if no
-            interval is known whole.
-        operation_count: operations in the intervals that are known whole.
+        level: even, warm or hot; idle without operations, thin with too few of them, unknown if no
+            interval has known counters.
+        operation_count: operations in the intervals with known counters.
         servers: region servers.
-        skew: load of the fullest server over its fair share, mean of all windows by their load;
-            None where the level is none of the first three.
-        even_skew: what an even design would show with as many operations.
-        window_count: windows it is from: intervals, or some together that hold enough operations.
+        skew: load of the fullest server over its fair share, as the mean of all windows weighted
+            by load; None unless the level is even, warm or hot.
+        even_skew: the skew of an even design with as many operations.
+        window_count: windows with enough operations; each has one interval or several.
         fullest_server: the fullest server of the last window.
-        reason: why there is no figure, or an empty string.
+        reason: why there are no figures, or an empty string.
     """
 
     level: str
@@ -70,7 +70,7 @@ def judge_balance(
     Args:
         intervals: in the order of time.
         counter: writes or reads.
-        known_intervals: those of them that tell it, if they are known already.
+        known_intervals: the result of `select_known_intervals`, if the caller already has it.
     """
     servers = len(intervals[-1].servers) if intervals else 0
     known_intervals = (
@@ -96,8 +96,8 @@ def select_known_intervals(
 ) -> list[LoadInterval]:
     """Return the intervals in which the counters of nearly all load are known.
 
-    One in which the rate of a region is not known tells nothing, for what is missing may be the
-    largest; unless the regions that are not known did next to nothing just before.
+    An interval with an unknown region is left out, because that region may have had the most load,
+    unless the region had almost none in the intervals before.
 
     Args:
         intervals: in the order of time.
@@ -131,8 +131,8 @@ def _build_windows(
 ) -> Iterator[dict[str, int]]:
     """Yield the operations per server of windows that have enough operations for a verdict.
 
-    A window has the same servers from its beginning to its end: one that was restarted goes by
-    another name, and is not two. What is left, too little for a window, is not looked at.
+    All intervals of a window have the same servers; a restarted server has another name and begins
+    a new window. The last intervals are left out if they have too few operations for a window.
     """
     window: dict[str, int] = {}
     for interval in intervals:

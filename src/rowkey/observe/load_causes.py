@@ -1,4 +1,4 @@
-"""Find why a running table is hot: causes of a simulation, recognized in counted load."""
+"""Find why a running table is hot: the causes that a simulation knows, in its counted load."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def find_load_causes(
 
     Args:
         design: the table's design.
-        samples: what came in some of the intervals; of all of them the regions are the same.
-        intervals: what the regions did, all of it known, in the order of time.
-        balance: what that comes to.
+        samples: some of the intervals, each with its sampled writes; all have the same regions.
+        intervals: the intervals with known counters, in the order of time.
+        balance: the balance of their writes.
     """
     import numpy as np
     import pyarrow as pa
@@ -98,11 +98,12 @@ def choose_sample_rows(
 ) -> list[np.ndarray[Any, Any]]:
     """Return the row numbers to keep of each sample, so that all are sampled at one rate.
 
-    Of each as large a share as of the one that was read least, as far as that leaves enough rows.
+    The rate is that of the sample with the most writes per row, or a higher one if that would
+    leave too few rows.
 
     Args:
         read_counts: rows of each sample, at least one.
-        write_counts: what was counted in its interval.
+        write_counts: the writes counted in its interval.
 
     >>> [len(which) for which in choose_sample_rows([2_000, 1_500], [2_000, 15_000])]
     [200, 1500]

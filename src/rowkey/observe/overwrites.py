@@ -1,8 +1,8 @@
 """Detect a busy region in which the same few rows are written over and over.
 
-A region counts each mutation, a look finds each row once, however often it was written. Where many
-were counted and few rows are found, those few may be what is hot: a counter that all increment, a
-row for a latest value. That is no proof, for a delete leaves no cell either.
+A region counts each mutation, but a scan finds each row once, however often it was written. If many
+writes were counted and few rows are found, those rows may be hot: a counter that all clients
+increment, or a row with the latest value. That is no proof, because a delete leaves no cell either.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rowkey.observe.write_sample import WriteSample
 
 MIN_WRITES_PER_ROW = 5
-"""Writes a row from which it is written over and over: puts, retries and the columns that a client
-writes one by one come to two or three."""
+"""Writes per row from which a row counts as overwritten: a put with retries, or with one call for
+each column, makes two or three."""
 MIN_WRITES = 200
 """Writes below which their number in a part of an interval is too uncertain: 7 % at 200."""
 MAX_NAMED_ROWS = 3
-"""Rows that are named one by one."""
+"""Rows that are listed by their keys."""
 
 
 def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSample) -> str:
@@ -31,8 +31,8 @@ def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSampl
 
     Args:
         design: the table's design.
-        interval: what the regions did.
-        sample: what of it came last.
+        interval: the load of its regions.
+        sample: the last writes of the interval.
     """
     number, region = max(enumerate(interval.regions), key=lambda one: one[1].writes or 0)
     rows = sample.rows_by_region.get(region.start, 0)
@@ -69,12 +69,12 @@ def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSampl
 def _is_as_busy_as_rest(sample: WriteSample, writes: float, rows: int) -> bool:
     """Return whether the sampled part of an interval had as many writes as the rest of it.
 
-    If it was not, few rows are there for few were written then.
+    If it had fewer, there are few rows because few were written then.
 
     Args:
-        sample: what of the interval came last.
-        writes: what the other regions would have counted meanwhile.
-        rows: what was found in them.
+        sample: the last writes of the interval.
+        writes: the writes that the other regions would have counted in the sampled part.
+        rows: the rows that were found in them.
     """
     return sample.interval_share >= 1 or (writes >= MIN_WRITES // 4 and 2 * rows >= writes)
 
@@ -83,7 +83,7 @@ def format_key(design: Design | None, key: bytes) -> str:
     """Return a row key as text, decoded by the design if it is known.
 
     Args:
-        design: the table's design; None if nobody knows it.
+        design: the table's design; None if it is unknown.
         key: the bytes.
     """
     return to_string_binary(key) if design is None else design.key.format_prefix(key)

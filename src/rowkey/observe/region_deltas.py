@@ -1,8 +1,8 @@
-"""Turn counters into rates: known if both counts are of one opening of a region.
+"""Turn counters into rates, which are known if a region stayed open between two snapshots.
 
-A region that is moved, split, merged or restored counts from 0, and what it counted since the last
-look is lost. So its rate in that interval is not known: neither the fall of its count, which would
-be a negative rate, nor its new count, which would be too small a one.
+A region that is moved, split, merged or restored counts from 0 again, and its counts since the last
+snapshot are lost. Its rate in that interval is unknown: the difference would be negative, and the
+new count alone too small.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CounterSnapshot:
     Args:
         at_s: when, in seconds of a clock that never goes back.
         regions: in the order of their keys.
-        servers: all that may hold regions, ascending; those of the regions are among them.
+        servers: all servers that may hold regions, ascending, with those of the regions.
     """
 
     at_s: float
@@ -43,7 +43,7 @@ class CounterSnapshot:
         Args:
             at_s: when.
             regions: in the order of their keys.
-            servers: those that are known to live.
+            servers: the live servers.
         """
         there = {*servers, *(region.server for region in regions)}
         return cls(at_s, tuple(regions), tuple(sorted(there)))
@@ -56,10 +56,10 @@ class RegionDelta:
     Args:
         start: its first row key, inclusive.
         stop: the first row key after it; empty for the last region.
-        server: where it is.
-        writes: mutations in the interval; None if that is not known.
-        reads: rows read in it; None if that is not known.
-        reason: why something is not known, or an empty string.
+        server: the server that holds it.
+        writes: mutations in the interval; None if unknown.
+        reads: rows read in it; None if unknown.
+        reason: why a count is unknown, or an empty string.
     """
 
     start: bytes
@@ -81,8 +81,8 @@ class LoadInterval:
     Args:
         end_s: when it ended, in seconds of the same clock as the counts.
         length_s: how long it was, above 0.
-        regions: in the order of their keys, as they stood at its end.
-        servers: all that may hold regions, ascending.
+        regions: the regions at its end, in the order of their keys.
+        servers: all servers that may hold regions, ascending.
     """
 
     end_s: float

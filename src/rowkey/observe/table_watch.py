@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 VERDICT_SPAN_S = 60.0
 """Seconds of the past that a verdict is from."""
 ROUNDING_ERROR = 1e-9
-"""What a division of lengths of time may fall short of a whole number by."""
+"""By how much the quotient of two durations may fall short of a whole number."""
 MAX_INTERVALS = 240
-"""Intervals kept for the map, as many as a map has columns; those of a verdict are kept besides."""
+"""Intervals kept for the heat map, one a column; the intervals of a verdict are kept too."""
 MAX_NAMED_REGIONS = 3
-"""Regions that are named of those whose rate is not known for one reason."""
+"""Regions that a remark lists for each reason why counters are unknown."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class LiveLoad:
         table: its name.
         design: its design; None if it is not known.
         at_ms: when, milliseconds since 1970.
-        intervals: what its regions did, oldest first; 240 at most.
-        writes: how evenly the writes of the last minute lay.
-        reads: the same of reads.
-        causes: why the writes lie unevenly, the one that explains most first.
-        remarks: what should be known of the figures, as sentences.
+        intervals: the load of its regions, oldest first; 240 at most.
+        writes: how evenly the writes of the last minute were spread.
+        reads: how evenly the reads of the last minute were spread.
+        causes: why the writes are uneven, the strongest cause first.
+        remarks: notes on the figures, as sentences.
         missed_count: readings that failed since the watch began.
     """
 
@@ -127,7 +127,7 @@ class TableWatch:
         """Replace the table's design; return whether it differs from the previous one.
 
         Args:
-            design: the table's; None if it is not known now, which leaves the last one.
+            design: the table's design; None keeps the previous one.
         """
         if design is None or design == self.design:
             return False
@@ -292,8 +292,8 @@ def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) ->
     """Return a snapshot whose regions are assigned round robin to the design's servers.
 
     Args:
-        snapshot: their counts.
-        design: the table's; None leaves them on one.
+        snapshot: the counters of the regions.
+        design: the table's design; None assigns all regions to one server.
     """
     server_count = 1 if design is None else design.cluster.servers
     names = tuple(f"s{number}" for number in range(server_count))
@@ -332,19 +332,19 @@ def watch_table(
     Args:
         table: its name.
         url: where it is.
-        design: its design, if neither its catalog nor the table itself knows it, or another is to
-            be asked.
-        every_s: seconds from one look to the next, above 0.
-        for_s: seconds until it ends.
+        design: its design, to be used instead of the one in the catalog or the table, or if there
+            is none.
+        every_s: seconds from one reading to the next, above 0.
+        for_s: seconds until the watch ends.
         sleep: waits; for tests.
         clock: seconds that never go back; for tests.
 
     Raises:
         InvalidArgument: there is no such table, or a number is out of range.
-        Unavailable: it could not be looked at even once.
+        Unavailable: no reading succeeded.
 
-    Cost: two or three RPCs a look, and one for each region server; where writes lie unevenly, a
-        scan of some thousand rows that were just written.
+    Cost: two or three RPCs a reading, and one for each region server; if the writes are uneven,
+        also a scan of some thousand rows that were just written.
     """
     for name, value in (("every_s", every_s), ("for_s", for_s)):
         if not 0 < value < 86_400 * 366:
@@ -394,10 +394,10 @@ def _run_watch(
                     if not watch.set_design(current_design):
                         _sample_interval(watch, store, interval)
             yield watch.build_live_load(get_time_ms())
-            # Readings that are late are left out; they are not made up for.
+            # A reading whose time has passed is skipped.
             late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING_ERROR))
             if number < last < late and not watch.intervals:
-                # But a rate needs two readings, however long the first one took.
+                # But a rate needs two readings, even if the first one took very long.
                 began, late = clock() - (last - 1) * every_s, last
             number = late
         if not watch.intervals:
@@ -425,5 +425,5 @@ def _has_uneven_writes(watch: TableWatch, interval: LoadInterval) -> bool:
 def _sample_interval(watch: TableWatch, store: Store, interval: LoadInterval) -> None:
     """Sample the rows written in an interval, if the design can decode row keys."""
     if watch.design is not None and watch.design.key.is_decodable:
-        with suppress(Unavailable):  # a server that is gone now: the next interval is looked at
+        with suppress(Unavailable):  # a server has stopped: only the next interval is sampled
             watch.add_sample(interval, sample_writes(store, watch.design, interval, get_time_ms()))

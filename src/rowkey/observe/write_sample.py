@@ -1,7 +1,7 @@
 """Sample the rows that were written lately: a few thousand of them show why a region is hot.
 
-Counters say which region is, not which rows. Cells carry the time of their writing, so a scan of
-the last moments gives a sample of what came.
+Counters show which region is hot, but not which rows. Cells carry the time of their writing, so a
+scan of the last moments gives a sample of the writes.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from rowkey.observe.region_deltas import LoadInterval
 
 TARGET_EVENTS = 2_000
-"""Events that a look is to find: a share of 5 % is then known to a tenth of itself."""
+"""Events that a sample should have: a share of 5 % is then known to a tenth of itself."""
 MIN_EVENTS = TARGET_EVENTS // 4
-"""Events that a look is content with, rather than scan once more."""
+"""Events that are enough not to scan again."""
 MAX_EVENTS = 10 * TARGET_EVENTS
-"""Events that a look takes at most, where writes came all at once."""
+"""Events in a sample at most, if all writes came at once."""
 ROWS_PER_TURN = 100
 """Rows of a region that are read before it is the next one's turn."""
 MAX_CLOCK_SKEW_MS = 100
-"""Milliseconds that clocks differ by: cells that were stamped so much later are looked at too, and
-not what comes while it is read."""
+"""Milliseconds by which clocks may differ. Cells stamped this much later are read too; those
+stamped even later were written during the scan."""
 MAX_SCANS = 8
-"""Scans of a look at most. Each moves its beginning to where the events are: a second in which
-nothing came and one of a burst look the same to a counter."""
+"""Scans for one sample at most. Each begins earlier or later than the one before, because counters
+do not show when in an interval the events were written."""
 MIN_READABLE_SHARE = 0.5
-"""Share of the rows that a design must be able to read before anything is said of them."""
+"""Share of the sampled rows that a design must decode for the sample to be used."""
 MAX_MISPLACED_SHARE = 0.15
-"""Share of the counted writes that may lie in other regions than the rows: a share that a cause
-names is then wrong by no more."""
+"""Share of the counted writes that may lie in other regions than the sampled rows: the shares in a
+cause are then wrong by no more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class WriteSample:
     """A sample of the events written in one interval, in the order of writing.
 
     Args:
-        rows: a column for each field.
-        keys: the row key of each.
-        unreadable_count: rows that are none of the design.
-        rows_by_region: rows that were read for it, by the first key of their region.
-        interval_share: share of the interval that was looked at, its end.
-        truncated_regions: the first keys of regions that were not read to the end: there may be
-            more in them.
-        total_rows_by_region: rows that were read in all to find it, by the first key of their
+        rows: the events, with a column for each field.
+        keys: the row key of each event.
+        unreadable_count: rows that the design cannot decode.
+        rows_by_region: rows read for this sample, by the first key of their region.
+        interval_share: the share of the interval, counted from its end, that was sampled.
+        truncated_regions: the first keys of regions that were not read to their end, so that they
+            may have more rows.
+        total_rows_by_region: rows read by all scans for this sample, by the first key of their
             region.
     """
 
@@ -98,10 +98,11 @@ class WriteSample:
     def count_by_region(self, interval: LoadInterval) -> list[float]:
         """Return how many written events each region has; estimated where rows are unread.
 
-        Where more rows may be there than were read, they are as many for each write as elsewhere.
+        A region that was not read to its end is assumed to have as many rows per write as the
+        others.
 
         Args:
-            interval: the one that was looked at.
+            interval: the interval of the sample.
         """
         from rowkey.regions import Boundaries
 
@@ -132,20 +133,18 @@ def sample_writes(
     Args:
         store: the table.
         design: its design.
-        interval: what its regions did.
+        interval: the load of its regions.
         until_ms: when the interval ended, in milliseconds since 1970 by the clock that stamps
             cells.
 
-    Cost: a scan, by time, of the regions that were written, and up to seven more where writes came
-        unevenly in time. Servers look at all that is still in memory, and at those files whose
-        newest cell is of the interval.
+    Cost: a scan of the regions with writes, limited to a time range, and up to seven more if the
+        writes came unevenly in time. The servers read their memstores, and the store files whose
+        newest cell is from the interval.
     """
     whole_ms = max(int(1_000 * interval.length_s), 1)
     length_ms = min(_choose_length_ms(interval), whole_ms)
-    too_short_ms, too_long_ms = (
-        0,
-        whole_ms + 1,
-    )  # the longest that was too short, and the shortest too long
+    # The longest scan that found too few events, and the shortest that found too many.
+    too_short_ms, too_long_ms = 0, whole_ms + 1
     best = sample = _scan_writes(store, design, interval, until_ms, length_ms)
     rows_by_region = Counter(sample.rows_by_region)
     for _ in range(MAX_SCANS - 1):
@@ -191,7 +190,7 @@ def _scan_writes(
             stamped_events += [(at, row.row, event) for event in events]
             if len(stamped_events) + strange_count > MAX_EVENTS:
                 break
-    # Of one millisecond nobody knows the order; that of the scan would be taken for rising keys.
+    # The order within a millisecond is unknown; the order of the scan would look like rising keys.
     stamped_events.sort(key=lambda one: (one[0], crc32(one[1])))
     batch = pa.RecordBatch.from_pylist([event for _, _, event in stamped_events], schema)
     part = min(length_ms / (1_000 * interval.length_s), 1.0)
@@ -206,13 +205,13 @@ def _scan_writes(
 
 
 def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
-    """Return why sampled rows are spread otherwise than counted writes; "" if they are not.
+    """Return why sampled rows and counted writes lie in different regions; "" if they do not.
 
-    A delete, a refused check and a value that is written over leave no cell. Where regions count
-    many of them, the rows that are there are no sample of what was written, and no cause is theirs.
+    Deletes, failed checks and overwritten values leave no cell. If a region counts many of them,
+    the rows in it are no sample of its writes and show no cause.
 
     Args:
-        samples: what came in some intervals, all of it counted; of all the regions are the same.
+        samples: intervals with known counters and the same regions, each with its sample.
     """
     import numpy as np
 
@@ -225,7 +224,7 @@ def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
     busy = (rows.sum(axis=1) > 0) & (writes.sum(axis=1) > 0)
     if not busy.any():
         return ""
-    # Each look weighs as what was counted in it, however little of it was read.
+    # Each sample has the weight of the writes counted in its interval, not of its rows.
     totals = writes[busy].sum(axis=1, keepdims=True)
     write_shares = writes[busy].sum(axis=0) / totals.sum()
     row_shares = (rows[busy] / rows[busy].sum(axis=1, keepdims=True) * totals).sum(axis=0)
@@ -253,9 +252,10 @@ def _decode_events(design: Design, row: RowCells) -> list[dict[str, Any]]:
 
 
 def _choose_length_ms(interval: LoadInterval) -> int:
-    """Return how many last milliseconds to scan for the wanted number of events.
+    """Return how many last milliseconds to scan for the target number of events.
 
-    If they came evenly. Somewhat fewer, so that no region is full that took them all.
+    Evenly spaced events are assumed, and three quarters of the target, so that one region with all
+    events does not exceed its limit.
     """
     length_ms = max(int(1_000 * interval.length_s), 1)
     writes = interval.sum_operations("writes")

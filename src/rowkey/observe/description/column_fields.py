@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _NON_WORD = re.compile(r"[^A-Za-z0-9_]+")
 MAX_NAME_LENGTH = 64
-"""Characters of a qualifier, and of a family, that the name of a field is made of: a design has no
-name of more than 200, while a qualifier may have thousands."""
+"""Characters of a qualifier or family that the name of its field takes: names in a design have at
+most 200 characters, but a qualifier may have thousands."""
 _JAVA_TYPES_BY_WIDTH = {
     1: "a boolean or a byte",
     2: "a short",
@@ -34,7 +34,7 @@ def build_fields(
 
     Args:
         sample: the sampled rows.
-        taken_names: names that fields of the key have.
+        taken_names: the names of the key fields.
 
     Returns:
         The options of each field, and what was observed of it.

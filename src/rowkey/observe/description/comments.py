@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 COMMENT_WIDTH = 96
-"""Characters of a line of comment."""
+"""Characters of a comment line at most."""
 
 
 def annotate_design(
@@ -24,10 +24,10 @@ def annotate_design(
     """Return the text of a design file with comments above its options and fields.
 
     Args:
-        design: what it declares.
-        header: sentences above all.
-        path_comments: sentences above a word, by its path.
-        field_comments: what was seen of a field, by its name.
+        design: the design to write.
+        header: sentences at the top of the file.
+        path_comments: sentences above an option, by its path.
+        field_comments: what was observed of a field, by its name.
     """
     text = design.dumps()
     places = Design.loads(text).source.source_map  # type: ignore[union-attr]

@@ -1,6 +1,6 @@
-"""Guess the elements of a row key, each tried on what is left of all sampled keys.
+"""Guess the elements of a row key, one after the other from its start.
 
-A guess is only made where every key fits, and each says what it is taken from.
+A guess must fit the remaining bytes of all sampled keys, and names its evidence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEPARATORS = b"|_-:#/.,;~ "
 LONG_MAX, INT_MAX = 2**63 - 1, 2**32 - 1
 MAX_UNKNOWN_PREFIX_BYTES = 8
-"""Bytes of an unknown beginning before a time is no longer looked for."""
+"""Bytes of unknown meaning, at most, that may precede a time."""
 HEX_DIGITS = re.compile(rb"[0-9a-f]+")
 DECIMAL_DIGITS = re.compile(rb"[0-9]+")
 
@@ -35,7 +35,7 @@ class KeyElement:
     """A guessed element of a row key.
 
     Args:
-        notation: how it is written in the key, with `{}` for the name of its field, if any.
+        notation: the element in bracket notation, with `{}` for the name of its field, if any.
         name_stem: the base of its field's name; empty if it has no field.
         field_options: the options of its field.
         lengths: its number of bytes in each key.
@@ -51,13 +51,13 @@ class KeyElement:
 
 @dataclass(frozen=True, slots=True)
 class KeyContext:
-    """What is known of the sampled keys besides the bytes that remain.
+    """Facts about the sampled keys that guesses need besides the remaining bytes.
 
     Args:
-        has_fixed_prefix: whether what stands before always has the same length, so that a separator
-            can be told from it.
-        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
-        keys: the keys, each of which ends with what is left of it.
+        has_fixed_prefix: whether the bytes before always have the same length, so that a separator
+            can be recognised.
+        now_ms: now, milliseconds since 1970; numbers far beyond it are not taken for times.
+        keys: the whole keys, each of which ends with its remaining bytes.
     """
 
     has_fixed_prefix: bool
@@ -68,7 +68,7 @@ class KeyContext:
         """Return why the leading numbers of the keys may not be times; "" if they are.
 
         Args:
-            rests: what is left of each key.
+            rests: the remaining bytes of each key.
             numbers: the numbers.
             unit: the unit in which they may be times.
         """
@@ -81,8 +81,8 @@ def guess_elements(rests: Sequence[bytes], context: KeyContext) -> Iterator[KeyE
     """Yield guesses of the next key element, the most specific first.
 
     Args:
-        rests: what is left of each key; none is empty.
-        context: what is known beside them.
+        rests: the remaining bytes of each key; none is empty.
+        context: further facts about the keys.
     """
     for guess in GUESSES:
         found = guess(rests, context)
@@ -103,7 +103,7 @@ def _guess_separator(rests: Sequence[bytes], context: KeyContext) -> KeyElement 
 def _guess_hex(rests: Sequence[bytes], _: KeyContext) -> KeyElement | None:
     """Return an element of hexadecimal digits that has the same length in all keys.
 
-    A single letter among them tells them from decimal digits.
+    One letter among all of them is enough to rule out decimal digits.
     """
     width = _measure_run(rests, HEX_DIGITS)
     if width is None or width < 2 or not any(re.search(rb"[a-f]", one[:width]) for one in rests):
@@ -271,7 +271,7 @@ GUESSES: tuple[ElementGuess, ...] = (
     _guess_unknown_prefix, _guess_uncertain_time, _guess_last_text, _guess_last_number,
     _guess_last_bytes,
 )  # fmt: skip
-"""In the order in which they are believed."""
+"""The guesses to try, the most reliable first."""
 
 
 def _is_printable(text: bytes) -> bool:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rowkey.observe.description.key_elements import KeyElement
 
     Derivation = tuple[tuple[str, ...], str, str]
-    """The fields that a part may be computed from, how that is written, and how it is called."""
+    """The fields from which a part may be computed, the part in notation, and a description."""
 
 MIN_KEYS = 20
-"""Keys from which something is inferred: of fewer, what they share may be chance."""
+"""Keys that are needed to infer a format: fewer may have a common pattern by chance."""
 BUCKET_HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 """Hashes that a bucket is tried with. Source: the transform `bucket`."""
 DIGEST_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
@@ -28,11 +28,11 @@ DIGEST_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 BUCKET_DOUBT = (
     "no hash of the other parts certainly gives it: it may be a bucket, a salt or a row type"
 )
-"""What is said of a first byte that is as regions begin, and is not computed."""
+"""The note on a first byte that matches the region starts but is computed from no field."""
 MIN_MATCHING_BITS = 40
-"""Bits in which a computed part must agree, over all different values that it is computed from:
-of the 4,160 ways that are tried at most, 13 sources by 5 hashes in 64 widths, one agrees by chance
-once in 2^28. Where one site has one bucket, 16 of 16 keys agree as little as one."""
+"""Bits of a computed part that must match, summed over the different values of its fields. At most
+4,160 derivations are tried, 13 sources with 5 hashes in 64 widths, so one of them matches by chance
+once in 2^28. Keys with equal values count once: 16 keys of one site prove no more than one."""
 MAX_PARTS = 12
 """Parts of a key at most."""
 
@@ -43,8 +43,8 @@ class KeyFormat:
 
     Args:
         key: in bracket notation.
-        fields: the words of its fields.
-        notes: what each part is taken from, as sentences.
+        fields: the options of its fields.
+        notes: the evidence for each part, as sentences.
     """
 
     key: str
@@ -86,7 +86,7 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
     Args:
         keys: distinct row keys.
         splits: where regions begin.
-        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
+        now_ms: now, milliseconds since 1970; numbers far beyond it are not taken for times.
     """
     if len(keys) < MIN_KEYS:
         what = f"only {len(keys)} rows were found" if keys else "no row was found"
@@ -104,7 +104,7 @@ def infer_key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int
         return _build_unknown_format(keys, "no tried format fits all sampled keys")
     if bucket:
         if len({key[0] for key in keys}) < 2:
-            return plain  # nor does any hash of many values always give one number
+            return plain  # a hash of many values would give more than one number
         bucket_count = len(splits) + 1
         return (
             _find_derivation(
@@ -176,7 +176,7 @@ def _append_elements(builder: _KeyBuilder, rests: Sequence[bytes], now_ms: int) 
     keys, is_fixed = rests, bool(builder.parts)
     while any(rests) and len(builder.parts) < MAX_PARTS:
         if not all(rests):
-            return  # some keys end where others go on: no format
+            return  # some keys end where others continue, so no format fits
         element = next(guess_elements(rests, KeyContext(is_fixed, now_ms, keys)))
         builder.add(element)
         is_fixed = len(set(element.lengths)) == 1 and bool(element.name_stem)
@@ -239,14 +239,14 @@ def _find_derivation(
 ) -> KeyFormat | None:
     """Return the format with a field replaced by a computed part that fits all keys.
 
-    Of another way one value in as many as the part has would fit by chance. So it is only believed
-    where enough different values fit; many keys of one value bear it out as one does.
+    A wrong derivation fits one value by chance once in 2^bits, so enough different values must
+    fit. Keys with equal values count once.
 
     Args:
         base_format: the format in which the part is a field of its own.
         name: that field.
-        derivations: what to try.
-        bits: bits of the part, which one value fits by chance once in 2^bits.
+        derivations: the derivations to try.
+        bits: bits of the part.
         keys: distinct row keys.
     """
     fields = {one: words for one, words in base_format.fields.items() if one != name}

@@ -39,11 +39,10 @@ class TableDescription:
     """A design file that describes an existing table.
 
     Args:
-        text: the file, with what was seen and what is not known as comments.
-        design: what it declares.
-        is_own_table: whether the table was made by rowkey, so that its design is known, not
-            inferred.
-        sampled_rows: rows that were looked at.
+        text: the file, with comments on what was observed and what is unknown.
+        design: the design that it declares.
+        is_own_table: whether rowkey created the table, so that its design is known, not inferred.
+        sampled_rows: rows that were sampled.
     """
 
     text: str
@@ -56,13 +55,13 @@ class TableDescription:
 def describe_table(table: str, url: str) -> TableDescription:
     """Return a design file that can create an existing table again.
 
-    Of a table that rowkey made the design is known. Of another one the first rows of its regions
-    are looked at; what they show of the key is declared where all of them bear it out, and said
-    with its evidence. Nothing is made up: what is not known is declared as bytes, and said.
+    The design of a table that rowkey created is known. For another table, the key and the fields
+    are inferred from the first rows of its regions: the file declares what fits all these rows,
+    with the evidence as comments, and bytes for the rest.
 
     Args:
         table: its name.
-        url: where it is.
+        url: the cluster or engine that holds it.
 
     Raises:
         InvalidArgument: there is no such table.

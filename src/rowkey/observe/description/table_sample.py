@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
 
 MAX_REGIONS = 256
-"""Regions that are looked into at most, evenly chosen."""
+"""Regions that are sampled at most, evenly chosen."""
 MAX_ROWS = 4_096
-"""Rows that are looked at in all, and at least one of each region."""
+"""Rows in a sample at most; each sampled region gives at least one."""
 MAX_ROWS_PER_REGION = 512
-"""Rows of one region."""
+"""Rows that one region gives at most."""
 MAX_CELLS_PER_ROW = 256
-"""Cells of a row that are looked at: where many events share a row, they are its first."""
+"""Cells that are read of a row, from its first on; rows shared by many events have more."""
 MAX_QUALIFIERS = 64
-"""Different qualifiers of a family, above which they are taken to hold data."""
+"""Different qualifiers of a family at most; more are taken for data, not for column names."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class SampledColumn:
         row_count: rows that have it.
         min_bytes: bytes of its shortest value.
         max_bytes: bytes of its longest value.
-        is_text: whether all of its values are text that prints, or empty.
+        is_text: whether all of its values are printable text or empty.
     """
 
     family: str
@@ -60,10 +60,10 @@ class TableSample:
 
     Args:
         keys: row keys, ascending.
-        columns: by family and qualifier, those of the first families and qualifiers that were seen.
-        wide_families: families with more qualifiers than columns of a table usually are.
-        sampled_regions: regions that were looked into.
-        total_regions: regions there are.
+        columns: the columns by family and qualifier, without those of wide families.
+        wide_families: families with so many qualifiers that these hold data.
+        sampled_regions: how many regions were sampled.
+        total_regions: how many regions the table has.
     """
 
     keys: list[bytes] = field(default_factory=list)
@@ -115,8 +115,8 @@ def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
         store: the table.
         splits: where its regions begin.
 
-    Cost: one short scan a region, of 4,096 rows in all and 256 cells a row; each row that is looked
-        at counts as read.
+    Cost: one short scan a region, of 4,096 rows in all and 256 cells a row; the read counters of
+        the regions count these rows.
     """
     bounds = list(zip((b"", *splits), (*splits, b""), strict=True))
     step = -(-len(bounds) // MAX_REGIONS)

@@ -1,7 +1,7 @@
 """Detect whether numbers are times since 1970, by their values and their spacing.
 
-That a number would be a day of these years is weak evidence: ids and order numbers are such too.
-So what speaks for a plain number is said, and no time is declared then.
+Ids and order numbers may look like recent times too. If anything suggests plain numbers, that is
+reported, and no time is declared.
 """
 
 from __future__ import annotations
@@ -15,45 +15,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EARLIEST_S = 631_152_000
-"""1990 in seconds since 1970: of the four units of time one at most brings a count between it and
-now, for they are 1,000 apart."""
+"""1990 in seconds since 1970. A number lies between 1990 and now in one unit of time at most,
+because the units are a factor of 1,000 apart."""
 MAX_AHEAD_S = 2 * 366 * 86_400
-"""Seconds after the present up to which there may be times: of what expires, or is planned."""
+"""Seconds by which times may lie in the future, such as expiry dates and plans."""
 TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6}
-"""Units of time by their number in a second. Nanoseconds are left out: every fifth number of eight
-bytes would be a time."""
+"""The number of ticks of each time unit in a second. Nanoseconds are left out, because every fifth
+number of eight bytes would be a time."""
 ALIGNMENT_S = 60
-"""Seconds that times of four bytes must be multiples of where nothing else shows that they are
-times: of other numbers that is so by chance once in 60."""
+"""Seconds of which four-byte times must be multiples if nothing else shows that they are times;
+another number is such a multiple by chance once in 60."""
 MIN_DISTINCT_TIMES = 4
-"""Different values from which times are told: what one id or one constant is like says nothing, and
-of four numbers that are no times all are multiples of 60 by chance once in 10^7."""
+"""Different values that are needed to recognise times: a single id or constant shows nothing, but
+four numbers that are no times are all multiples of 60 by chance once in 10^7."""
 FEW_TIMES_ALIGNMENT_S = {"s": 3_600, "ms": 60, "us": 60}
-"""Seconds that fewer values must be multiples of: of milliseconds that are no times one is a whole
-minute by chance once in 60,000, of seconds one is a whole hour once in 3,600."""
+"""Seconds of which fewer values must be multiples: a number of milliseconds is a whole minute by
+chance once in 60,000, a number of seconds a whole hour once in 3,600."""
 DECIMAL_ROUND_S, BINARY_ROUND = 10**6, 2**16
-"""A million seconds in any unit, and two bytes of zeros behind seconds: numbers that are round in
-themselves, and so whole minutes or hours more often than by chance."""
+"""A million seconds, and seconds that end with two zero bytes: round numbers are whole minutes or
+hours more often than by chance, so they show nothing."""
 MIN_SURE_TIMES = 20
-"""Different values from which numbers are said to be times, and not to look like some, where these
-are finer than a second: of seconds that is never sure."""
+"""Different values from which on numbers finer than seconds are reported as times, not only as
+numbers that look like times; numbers of seconds are never that certain."""
 MAX_ID_STEP_S = 60
-"""Seconds from one value to the next, on average, within which seconds are as likely an id that is
-counted up: it has as many digits, and such a run."""
+"""Mean gap in seconds below which numbers of seconds may as well be ids that count up, which have
+as many digits and are as close together."""
 MAX_COUNTER_STEP = 3
-"""Numbers that are less apart, on average, are counted up, with one in three at least: the steps of
-so many are even by chance."""
+"""Mean step below which numbers are taken for ids that count up, at least every third of which is
+present: steps that small are even by chance."""
 MAX_CLOCK_DEVIATION = 0.4
-"""How far the steps of a clock are from their median at most, as a part of it: 0 where it ticks,
-a third where each reading falls anywhere in its own interval; 0.64 where the steps are chance, as
-those of ids of which each belongs to one of many prefixes."""
+"""Mean deviation of a clock's steps from their median at most, relative to the median. It is 0 for
+a regular clock, a third if each reading falls anywhere in its interval, and 0.64 for random steps,
+such as those of ids that are spread over many prefixes."""
 MIN_RUN_VALUES = 9
-"""Values behind one prefix from which on it is seen whether they are even."""
+"""Values after one prefix that are needed to judge whether their steps are even."""
 COUNTER_START_S = 10**9
-"""Where numbers of 10, 13 and 16 digits begin, and ids that are counted up from the first of them:
-as seconds, milliseconds and microseconds they are one moment, 2001-09-09."""
+"""The smallest number of 10 digits, from which ids may count up, as seconds: 2001-09-09. The
+smallest numbers of 13 and 16 digits are the same moment in milliseconds and microseconds."""
 COUNTER_START_FRACTION = 1_000
-"""Such a start is near when less than a part in so many lies between: of that moment 11 days."""
+"""Numbers above such a start by less than one part in this many, or 11 days, may be such ids."""
 
 
 def find_time_unit(numbers: Sequence[int], now_ms: int) -> str:
@@ -80,9 +80,9 @@ def find_time_doubt(
     """Return why numbers that look like times may be something else; "" if nothing does.
 
     Args:
-        numbers: at least one, which `find_time_unit` gives a unit of.
-        unit: that unit.
-        prefixes: what stands before each of them in its key.
+        numbers: at least one number.
+        unit: the result of `find_time_unit` for these numbers.
+        prefixes: the key bytes before each number.
         now_ms: now, milliseconds since 1970.
 
     >>> now_ms = 1_800_000_000_000
@@ -138,8 +138,8 @@ def _is_aligned(distinct_numbers: set[int], unit: str) -> bool:
 def _find_inner_seconds(distinct_numbers: set[int], unit: str, now_ms: int) -> str:
     """Return why eight bytes may contain a four-byte time; "" if they do not.
 
-    A small number, four bytes of seconds and the first of the next number look like milliseconds:
-    OpenTSDB's row keys are such.
+    A small number, four bytes of seconds and the first byte of the next number look like
+    milliseconds, for example in OpenTSDB's row keys.
     """
     for place in range(1, 5):
         seconds = [one >> 8 * (4 - place) & 0xFFFF_FFFF for one in distinct_numbers]
@@ -163,8 +163,8 @@ def _has_constant_last_byte(distinct_numbers: set[int], per_s: int) -> bool:
 def _is_counter(numbers: Sequence[int], prefixes: Sequence[bytes]) -> bool:
     """Return whether numbers that look like seconds may be ids that count up.
 
-    Such ids never come again behind another prefix, or lie there by chance; what many clocks tell
-    comes again, or the clocks take turns, and behind each prefix it is even.
+    Such ids do not recur after another prefix, or are randomly spaced there. The times of several
+    clocks recur, or the clocks alternate, and they are evenly spaced after each prefix.
     """
     different, runs = set(numbers), _group_runs(numbers, prefixes)
     steps = [after - one for run in runs for one, after in pairwise(run)]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 ProofVerdict = Literal["exact", "partly", "unknown", "different"]
-"""What a proof comes to: all is as predicted; so is what was asked, but not all was; some counts
-are not known; some are others."""
+"""The verdict of a proof: all counts are as predicted; those of the reads that ran are, but some
+did not run; some counts are unknown; some counts differ."""
 RegionBounds = tuple[bytes, bytes]
 """The first row key of a region, and the first after it."""
 REGION_GONE = "split or merged"
@@ -33,10 +33,10 @@ class RegionProof:
     Args:
         start: its first row key; empty for the first region.
         stop: the first row key after it; empty for the last region.
-        server: where it is; empty if it is split or merged.
-        predicted_writes: as the simulator has it.
-        counted_writes: as the region has it; None if that is not known.
-        reason: why it is not known, or an empty string.
+        server: the server that holds it; empty if it was split or merged.
+        predicted_writes: the writes that the simulator predicts.
+        counted_writes: the writes that the region counted; None if unknown.
+        reason: why they are unknown, or an empty string.
     """
 
     start: bytes
@@ -61,7 +61,7 @@ class PhaseProof:
     """The predicted and counted writes of one phase, by region.
 
     Args:
-        number: which, from 1.
+        number: the number of the phase, from 1.
         operation_count: events that were written in it.
         regions: in the order of their keys.
     """
@@ -103,14 +103,13 @@ def compare_phase(
     """Return the predicted and counted writes of each region in one phase.
 
     Args:
-        number: which phase, from 1.
-        bounds: where each region as designed begins and stops, in the order of their keys.
-        predicted_writes: writes of each of them.
-        interval: what the regions of the table did.
+        number: the number of the phase, from 1.
+        bounds: the start and stop key of each region of the design, in the order of their keys.
+        predicted_writes: the predicted writes of each of these regions.
+        interval: the counted load of the table's regions.
 
     Returns:
-        The regions as designed. Of one that stands no more between its bounds nothing is known,
-        however many regions there are.
+        The regions of the design. The writes of a region that was split or merged are unknown.
     """
     regions_by_bounds = {(one.start, one.stop): one for one in interval.regions}
     regions = []
@@ -130,19 +129,18 @@ class ReadProof:
 
     Args:
         name: its name.
-        trial_count: how often it was asked.
-        fan_out: ranges of all askings together.
+        trial_count: how often it ran.
+        fan_out: the number of ranges, summed over all runs like the counts below.
         predicted_rows: rows in these ranges.
         counted_reads: reads that the regions counted.
-        max_reads: what they may have counted at most: the rows, one for each range and region that
-            it comes to, and one for each answer of the cluster that is full, for such a one may end
-            within a row, which is counted again.
-        wrong_regions: regions that counted fewer than the rows or more than that, over all askings.
-        predicted_regions: regions that the ranges come to, over all askings.
+        max_reads: reads that they may count at most: the rows, one for each range in each region,
+            and one for each full response of the cluster, which may end within a row that is then
+            counted again.
+        wrong_regions: regions that counted fewer reads than rows, or more than the maximum.
+        predicted_regions: regions that the ranges touch.
         counted_regions: regions that counted a read.
-        unknown_trials: askings of which nothing is known, for regions were opened anew or are
-            others.
-        reason: why it was not asked, or no further, or nothing is known, or an empty string.
+        unknown_trials: runs with unknown counts, because regions were reopened, split or merged.
+        reason: why it did not run, or stopped, or why counts are unknown; or an empty string.
     """
 
     name: str
@@ -163,10 +161,10 @@ class SizeProof:
     """Predicted and measured bytes on disk after a major compaction.
 
     Args:
-        predicted_bytes: the cells as a data block has them, before encoding and compression.
-        counted_bytes: as the engine tells it.
-        resolution_bytes: how much more it may be: it is counted in whole megabytes.
-        is_plain: whether no family encodes or compresses, so that both should be near.
+        predicted_bytes: the cells as in a data block, before encoding and compression.
+        counted_bytes: the bytes that the engine reports.
+        resolution_bytes: by how much these may be too low, because HBase reports whole megabytes.
+        is_plain: whether no family is encoded or compressed, so that both should be close.
     """
 
     predicted_bytes: int
@@ -176,10 +174,7 @@ class SizeProof:
 
     @property
     def deviation(self) -> float | None:
-        """The measured bytes relative to the predicted bytes, minus 1; None if too coarse.
-
-        None where the count is too coarse to say.
-        """
+        """The measured bytes relative to the predicted bytes, minus 1; None if too coarse."""
         if (
             not self.predicted_bytes
             or self.resolution_bytes > MAX_SIZE_DEVIATION * self.predicted_bytes
@@ -197,10 +192,10 @@ class Proof:
         source: the events.
         table: the table that they were written to.
         is_table_kept: whether that table is still there.
-        phases: what was written, phase by phase.
+        phases: the writes of each phase.
         reads: the declared reads.
-        size: bytes on disk of a cluster; None elsewhere, or where nothing can be predicted.
-        remarks: what should be known of the figures, as sentences.
+        size: bytes on disk of a cluster; None for other engines, or if no size can be predicted.
+        remarks: notes on the figures, as sentences.
     """
 
     design: Design

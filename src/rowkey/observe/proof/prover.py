@@ -54,25 +54,24 @@ def prove_design(
 ) -> Proof:
     """Write a sample into a new table, and compare predicted with counted requests.
 
-    The table has a name of its own, its regions are not split, and it is dropped in the end, also
-    when the proof is broken off; an error names it where it is left. On a cluster the balancer
-    should be off meanwhile, for a region that moves forgets what it counted.
+    The table has a new name, its regions are not split, and it is dropped in the end, also after an
+    error or an interrupt; if it cannot be dropped, the error names it. On a cluster the balancer
+    should be off during the proof, because a region that moves loses its counters.
 
     Args:
         design: the design.
-        url: where the table is made.
+        url: the cluster or engine on which the table is created.
         sample: a file of recorded events; the design's own if None.
         format_options: how the file is read, as in `simulate.run`.
         phases: parts of the sample after which the counters are read, from 1 to 1,000.
-        keep_table: whether the table stays; its regions are never split then, until that is
-            changed.
-        seed: where randomness begins.
-        progress: called with how many events are written, and of how many.
+        keep_table: whether the table is kept; splitting its regions stays disabled then.
+        seed: the seed of random numbers.
+        progress: called with the number of events written and the number of all events.
 
     Raises:
         SampleError: there is no sample, or it cannot be read.
-        InvalidArgument: there cannot be so many phases.
-        Unavailable: the place cannot be reached.
+        InvalidArgument: the number of phases is out of range.
+        Unavailable: the cluster or engine cannot be reached.
 
     Cost: as `rowkey load`, twice the time of `simulate`, and some scans for each read; some 100
         bytes of memory a row.
@@ -123,7 +122,7 @@ def _run_proof(
     keep_table: bool,
 ) -> Proof:
     """Write the events, run the declared reads, and measure the size on disk."""
-    # The ids of a dictionary are those that the table gives out.
+    # The table allocates the ids of a dictionary, so its design has them.
     encoded = table.design if design.key.has_coded_fields else design
     replay = Replay(encoded, boundaries, source.replayed_count, seed)
     cells, keys = CellSizeCounter(encoded), set[bytes]()
@@ -237,7 +236,7 @@ def _prove_reads(
     )
     prover = ReadProver(table, keys, boundaries, simulator, cells.sum_heap_bytes() / len(keys))
     proofs = list(map(prover.prove_read, design.reads))
-    if why := _format_expiry(cells):  # while they were asked
+    if why := _format_expiry(cells):  # cells may have expired during the reads
         return [ReadProof(read.name, reason=why) for read in design.reads]
     return proofs
 

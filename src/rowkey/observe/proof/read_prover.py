@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 TRIALS_PER_READ = 10
-"""Times that a read is asked."""
+"""How often each read runs."""
 
 
 class ReadProver:
@@ -33,7 +33,7 @@ class ReadProver:
         table: the table.
         keys: all its row keys, ascending and distinct.
         boundaries: where its regions begin.
-        simulator: gives values to ask with.
+        simulator: generates the values of the reads.
         row_heap_bytes: bytes that a row takes in the memory of a server, at most.
     """
 
@@ -51,7 +51,7 @@ class ReadProver:
         self._answers_per_row = (
             row_heap_bytes / Settings().scan_answer_bytes if self._is_cluster else 0.0
         )
-        """Answers that a row fills: a full one may end within a row, which is counted again."""
+        """Responses that a row fills: a full one may end within a row, which is counted again."""
 
     def prove_read(self, read: DeclaredRead) -> ReadProof:
         """Run a read with several values; return predicted and counted rows and regions."""

@@ -1,4 +1,4 @@
-"""A table that is dropped at the end of a proof, and named if it cannot be dropped."""
+"""A table that is dropped at the end of a proof; if that fails, the error names it."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def make_temporary_table(
 ) -> Iterator[Table]:
     """Create a table for a `with` block, and drop it afterwards, even after an error.
 
-    What goes wrong first is raised, and names the table where it is left.
+    The first error is raised, with a note if the table still exists.
 
     Args:
-        design: the table's.
-        url: where it is made.
-        make: makes it.
-        keep_table: whether it stays.
+        design: the design of the table.
+        url: the cluster or engine on which it is created.
+        make: creates the table.
+        keep_table: whether the table is kept.
     """
     with open_engine(url):
-        pass  # where it cannot be reached nothing is made, so that nothing can be left
+        pass  # if it cannot be reached, no table is created, so none can remain
     is_created = False
     try:
         with close_on_exit(make()) as table:
             is_created = True
             yield table
     except BaseException as first:
-        # A cluster goes on with what it was asked for, unless it has refused that.
+        # A cluster may still create the table after an error, unless it rejected the request.
         may_come = not is_created and not isinstance(first, InvalidArgument | DesignRefused)
         _add_remains_note(
             first,
@@ -76,13 +76,14 @@ def close_on_exit(table: Table) -> Iterator[Table]:
 def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: bool) -> str:
     """Drop the table of a failed proof; return whether it still exists.
 
-    It is dropped if it may be.
-
     Args:
-        design: the table's.
-        url: where it was made.
-        keep_table: whether it stays.
-        may_appear: whether making it was broken off, which a cluster may still do.
+        design: the design of the table.
+        url: the cluster or engine on which it was created.
+        keep_table: whether the table is kept.
+        may_appear: whether its creation was interrupted, so that a cluster may still finish it.
+
+    Returns:
+        "is", "may be", or "" if the table does not exist.
     """
     remains = "may be"
     try:
@@ -93,7 +94,7 @@ def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: boo
             drop_table(design, url)
             remains = ""
     except BaseException as second:
-        if not isinstance(second, Exception):  # dropping was interrupted in its turn
+        if not isinstance(second, Exception):  # the drop was interrupted too
             _add_remains_note(second, remains, design.table, url)
             raise
     return remains
