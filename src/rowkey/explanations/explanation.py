@@ -289,7 +289,7 @@ def _estimate_rows_read(
 ) -> float | None:
     """Estimate the rows read per row of the answer; None if too little is known.
 
-    A field that the ranges narrow without deciding it tells nothing of the rows left in them.
+    It is unknown if the ranges narrow a field but its condition is also tested row by row.
     """
     if not plan.fan_out:
         return None

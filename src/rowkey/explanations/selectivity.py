@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def estimate_selectivity(field: Field, bound: Bound, facts: FieldFacts) -> float | None:
     """Return the share of rows that meet a condition, 0..1; None if too little is known.
 
-    The heaviest values have the share that was seen, the others the same part each of what is
-    left; a range has its part of the stretch from the least value to the greatest.
+    The heaviest values have their known shares, and the other values share the rest equally. A
+    range has its part of the interval from the smallest value to the largest.
 
     Args:
         field: the field.
-        bound: what is asked of it, in normal values.
-        facts: what is known of it.
+        bound: the condition, with normal values.
+        facts: the facts of the field.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.schema import FieldFacts

@@ -41,7 +41,7 @@ class Cause(ABC):
 
         Args:
             design: the design.
-            facts: what is known of its fields, from a sample or declared.
+            facts: the facts of its fields, from a sample or declared.
             boundaries: where its regions begin.
         """
 
@@ -57,7 +57,7 @@ class Cause(ABC):
 
         Args:
             design: the design.
-            facts: what is known of its fields.
+            facts: the facts of its fields.
             boundaries: where its regions begin.
             keyed_events: sampled events with their keys; None without a sample.
         """

@@ -32,11 +32,11 @@ MIN_HEAVY_RATIO = 2
 MIN_HOT_FAIR_SHARE = 0.2
 """Share of a server's fair share from which a value counts as busy."""
 MIN_NOTABLE_LOAD = 1.1
-"""Load over a server's fair share from which values are named: less cannot be told from chance."""
+"""Load over a server's fair share from which values are reported: less may be chance."""
 MAX_TRIED_VALUES = 64
 """Values of the next field that are tried for a heavy one; they give a region's share to 1.6 %."""
 MIN_ONE_ROW_SHARE = 0.9
-"""Share of a value's events in one row from which the row is what is hot."""
+"""Share of a value's events in one row from which the row is hot, not the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def estimate_fullest_share(
     Args:
         design: the design.
         bounds: the values that the rows have.
-        facts: what is known of the fields.
+        facts: the facts of its fields.
         boundaries: where its regions begin.
         keys: the keys of such rows; none if none are known.
 
@@ -202,11 +202,11 @@ class FieldValues:
         return int(self.codes.max(initial=-1)) + 1
 
     def format_value(self, code: int) -> str:
-        """Return the field values behind an integer code as a message shows them."""
+        """Return the field values of an integer code as a message shows them."""
         return self.result.format_values(self.names, self.codes, code)
 
     def get_first_value(self, code: int) -> Any:
-        """Return the value of the first field behind an integer code."""
+        """Return the value of the first field of an integer code."""
         column = self.result.rows.column(self.names[0])
         return column[int((self.codes == code).argmax())].as_py()
 

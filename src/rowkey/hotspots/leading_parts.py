@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
 
 MIN_RULE_SHARE = 0.75
-"""Share of events that must follow an order for it to be seen; late events may break it."""
+"""Share of events that must follow an order for it to be recognised; late events may break it."""
 MIN_ALONE_SHARE = 0.9
 """Share of a stretch from which one value fills it, as in a run or a batch."""
 CLOCK_ARRIVALS = frozenset({"clock", "per", "sequential"})
@@ -28,16 +28,16 @@ MAX_STRETCHES = 50
 MIN_STRETCH_EVENTS = 20
 """Fewest events of a stretch whose middle half is meaningful."""
 MAX_FRONT_SPREAD = 0.1
-"""Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
-order half span nearly a half, of a front cut into 50 stretches a hundredth."""
+"""Share of all keys that half of a stretch may span in a front. Half of a stretch of unordered
+events spans nearly half of all keys; in a front that is cut into 50 stretches, a hundredth."""
 NEWEST_PARTS, MIN_NEWEST_SHARE = 10, 0.5
-"""Values of which the newest come most are a front if the newest tenth takes half of all: the same
-as what is seen of a replay, where half of a stretch must lie within a tenth."""
+"""Values are a front if their newest tenth takes half of all events. This agrees with a replay, in
+which half of a stretch must lie within a tenth of all keys."""
 MAX_WRAP_S = 10
-"""Seconds within which numbers that count up have come back to the first, so that all regions were
-written: windows of ten seconds are those that a verdict goes by."""
+"""Seconds within which a counter that wraps around must reach all its values to make no front: the
+verdict is based on windows of ten seconds."""
 MIN_TRAVEL_SHARE = 0.5
-"""Share of all keys that the middle of the stretches must travel; a hot value stands still."""
+"""Share of all keys that the middle of the stretches must travel; a hot value does not move."""
 
 
 def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
@@ -45,7 +45,7 @@ def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part |
 
     Args:
         design: the design.
-        facts: what is known of its fields.
+        facts: the facts of its fields.
     """
     return next(_list_varying_parts(design, facts), None)
 
@@ -78,8 +78,8 @@ def find_deciding_fields(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
-        boundaries: how deep into the keys they look decides how many parts count.
+        facts: the facts of its fields.
+        boundaries: where its regions begin; the length of these keys decides how many parts count.
 
     Returns:
         Nothing where times, or chance, spread the rows.
@@ -101,8 +101,8 @@ def find_deciding_entities(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
-        boundaries: how deep into the keys they look decides how many parts count.
+        facts: the facts of its fields.
+        boundaries: where its regions begin; the length of these keys decides how many parts count.
     """
     parts = _list_deciding_parts(design, boundaries)
     names = dict.fromkeys(name for part in parts for name in list_entity_fields(design, part))
@@ -112,7 +112,7 @@ def find_deciding_entities(
 def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Part]:
     """Yield the key parts that decide the region, up to the first time."""
     depth = 0
-    # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
+    # Trailing zero bytes of a split decide nothing: a key that is equal up to them is longer.
     deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
     for part in design.key.parts:
         if is_time_only(design, part):
@@ -127,7 +127,7 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
 
     Args:
         design: the design.
-        facts: what is known of its fields, from a sample in the order of its file or declared.
+        facts: the facts of its fields, from a sample in the order of its file or declared.
     """
     part = find_leading_part(design, facts)
     if (
@@ -174,7 +174,7 @@ def estimate_front_share(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
+        facts: the facts of its fields.
         name: the field that moves.
         boundaries: where regions begin; as if each held as many of the values.
     """
@@ -189,8 +189,8 @@ def estimate_front_share(
 def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) -> int:
     """Return how many values a field has, or how many its type allows."""
     known = facts.get(name)
-    told = known.distinct_count if known is not None else None
-    return told or design.find_domain(name).size
+    count = known.distinct_count if known is not None else None
+    return count or design.find_domain(name).size
 
 
 @dataclass(frozen=True, slots=True)

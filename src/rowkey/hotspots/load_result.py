@@ -87,7 +87,7 @@ class LoadResult:
 
     Args:
         design: the design.
-        facts: what is known of its fields.
+        facts: the facts of its fields.
         boundaries: where its regions begin.
         placements: where its regions lie.
         writes: operations by region.
@@ -213,11 +213,11 @@ class LoadResult:
         return int(self.entity_codes.max(initial=-1)) + 1
 
     def format_entity(self, code: int) -> str:
-        """Return the entity behind an integer code as a message shows it."""
+        """Return the entity of an integer code as a message shows it."""
         return self.format_values(self.entity_fields, self.entity_codes, code)
 
     def format_values(self, names: Sequence[str], codes: np.ndarray[Any, Any], code: int) -> str:
-        """Return the values of some fields behind an integer code as a message shows them."""
+        """Return the values of some fields for an integer code as a message shows them."""
         import numpy as np
 
         row = int(np.argmax(codes == code))

@@ -55,7 +55,7 @@ def compute_region_shares(
     Args:
         key: the bound row key.
         boundaries: where its regions begin.
-        is_uniform: whether every byte is taken to come as often, whatever the part says of itself.
+        is_uniform: whether all bytes are assumed to be equally frequent, whatever the part is.
 
     Returns:
         One number a region; 0 where no key can lie. If the values are not equally frequent, each
@@ -232,7 +232,7 @@ def find_missed_splits(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
+        facts: the facts of its fields.
         boundaries: where its regions begin.
         keyed_events: the events.
     """

@@ -1,6 +1,6 @@
 """Comments that allow findings: `# rowkey: allow monotone-lead - one writer, 10 rows a day`.
 
-It stands on the line of a finding, or on comment lines right above it, and gives its reason.
+Such a comment is on the line of a finding, or on the comment lines directly above it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALLOW_COMMENT = re.compile(
     r"(?:\s*+(?:[-–—:]++|,?\s*+because)\s++(?P<why>\S.*+))?+\s*+",
     re.IGNORECASE,
 )
-"""It never goes back over what it has read: a comment may be as long as a file."""
+"""The pattern of an allow comment. It never backtracks, because a comment may be very long."""
 
 
 @dataclass(slots=True)
@@ -33,10 +33,10 @@ class Allowance:
 
     Args:
         line: its line, from 1.
-        covered_line: the line it speaks of: its own, or the first below it that is no comment.
-        rule_names: names or codes of rules, as they are written.
+        covered_line: the line it covers: its own, or the first line below that is no comment.
+        rule_names: names or codes of rules, as written.
         reason: the reason; empty if none is given.
-        used_names: the names among them that had something to allow, once the rules have run.
+        used_names: the names that allowed a finding, once the rules have run.
     """
 
     line: int

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.workload import SampleSummary
 
 MAX_FINDINGS_PER_RULE = 1_000
-"""Findings of one rule that are listed: as many as a file may have fields."""
+"""Findings of one rule that are listed at most: as many as a file may have fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class AllowedFinding:
     """A finding that a comment in the design file allows, with the reason.
 
     Args:
-        finding: what was found.
+        finding: the finding.
         reason: the reason that the file gives.
         line: the line of the comment.
     """
@@ -48,10 +48,10 @@ class LintResult:
     """The findings of all rules in a design.
 
     Args:
-        findings: what they found, in the order of the file, then of the codes.
-        allowed_findings: what they found and the file allows.
-        sample: the sample that was looked at; None if there was none.
-        causes: the causes of heat that the design shows by itself.
+        findings: the findings, in the order of the file, then of the codes.
+        allowed_findings: the findings that comments in the file allow.
+        sample: the summary of the sample; None without one.
+        causes: the causes of hot spots that the design and the sample predict.
     """
 
     findings: tuple[Finding, ...]
@@ -84,16 +84,16 @@ def check_design(
 
     Args:
         design: the design.
-        sample: what a sample shows, from `summarize_sample`; the declaration alone is judged if
-            None.
-        facts: what is known of the fields besides.
-        select: beginnings of codes, or names, of the rules that are asked; all if none.
-        ignore: the same of rules that are not.
+        sample: the summary of a sample, from `summarize_sample`; if None, only the declaration is
+            judged.
+        facts: further facts of fields, by name.
+        select: names, codes or beginnings of codes of the rules to run; all rules if empty.
+        ignore: the same for the rules to leave out.
 
     Raises:
         InvalidArgument: no rule has such a code or name.
 
-    Cost: a few milliseconds; where regions, reads or fields are hundreds, tens of them.
+    Cost: a few milliseconds; tens of them with hundreds of regions, reads or fields.
     """
     rules = select_rules(select, ignore)
     subject = LintSubject(design, sample, facts or {})
@@ -151,8 +151,9 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     """Return the selected rules in the order of their codes.
 
     Args:
-        select: beginnings of codes, `RK1`, or names, `moving-front`; all rules if none.
-        ignore: the same of rules that are left out.
+        select: names such as `monotone-lead`, codes, or beginnings of codes such as `RK1`, of the
+            rules to return; all rules if empty.
+        ignore: the same for the rules to leave out.
 
     Raises:
         InvalidArgument: no rule has such a code or name.

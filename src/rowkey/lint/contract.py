@@ -24,10 +24,10 @@ class RuleDoc:
 
     Args:
         summary: its first sentence.
-        description: what the rule looks for.
-        reason: why that hurts.
+        description: the mistake that the rule looks for.
+        reason: why the mistake hurts.
         remedy: what to write instead.
-        source: where the rule and its figures are from.
+        source: the source of the rule and its figures.
     """
 
     summary: str
@@ -46,7 +46,7 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    """The name of its file; with hyphens it reads after "allow"."""
+    """The name of its file; with hyphens instead of underscores in comments that allow it."""
     code: ClassVar[str]
     """RK and three digits, of which the first is its group."""
     severity: ClassVar[Severity]
@@ -70,18 +70,18 @@ class Rule(ABC):
         """Yield a finding for each place of a design that breaks the rule.
 
         Args:
-            subject: the design, and what is known of it.
+            subject: the design and its facts.
         """
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         """Return the options of the design file to change, by path; empty if no fix is safe.
 
-        Safe is what changes no stored byte and answers every read as before: attributes of
-        families, never the key. `("families", "d", "ttl"): None` takes a word away.
+        A fix is safe if it changes no stored byte and no answer of a read: it may change attributes
+        of families, never the key. `("families", "d", "ttl"): None` removes an option.
 
         Args:
-            subject: the design in which it was found.
-            finding: one of its own.
+            subject: the design with the finding.
+            finding: a finding of this rule.
         """
         return {}
 
@@ -100,13 +100,13 @@ class Rule(ABC):
         """Return a finding with this rule's code and name.
 
         Args:
-            path: where, as `LintSubject.format_path` prints it.
-            message: what is the case, with its figures, without a full stop at its end.
+            path: the place in the design, as `LintSubject.format_path` prints it.
+            message: the problem with its figures, as a sentence without its full stop.
             remedy: what to write instead, as a sentence.
-            value: the value it is about.
-            severity: how much it matters, where that is not the same for all.
-            verdict: where today's HBase differs from what the sources say, as a sentence.
-            line: the line of the file, where it is not that of the path.
+            value: the value that the finding is about.
+            severity: the severity, if it is not that of the rule.
+            verdict: where today's HBase differs from the sources, as a sentence.
+            line: the line of the file, if it is not that of the path.
             evidence: the figures by name.
         """
         return Finding(

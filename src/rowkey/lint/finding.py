@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Severity = Literal["info", "warning", "error"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
-"""From the one that is only worth knowing to the one that makes a design useless or loses rows."""
+"""Severities, the least first; an error makes a design useless or loses rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Finding:
 
     Args:
         code: the rule's code.
-        name: the rule's name, as it reads after "allow".
+        name: the rule's name, as a comment that allows it writes it.
         severity: how much it matters.
-        path: where in the design, as dotted names and indexes: `families.d.ttl`.
-        message: what is the case, with its figures, as a sentence without its full stop.
+        path: the place in the design, as dotted names and indexes: `families.d.ttl`.
+        message: the problem with its figures, as a sentence without its full stop.
         remedy: what to write instead, as a sentence; empty if nothing is better.
-        value: the value it is about, as the file has it; None if it is about none.
+        value: the value it is about, as the file has it; None if there is none.
         evidence: the figures by name.
-        verdict: where today's HBase differs from what the sources say, in a sentence.
+        verdict: where today's HBase differs from the sources, as a sentence.
         line: line of the file, from 1; 0 if there is no file.
     """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.workload import SampleSummary
 
 MAX_FIXES = 200
-"""Fixes of one file; each is one word, and no file has more words that a rule would change."""
+"""Fixes of one file at most; each changes one option, and no file has more that rules can fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class FixedDesign:
 
     Args:
         text: the file.
-        design: what it declares.
-        fixed_findings: the findings that are mended.
+        design: the design that it declares.
+        fixed_findings: the findings that are fixed.
     """
 
     text: str
@@ -49,11 +49,11 @@ def apply_fixes(
 ) -> FixedDesign:
     """Apply every safe fix to a design file.
 
-    A fix is kept if the finding is gone, and no finding of a warning's weight has come.
+    A fix is kept if its finding is gone and no new warning or error appears.
 
     Args:
         design: the design, from a file or a text.
-        sample: what a sample shows.
+        sample: the summary of a sample, if there is one.
         select: as `check_design`.
         ignore: as `check_design`.
 

@@ -1,4 +1,4 @@
-"""The summary of a sample that rules look at."""
+"""The summary of a sample that rules use."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def summarize_sample(
 ) -> SampleSummary:
     """Read a sample once and return the summary that rules judge a design by.
 
-    All declared fields are read where the file has them; else those that judging needs.
+    All declared fields are read if the file has them, else only those that judging needs.
 
     Args:
         design: the design.
         sample: the sample's file, or its recording.
-        format_options: how a file is read; as the design declares if None, unless the file's name
-            tells another format.
-        seed: where randomness begins.
+        format_options: how the file is read; as the design declares if None, unless the file's name
+            shows another format.
+        seed: the seed of random numbers.
 
     Raises:
         SampleError: the file cannot be read, or does not have the fields that judging needs.

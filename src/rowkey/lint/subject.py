@@ -1,4 +1,4 @@
-"""What rules look at: a design with its facts, and what is derived from them, computed once."""
+"""The subject of the rules: a design with its facts, and what follows from them, computed once."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class PlannedRead:
     """A declared read, planned with example values.
 
     Args:
-        path: where it stands: `reads[0]`.
-        read: what is declared.
-        bounds: what it asks of each field.
-        plan: how it runs; None if no example of it can be asked.
+        path: its path in the design, such as `reads[0]`.
+        read: the declared read.
+        bounds: its condition on each field, with example values.
+        plan: how it runs; None if no example values can be found.
     """
 
     path: str
@@ -64,9 +64,9 @@ class LintSubject:
     """A design to be checked, with facts derived from it on first use.
 
     Args:
-        design: the design, bound.
-        sample: what a sample shows; None where there is none.
-        extra_facts: what is known of the fields besides, by name.
+        design: the design.
+        sample: the summary of a sample; None without one.
+        extra_facts: further facts of fields, by name.
     """
 
     design: Design
@@ -92,7 +92,7 @@ class LintSubject:
     def facts(self) -> dict[str, FieldFacts]:
         """Return the facts of each field, from the sample or else as declared.
 
-        A field of which nothing is known is missing.
+        Fields without any fact are left out.
         """
         facts = build_declared_facts(self.design)
         for name, declared in self.design.fields.items():
@@ -273,7 +273,8 @@ class LintSubject:
     def format_split_advice(self, part: Part) -> str:
         """Return a phrase with new splits for a key part that changes from text to bytes.
 
-        Nothing where it does not lead the key, or the splits are quantiles, which follow it.
+        Empty if the part is not the leading one, or if the splits are quantiles of a sample, which
+        adapt to the part.
         """
         cut = self.design.splits
         if part is not self.leading_part or self.boundaries is None or cut.algorithm == "sample":
@@ -326,8 +327,8 @@ class LintSubject:
     def find_family_path(self, name: str) -> str:
         """Return the path of a family's table in the file, or of the first field in it.
 
-        Nothing of the file names the family `d` where no field is said to be in it; then it is
-        the path of the families as a whole, or of the fields.
+        If the file does not mention the family, as with the default family `d`, this is the path of
+        all families, or of the fields.
         """
         if self.is_declared("families", name):
             return format_path(("families", name))

@@ -1,4 +1,4 @@
-"""Editing options in the text of a design file; everything else, comments included, stays."""
+"""Edit options in the text of a design file; everything else, such as comments, stays the same."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 
 def edit_toml(text: str, changes: Mapping[KeyPath, Any]) -> str:
-    r"""Set, add or remove options in the text of a TOML file; all else stays.
+    r"""Set, add or remove options in the text of a TOML file; all else stays the same.
 
     Args:
-        text: the file, which is TOML; with or without a byte order mark, its lines ended either
-            way.
-        changes: the new value of each word, by its steps: ("families", "d", "ttl"); None takes the
-            word away; what is said behind it there becomes a line of its own. A word that is not
-            there is written beside the others of its table, whether they stand under a header, in
-            braces, or with dots in their names; a table that is not there comes at the end.
+        text: the TOML text, with or without a byte order mark, and with either line ending.
+        changes: the new value of each option, by its path, such as ("families", "d", "ttl"). None
+            removes the option, and a comment after it gets its own line. A new option is written
+            next to the other options of its table, whether these are below a header, in an inline
+            table or have dotted names; a new table is added at the end.
 
     Cost: one pass over the text for each change.
 
@@ -36,7 +35,7 @@ def edit_toml(text: str, changes: Mapping[KeyPath, Any]) -> str:
 
 
 _ALLOW_COMMENT = re.compile(r"#\s*rowkey:\s*allow\b")
-"""A comment that allows what is found in its line: it goes with the line."""
+"""A comment that allows a finding in its line; it is removed with the line."""
 
 
 def _change_option(text: str, path: KeyPath, value: Any) -> str:
@@ -115,7 +114,7 @@ def _insert_aligned_line(
 ) -> str:
     """Return the file text with an option line after its siblings, aligned with them.
 
-    Its sign of equality comes below that of the word above it.
+    Its equals sign is below that of the line above.
     """
     last = max(siblings, key=lambda path: spans.value_spans[path][1])
     start, (first, stop) = spans.starts[last], spans.value_spans[last]
@@ -136,7 +135,7 @@ def _insert_line(text: str, offset: int, line: str) -> str:
 def _remove_option(text: str, path: KeyPath, spans: TomlSpans) -> str:
     """Return the file text without an option.
 
-    Where nothing else says that its table is there, the table stays, with nothing in it.
+    If it is the only line that defines its table, an empty table stays.
     """
     start, stop = spans.starts[path], spans.value_spans[path][1]
     step_count = _count_written_steps(path, spans)

@@ -60,7 +60,7 @@ class FirstKeyProposal(KeyProposal):
     """A proposed first key of a table, with the reason for each part.
 
     Args:
-        reasons: why each part stands where it does, as sentences.
+        reasons: the reason for each part, as sentences.
         bucket_fields: the fields of the bucket in front; none for a salt.
     """
 
@@ -85,7 +85,7 @@ def propose_first_keys(
         extra_columns: the columns that keep rows of one entity and time apart.
         servers: region servers.
         is_missing_time: whether the key will get a time later.
-        find_objection: returns what spoke against the last proposal, called if there was one.
+        find_objection: returns why the previous proposal was rejected; called only after one.
     """
     n = BUCKETS_PER_SERVER * servers
     tail, reasons = _build_key_tail(entity, time, extra_columns)

@@ -37,9 +37,9 @@ def propose_heavy_key(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
+        facts: the facts of its fields.
         names: the fields whose values are heavy; only one field has a list.
-        heavy_values: those values, each with its share of the events.
+        heavy_values: the heavy values, each with its share of the events.
     """
     name = names[0]
     values = [value for value, _ in heavy_values if isinstance(value, str | int | float)]
@@ -59,7 +59,7 @@ def propose_heavy_key(
         declared = [scalar for scalar in old.scalars[1:] if isinstance(scalar, int)]
     spread = min(max([count_heavy_buckets(share, servers, buckets), *declared]), buckets)
     new = FunctionCall(BUCKET_TRANSFORM, (first, *extra_terms), (buckets, spread), options)
-    # What only spreads is replaced, for a bucket in front of a bucket would divide its rows twice.
+    # Terms that only spread are dropped: a bucket before a bucket would divide the rows twice.
     remaining_terms = strip_spreading_terms(design.key, place + is_bucket)
     proposal = KeyProposal(
         key=format_key((*terms[:place], new, *remaining_terms)),

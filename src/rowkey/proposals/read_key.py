@@ -64,8 +64,8 @@ def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Rea
 
     Args:
         key: the key as it is.
-        bounds: what is asked of each field, in normal values.
-        order: the order asked for.
+        bounds: the condition on each field, with normal values.
+        order: the requested order.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.schema import parse_order
@@ -116,8 +116,8 @@ def find_serving_key(
 
     Args:
         key: the key as it is.
-        bounds: what is asked of each field, in normal values.
-        order: the order asked for.
+        bounds: the condition on each field, with normal values.
+        order: the requested order.
 
     Returns:
         The key and the plan of the read under it; None if there is no such key.

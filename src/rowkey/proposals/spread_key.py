@@ -37,7 +37,7 @@ class SpreadKeyProposal(KeyProposal):
 
     Args:
         part: the part in front, in key notation; it replaces the parts that only spread rows.
-        cost_phrase: what it costs the reads, as the end of a sentence.
+        cost_phrase: the cost for the reads, as the end of a sentence.
     """
 
     part: str
@@ -64,8 +64,8 @@ def propose_spread_key(
 
     Args:
         design: the design.
-        facts: what is known of its fields.
-        terms: the key, if it is to be another than the design's.
+        facts: the facts of its fields.
+        terms: the terms of the key; those of the design if None.
         insufficient_fields: fields that do not spread the rows by themselves.
     """
     key = design.key if terms is None else build_key(tuple(terms), design.fields, Mistakes())
@@ -191,7 +191,7 @@ def format_wider_bucket(design: Design, extra_fields: Sequence[str] = ()) -> str
 
     Args:
         design: the design.
-        extra_fields: fields that the key should have besides.
+        extra_fields: fields to add to those of the key.
     """
     names = (*design.key.fields, *extra_fields)
     buckets = BUCKETS_PER_SERVER * design.cluster.servers

@@ -53,7 +53,7 @@ class FewEntitiesCause(Cause):
         if sampled_count and not _has_seen_all(values, regions, sampled_count):
             return None
         servers = design.cluster.servers
-        # One region a value is as uneven as their number makes it; a hash throws them at random.
+        # In key order each value has its regions; a hash places the values at random.
         part = find_leading_part(design, facts)
         is_kept = part is not None and (part.order.is_ascending or part.order.is_descending)
         bound = (

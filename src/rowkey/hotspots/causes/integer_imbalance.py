@@ -112,7 +112,7 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int
 def _has_declared_count(design: Design, place: int, term: Term) -> bool:
     """Return whether the key term declares the number of buckets or salts it spreads over."""
     part = design.key.parts[place]
-    # Remainders fall as the numbers come: another divisor may reach fewer of them.
+    # The values of a remainder depend on the numbers: another divisor may reach fewer of them.
     is_spread = (
         is_spread_evenly(design.key)
         and part.count_reachable(part.cardinality or 1) == part.cardinality

@@ -145,7 +145,7 @@ where = "user = ?"
     def _is_column_get(subject: LintSubject, family: str, planned_read: PlannedRead) -> bool:
         """Return whether a get reads exactly one cell of a family.
 
-        Of rows of one event with a single cell nothing is told: a client may name it or not.
+        False for rows of one event with a single cell: a client may or may not name its column.
         """
         cells = [cell for cell in subject.cells if cell.family == family]
         if len(cells) != 1:

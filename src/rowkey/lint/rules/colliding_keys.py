@@ -53,10 +53,10 @@ mail = { type = "text", max_bytes = 200, distinct = 1000000 }
 name = { type = "text", max_bytes = 200 }
 """
     MIN_ODDS = 1e-6
-    """Odds from which a collision is worth a word: one table in a million."""
+    """Probability from which a collision is reported: one table in a million."""
     UNKNOWN_COUNT_NOTE = "; the number of values is assumed, because it is not declared"
     ASSUMED_VALUES = 1_000_000
-    """Values that are taken where nobody says how many there are; told as such."""
+    """Values that are assumed if their number is unknown; the message says so."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each key field whose different values may share a row key."""

@@ -59,7 +59,7 @@ page    = "u32"
         f"{1_760_000_000 + n},{n * 7919 % 4001},{n % 89},1\n" for n in range(1_200)
     )
     MIN_EVENTS = 1_000
-    """Events below which one value may be chance."""
+    """Events that are needed: fewer may all have one value by chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each column that has one value in all sampled events."""

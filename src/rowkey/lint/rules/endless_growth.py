@@ -77,7 +77,7 @@ rate = "100/s"
 """
     DAY_S = 86_400
     MAX_DAYS_TO_FULL = 365
-    """Days within which the regions are full that are worth a word."""
+    """Days within which full regions are reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table receives rows at a known rate and deletes none."""

@@ -60,10 +60,10 @@ name = { type = "text", max_bytes = 40 }
 town = { type = "text", max_bytes = 40 }
 """
     MAX_NAMES_SHOWN = 8
-    """Names in the message."""
+    """Names in the message at most."""
     MIN_SIZE_RATIO = 10
-    """Times the bytes from which a family is worth being kept apart from: a choice of ours, as a
-    scan of the smaller then reads a tenth."""
+    """Ratio of sizes from which two families are worth separating: our choice, because a scan of
+    the smaller one then reads a tenth."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for families with the same attributes and similar sizes."""

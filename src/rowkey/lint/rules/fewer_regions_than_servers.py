@@ -60,7 +60,7 @@ line = { type = "text", max_bytes = 500 }
             return
         cause = subject.causes.get("few_entities")
         if cause is not None and cause.evidence["values"] < servers:
-            return  # a value lies in one region: more of them than values stay empty
+            return  # each value lies in one region, so more regions than values stay empty
         count = len(boundaries)
         if 1 < count < servers:
             idle = servers - count

@@ -70,9 +70,10 @@ where = "host = ? and level = ?"
 limit = 100
 """
     MIN_ROWS_FOR_INFO, MIN_ROWS_FOR_WARNING = 10, 100
-    """Rows read for one returned from which on it is said, and from which on it is a warning."""
+    """Rows read for each returned row from which the read is reported, and from which as a
+    warning."""
     MAX_EXPLAINED_RANGES = 1_000
-    """Ranges above which a read is not explained, for it would list them all."""
+    """Ranges above which a read is not explained, because the explanation lists them all."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read whose filter discards most of the scanned rows."""

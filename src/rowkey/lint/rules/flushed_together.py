@@ -80,9 +80,10 @@ rate = "200/s"
     MAX_AGE_S = 3_600.0
     """Seconds after which a family is flushed whatever its size."""
     SIMULATED_FLUSHES = 200
-    """Flushes that are followed: the mean has settled to a few hundredths by then."""
+    """Flushes that are simulated: by then the mean is stable to a few hundredths."""
     MIN_FILE_RATIO = 1.95
-    """Files for each of one family from which it is told: twice, as far as an estimate can tell."""
+    """Files for each file of a table with one family, from which the finding is reported: twice as
+    many, within the accuracy of the estimate."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the families flush many more files than one family would."""
@@ -137,9 +138,9 @@ rate = "200/s"
         """Estimate the files flushed per 128 MB of data, and their mean size by family.
 
         Args:
-            shares: of the bytes that come, for each family.
-            bytes_per_second: bytes a second that come to a region; None if nobody knows, and
-                nothing ages.
+            shares: the share of the written bytes, for each family.
+            bytes_per_second: bytes written to a region per second; None if unknown, and then no
+                family is flushed for its age.
         """
         min_flush_bytes = max(FLUSH_SIZE / len(shares), self.MIN_FLUSH_BYTES)
         oldest = inf if bytes_per_second is None else self.MAX_AGE_S

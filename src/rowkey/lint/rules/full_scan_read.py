@@ -69,7 +69,7 @@ where = "ts >= ? and ts < ?"
 span  = "1h"
 """
     MAX_PROPOSALS = 20
-    """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
+    """Reads, from the first on, for which a key is proposed: each proposal takes milliseconds."""
     FALLBACK_REMEDY = (
         "Add a second table whose key starts, after the bucket, with the fields that this "
         "read gives."

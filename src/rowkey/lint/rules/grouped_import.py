@@ -62,9 +62,9 @@ sort = true
         f"{n // 100},{1_767_225_600 + n % 100 * 60},{n % 7}.5\n" for n in range(7_000)
     )
     MIN_RISING_SHARE = 0.99
-    """Share of rows that do not go back, from which on they are said to be grouped."""
+    """Share of rows in ascending order from which the rows count as grouped."""
     MIN_ROWS_PER_VALUE = 100
-    """Rows of each value from which on a batch of a client holds few values."""
+    """Rows per value from which a client's batch holds few values."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the sample is grouped by the field that decides the region."""

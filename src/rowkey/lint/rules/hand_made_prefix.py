@@ -64,7 +64,7 @@ where = "fan = ? and star starts with 'club~'"
 """
 
     HIGHEST_CHARACTERS = frozenset("~|{}z\x7f\xff\uffff\U0010ffff")
-    """Characters that are taken for the last one."""
+    """Characters that are used as the highest one in a hand-made range end."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each range that imitates a prefix with a hand-made end."""

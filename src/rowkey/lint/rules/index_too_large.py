@@ -74,9 +74,10 @@ heap = "4GiB"
 rate = "2000/s"
 """
     MAX_HEAP_SHARE = 0.05
-    """Share of the heap from which it is said: an eighth of the block cache's own 40 %."""
+    """Share of the heap from which it is reported: an eighth of the block cache's 40 %."""
     INDEX_ENTRY_BYTES = 12
-    """Bytes of an entry beside its key: an offset of 8 and a length of 4. HFileBlockIndex."""
+    """Bytes of an entry without its key: an offset of 8 and a length of 4. Source:
+    HFileBlockIndex."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family whose block indexes take much of the heap."""

@@ -56,9 +56,9 @@ ts    = "timestamp_ms"
 sales = "u32"
 """
     HARMFUL_SKEW = 1.5
-    """Times the mean in the fullest bucket, from which on a sample shows harm; crc32 has 1.2."""
+    """Load of the fullest bucket over the mean, from which the skew is harmful; crc32 has 1.2."""
     MIN_KEYS_PER_BUCKET = 50
-    """Keys a bucket below which chance alone fills the fullest so much."""
+    """Keys per bucket that are needed: with fewer, chance alone gives such a skew."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each bucket that is computed with Java's byte hash."""

@@ -54,7 +54,7 @@ image = { type = "bytes", max_bytes = 4000000, mean_bytes = 300000 }
 mob = true
 """
     MIN_MEAN_BYTES = 102_400
-    """Mean bytes from which it is told: HBase's own threshold of a large value."""
+    """Mean bytes from which it is reported: HBase's own threshold of a large value."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each column with values of hundreds of kilobytes."""

@@ -56,7 +56,7 @@ user = { type = "text", max_bytes = 20 }
 name = { type = "text", max_bytes = 200 }
 """
     SUFFICIENT_BYTES = 4
-    """Bytes whose 4 billion places are beyond any number of regions."""
+    """Bytes that are enough to spread rows: 4 billion values, far more than regions."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each digest with more bytes than it needs."""

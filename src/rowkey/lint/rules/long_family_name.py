@@ -56,7 +56,7 @@ line = { type = "text", max_bytes = 500 }
 [families.d]
 """
     WARNING_ABOVE_BYTES = 8
-    """Bytes above which it is a warning, as the verdict on claim 20 has it."""
+    """Bytes above which it is a warning. Source: verdict on claim 20."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family whose name has more than one letter."""

@@ -62,9 +62,9 @@ url    = { type = "text", max_bytes = 2000, mean_bytes = 120 }
 clicks = "u32"
 """
     WARNING_ABOVE_BYTES = 100
-    """Bytes above which it is a warning, as the verdict on claim 4 has it."""
+    """Bytes above which it is a warning. Source: verdict on claim 4."""
     MAX_UNREPORTED_BYTES = 16
-    """Bytes up to which nothing is said."""
+    """Bytes up to which nothing is reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if row keys take much of the stored bytes."""
@@ -75,7 +75,7 @@ clicks = "u32"
         spent = mean * cells
         share = spent / subject.event_bytes
         if mean <= self.WARNING_ABOVE_BYTES and (cells >= 2 or share < 0.5):
-            return  # of several cells, an encoding spares what repeats: that is another rule
+            return  # with several cells, another rule reports the missing encoding
         n_cells = "the cell" if cells == 1 else f"{cells:,.3g} cells"
         yield self.build_finding(
             "key",

@@ -57,9 +57,9 @@ temperature_celsius = { type = "float32", qualifier = "t" }
 relative_humidity   = { type = "float32", qualifier = "h" }
 """
     MAX_MEAN_BYTES = 8
-    """Bytes up to which nothing is said. Source: the verdict on claim 20, of a family's name."""
+    """Mean bytes up to which nothing is reported. Source: verdict on claim 20, on family names."""
     MAX_SHARE = 0.1
-    """Share of an event's bytes up to which nothing is said: a choice of ours."""
+    """Share of an event's bytes up to which nothing is reported: our choice."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if column names take much of the stored bytes."""

@@ -65,9 +65,9 @@ token = "u64"
 phone = { type = "text", max_bytes = 16 }
 """
     WARNING_ABOVE_COUNT = 2
-    """Families up to which nothing is said, as the verdict on claim 16 has it."""
+    """Families up to which nothing is reported. Source: verdict on claim 16."""
     ERROR_ABOVE_COUNT = 10
-    """Families above which it cannot go well. Source: the same verdict, from the book's "ten"."""
+    """Families above which it is an error. Source: the same verdict, from the book's "ten"."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table has more than two column families."""

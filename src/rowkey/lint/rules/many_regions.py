@@ -65,7 +65,7 @@ servers = 8
     START_REGIONS_PER_SERVER = 10
     """Regions of one server to start with: HBase book."""
     SMALL_REGION_BYTES = 1 << 30
-    """Bytes of a region below which its MemStore could be flushed eight times and be all of it."""
+    """Bytes below which a region is small: its whole data fits into eight memstore flushes."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if there are more regions than servers or data justify."""

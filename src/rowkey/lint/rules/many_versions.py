@@ -57,7 +57,7 @@ price = "u32"
 versions = 1
 """
     WARNING_VERSIONS = 100
-    """Versions from which it is said. Source: the book's "hundreds or more"."""
+    """Versions from which it is reported. Source: the book's "hundreds or more"."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that keeps very many versions."""

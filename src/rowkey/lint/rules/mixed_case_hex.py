@@ -57,7 +57,7 @@ state = "u8"
         f"{n * 0x9E3779B97 % 16**9:09{'X' if n % 3 else 'x'}},{n % 5}\n" for n in range(1, 300)
     )
     MIN_VALUES = 20
-    """Different values below which what all of them look like tells little."""
+    """Different values that are needed: fewer may have a common form by chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each text field with hexadecimal digits in both cases."""

@@ -59,7 +59,7 @@ line = { type = "text", max_bytes = 500 }
         """Yield a finding if the key starts with a value that rises with time."""
         cause = subject.causes.get(self.cause)
         if cause is None or cause.evidence.get("field") is None:
-            return  # an import in the order of the keys is told by a rule of its own
+            return  # another rule reports an import in the order of the keys
         yield self.build_finding(
             "key", cause.message, cause.remedy, value=str(subject.key), **cause.evidence
         )

@@ -61,7 +61,7 @@ ad   = { type = "u32", nullable = true }
         for n in range(1_200)
     )
     MIN_EVENTS = 1_000
-    """Events below which a column that is always there may be chance."""
+    """Events that are needed: in fewer, a column may always be present by chance."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if rows get marker cells although one column is always present."""

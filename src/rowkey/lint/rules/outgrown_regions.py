@@ -75,8 +75,8 @@ rate = "5000/s"
 """
     GIB = 1 << 30
     MAX_COMPRESSION_RATIO = 5
-    """Times 10 GiB from which it is a warning, as encoding and compression will hardly make a fifth
-    of it: a choice of ours."""
+    """Multiple of 10 GiB from which it is a warning, because encoding and compression hardly reduce
+    the size to a fifth: our choice."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table will outgrow its regions."""

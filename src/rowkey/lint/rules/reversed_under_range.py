@@ -81,7 +81,7 @@ limit = 1000
         (1_000, "a millisecond of microseconds is 1,000"),
         (1, "a microsecond of nanoseconds is 1,000"),
     )
-    """A stretch of a time whose values are so many nanoseconds apart."""
+    """Examples of runs of numbers, by the nanoseconds between two values of a time."""
     OTHER_VERDICT = (
         "Spreading neighbouring values loses their order: a range of values is not a range of keys."
     )
@@ -96,7 +96,7 @@ limit = 1000
                 what = "for a range of" if name in ranged else "for the order of"
                 tick = subject.design.fields[name].type.unit_ns
                 runs = next(
-                    (said for apart, said in self.RUN_EXAMPLES if tick and apart <= tick), None
+                    (text for unit_ns, text in self.RUN_EXAMPLES if tick and unit_ns <= tick), None
                 )
                 yield self.build_finding(
                     one.path,
@@ -114,7 +114,7 @@ limit = 1000
     def _format_remedy(
         subject: LintSubject, name: str, part_notation: str, planned_read: PlannedRead
     ) -> str:
-        """Return the remedy: store the field in order, behind a part that spreads the rows."""
+        """Return the remedy: store the field in order, after a part that spreads the rows."""
         orders = [o for one in (planned_read, *subject.reads) for o in one.read.order]
         directions = [o.descending for o in orders if o.field == name]
         ascending: Term = FieldRef(name)

@@ -70,7 +70,8 @@ ttl = "1d"
 rate = "1000/s"
 """
     INFO_ABOVE_CELLS = 3_600
-    """Cells up to which a row is no wider than OpenTSDB's. Source: verdict on claim 41."""
+    """Cells up to which nothing is reported, as many as in OpenTSDB's rows. Source: verdict on
+    claim 41."""
     WARNING_ABOVE_CELLS = 1_000_000
     """Cells above which it is a warning. Source: verdict on claim 46."""
     MIN_EVENTS_PER_ROW = 1.5
@@ -110,7 +111,7 @@ rate = "1000/s"
                 value=str(subject.key),
                 **figures,
             )
-        # With several fields the combinations that come may be far fewer than there could be.
+        # With several fields, far fewer combinations may occur than are possible.
         if events < self.MIN_EVENTS_PER_ROW and len(other_fields) == 1:
             yield self.build_finding(
                 "key",

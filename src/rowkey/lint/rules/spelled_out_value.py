@@ -56,7 +56,7 @@ state = "u8"
         f"{(n + 1) * 0x9E3779B97F4A7C15 % 2**64:016x},{n % 5}\n" for n in range(300)
     )
     MIN_VALUES = 20
-    """Different values below which what all of them look like tells little."""
+    """Different values that are needed: fewer may have a common form by chance."""
     HEX_DECLARATION = 'type = "hex", width = {} and :bytes'
     DIGEST_VERDICT = (
         "A digest converted to a Java String is damaged: it has 26 or 34 bytes, by charset."
@@ -67,7 +67,7 @@ state = "u8"
         (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", 'type = "ipv4"', 4),
         (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", HEX_DECLARATION, None),
     )
-    """Forms with their names, the type, and its bytes; of digits, half as many as there are."""
+    """Text forms: the name, the field type to use, and its bytes; for digits half their number."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each text field that another type stores in fewer bytes."""

@@ -67,7 +67,7 @@ span  = "1h"
 limit = 1000
 """
     MAX_BUCKETS_PER_SERVER = 4
-    """Buckets a server above which it is said."""
+    """Buckets per server above which it is reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if a read must query more buckets than the servers need."""

@@ -61,7 +61,7 @@ ttl = "30d"
     other_codes = ("RK101",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
-        """Yield a finding if expired rows leave regions empty behind the newest ones."""
+        """Yield a finding if expired rows leave empty regions before the newest ones."""
         front = subject.causes.get("moving_front")
         field = front.evidence.get("field") if front is not None else None
         if field is None or subject.design.fields[field].type.unit_ns is None:

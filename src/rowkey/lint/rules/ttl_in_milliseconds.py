@@ -64,13 +64,13 @@ ttl = "30d"
     MAX_TTL_S = 10 * 365 * 86_400
     """Seconds from which a bare number is taken for milliseconds: ten years."""
     MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
-    """Milliseconds of them."""
+    """Milliseconds of a minute, an hour and a day."""
     USUAL_MINUTES = (5, 10, 30)
-    """Minutes that a time to live is usually given in."""
+    """Usual TTLs in minutes."""
     USUAL_HOURS = (1, 2, 3, 4, 6, 8, 12, 36)
-    """Hours that a time to live is usually given in, where it is no whole number of days."""
+    """Usual TTLs in hours, besides whole days."""
     USUAL_SPANS_S = tuple(days * 86_400 for days in (7, 30, 365))
-    """Seconds whose multiples are a usual span in seconds as well."""
+    """Multiples of these numbers are usual TTLs in seconds."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each ttl that looks like milliseconds."""

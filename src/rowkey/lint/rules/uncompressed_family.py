@@ -68,7 +68,7 @@ compression = "ZSTD"
 rate = "100/s"
 """
     MIN_TABLE_BYTES = 10 * 2**30
-    """Bytes from which it is said: one region's."""
+    """Bytes of a table from which it is reported: those of one region."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each large family that is not compressed."""

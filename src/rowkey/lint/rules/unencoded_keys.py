@@ -64,7 +64,7 @@ left   = "u32"
 encoding = "FAST_DIFF"
 """
     MIN_KEY_BYTES = 24
-    """Bytes of a key below which nothing is said: the 20 of every cell's own are as many."""
+    """Bytes of a key below which nothing is reported: every cell has 20 bytes besides its key."""
     MIN_KEY_SHARE = 0.5
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:

@@ -65,11 +65,11 @@ returned = { type = "u32", nullable = true }
         for n in range(1_200)
     )
     INFO_RATIO = 10
-    """Times as many rows from which it is told. Source: verdict on claim 19."""
+    """Ratio of rows from which it is reported. Source: verdict on claim 19."""
     WARNING_RATIO = 100
-    """Times as many from which it is a warning. Source: the same."""
+    """Ratio of rows from which it is a warning. Source: the same."""
     MIN_EVENTS = 1_000
-    """Events below which a share of one in a hundred is chance."""
+    """Events that are needed to measure a share of one in a hundred."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that far fewer rows use than another."""
@@ -84,7 +84,7 @@ returned = { type = "u32", nullable = true }
             if not subject.sample.facts.keys() >= set(cell.fields):
                 return
             shares[cell.family].append(cell.event_share)
-        # At least as many events as its commonest cell has, at most as many as all together.
+        # At least the share of its most frequent cell, at most the sum over its cells.
         fullest = max(shares, key=lambda name: max(shares[name], default=0.0))
         largest = max(shares[fullest])
         for name in subject.families:

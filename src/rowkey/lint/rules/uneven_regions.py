@@ -54,7 +54,7 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
     WARNING_SKEW = 1.5
-    """Load of the busiest server over the mean, from which on it is a warning."""
+    """Load of the busiest server over the mean, from which it is a warning."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the regions do not divide evenly among the servers."""

@@ -59,9 +59,9 @@ since    = "date"
         for n in range(1, 5_001)
     )
     MIN_TIMES_MEAN = 100
-    """Times the mean from which a row is told: a choice of ours, two orders of size."""
+    """Multiple of the mean from which a row is reported: our choice, two orders of magnitude."""
     MIN_EVENTS_PER_ROW = 200
-    """Events of a row in the sample below which it is not told."""
+    """Sampled events of a row below which it is not reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if one row holds far more events than the others."""

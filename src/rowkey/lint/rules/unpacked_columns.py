@@ -71,9 +71,11 @@ lat   = { type = "float64", pack = "p" }
 lon   = { type = "float64", pack = "p" }
 """
     MIN_COLUMNS = 8
-    """Columns from which it is told: a choice of ours; seven of eight overheads go."""
+    """Columns from which it is reported: our choice, because packing then saves seven of eight
+    overheads."""
     PACKED_OVERHEAD_BYTES = 2
-    """Bytes a packed value has beside it: its number, and its type and length. Source: msgpack."""
+    """Bytes that a packed value needs besides its own: a number, a type and a length. Source:
+    msgpack."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if events write many small columns that one cell could hold."""

@@ -71,7 +71,7 @@ limit = 20
 """
 
     MAX_PROPOSALS = 20
-    """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
+    """Reads, from the first on, for which a key is proposed: each proposal takes milliseconds."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read whose order the key cannot give."""

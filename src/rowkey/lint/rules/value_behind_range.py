@@ -67,10 +67,10 @@ where = "host = ? and ts >= ? and ts < ?"
 span  = "1h"
 """
     MIN_VALUES_FOR_WARNING = 10
-    """Values of the field below which it is only told: a row in ten is read for something."""
+    """Values of the field below which it is only an info: at least one row in ten is returned."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
-        """Yield a finding for each read that fixes a key field behind the field of its range."""
+        """Yield a finding for each read that fixes a key field after the field of its range."""
         for index, one in enumerate(subject.reads):
             plan = one.plan
             if plan is None or plan.is_full_scan or plan.pinned_count >= len(subject.key.parts):

@@ -70,7 +70,7 @@ span  = "1h"
 limit = 1000
 """
     MAX_RANGES_PER_SERVER = 4
-    """Ranges a server above which it is said."""
+    """Ranges per server above which it is reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read that opens many more ranges than there are servers."""
