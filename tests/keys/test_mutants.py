@@ -224,7 +224,7 @@ MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
     "two values share a code": (
         properties.test_decoding_returns_the_recoverable_fields, "code",
         _replace_attribute(
-            FirstSeenDictionary, "assign_id", lambda self, name, value, most=None: 1
+            FirstSeenDictionary, "assign_id", lambda self, name, value, max_id=None: 1
         ),
     ),
     "an hour is constant for a day": (

@@ -42,7 +42,7 @@ class CodeSnapshot(Dictionary):
             for name, listed in self.values.items()
         }
 
-    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+    def assign_id(self, name: str, value: Value, max_id: int | None = None) -> int:
         """Return the id of a value; raise if it has none, because no id is allocated here."""
         number = self.find_id(name, value)
         if number is None:

@@ -26,34 +26,36 @@ class Dictionary(ABC):
     """Whether all ids are known here, so that no row has a value without an id."""
 
     @abstractmethod
-    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+    def assign_id(self, name: str, value: Value, max_id: int | None = None) -> int:
         """Return the id of a field's value, from 1; assign the next one to a value without id.
 
         Args:
             name: the field.
             value: in normal form.
-            most: the highest allowed id, or None for any.
+            max_id: the highest allowed id, or None for any.
 
         Raises:
-            RowError: the next id would be above `most`; or the dictionary is closed and the value
+            RowError: the next id would be above `max_id`; or the dictionary is closed and the value
                 has no id.
         """
 
     def assign_ids(
-        self, wanted: Mapping[str, Iterable[Value]], most: Mapping[str, int] | None = None
+        self,
+        values_by_field: Mapping[str, Iterable[Value]],
+        max_ids: Mapping[str, int] | None = None,
     ) -> None:
         """Assign ids to the values that have none, in their order; by default one by one.
 
         Args:
-            wanted: some values of each field, in normal form.
-            most: the highest allowed id of each field; no limit for a field that is missing.
+            values_by_field: some values of each field, in normal form.
+            max_ids: the highest allowed id of each field; no limit for a field that is missing.
 
         Raises:
             RowError: as `assign_id`.
         """
-        for name, values in wanted.items():
+        for name, values in values_by_field.items():
             for value in values:
-                self.assign_id(name, value, (most or {}).get(name))
+                self.assign_id(name, value, (max_ids or {}).get(name))
 
     @abstractmethod
     def find_id(self, name: str, value: Value) -> int | None:
@@ -76,21 +78,21 @@ class Dictionary(ABC):
         """
 
 
-def check_id_fits(name: str, number: int, most: int | None) -> None:
+def check_id_fits(name: str, number: int, max_id: int | None) -> None:
     """Raise an error if an id does not fit into its bytes in the key.
 
     Args:
         name: the field.
         number: the id.
-        most: the highest id that fits, or None for any.
+        max_id: the highest id that fits, or None for any.
 
     Raises:
         RowError: the id does not fit.
     """
-    if most is not None and number > most:
+    if max_id is not None and number > max_id:
         what = f"code({name}) has no id left for a new value: it would be {number:,}"
         remedy = f"Move the rows to a table with a larger width, as in code({name}, width=4)."
-        raise RowError(name, what, f"at most {most:,} different values", remedy)
+        raise RowError(name, what, f"at most {max_id:,} different values", remedy)
 
 
 class FirstSeenDictionary(Dictionary):
@@ -100,11 +102,11 @@ class FirstSeenDictionary(Dictionary):
         self.values_by_field: dict[str, list[Value]] = {}
         self.ids_by_field: dict[str, dict[Value, int]] = {}
 
-    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+    def assign_id(self, name: str, value: Value, max_id: int | None = None) -> int:
         """Return the id of a value; a new value gets the next free id."""
         ids = self.ids_by_field.setdefault(name, {})
         if value not in ids:
-            check_id_fits(name, len(ids) + 1, most)
+            check_id_fits(name, len(ids) + 1, max_id)
             self.values_by_field.setdefault(name, []).append(value)
             ids[value] = len(ids) + 1
         return ids[value]
@@ -159,17 +161,17 @@ class TentativeDictionary(Dictionary):
         """The highest id that fits, by field."""
         self._has_refreshed = False
 
-    def assign_id(self, name: str, value: Value, most: int | None = None) -> int:
+    def assign_id(self, name: str, value: Value, max_id: int | None = None) -> int:
         """Return the id of a value; a new value gets a pending id."""
         number = self.base.find_cached_id(name, value)
         if number is not None:
             return number
         number = self.find_id(name, value) or self.count_ids(name) + 1
         if self.base.find_cached_id(name, value) is None:
-            check_id_fits(name, number, most)
+            check_id_fits(name, number, max_id)
             self.pending_ids.setdefault(name, {})[value] = number
-            if most is not None:
-                self.max_ids[name] = min(most, self.max_ids.get(name, most))
+            if max_id is not None:
+                self.max_ids[name] = min(max_id, self.max_ids.get(name, max_id))
         return number
 
     def commit_ids(self) -> bool:

@@ -402,13 +402,12 @@ class Key:
     def format_prefix(self, start: bytes) -> str:
         """Return the start of a key in readable form: `host web-1, ts 2021-01-01T00:00:00Z`.
 
-        What does not print is escaped: a stored value reaches no terminal as it is.
+        Characters that do not print are escaped, so that a stored value cannot control a terminal.
 
         Args:
-            start: bytes from the start of a key on; a part that they do not hold whole is shown in
-                hexadecimal.
+            start: the first bytes of a key; an incomplete part is formatted as hexadecimal.
         """
-        shown, at = [], 0
+        pieces, at = [], 0
         for part in self.parts:
             if at >= len(start):
                 break
@@ -416,13 +415,13 @@ class Key:
                 end = part.find_end(start, at)
                 name = "" if part.cardinality == 1 else f"{', '.join(part.fields)} "
                 piece = part.format_piece(start[at:end])
-                shown.append(piece if part.title in piece else f"{name}{piece}")
+                pieces.append(piece if part.title in piece else f"{name}{piece}")
             except InvalidArgument:
                 break
             at = end
         if at < len(start):
-            shown.append(f"{start[at:].hex()}…")
-        return escape_text(", ".join(shown))
+            pieces.append(f"{start[at:].hex()}…")
+        return escape_text(", ".join(pieces))
 
     def check_compatibility(self, new: Key) -> Compatibility:
         """Return what happens to stored rows when the key is declared as `new` instead."""
@@ -434,10 +433,10 @@ FOREIGN_KEY_REMEDY = "Decode the key with the design that wrote it."
 
 def find_salts(part: Part) -> list[Transform]:
     """Return the random salts inside of a part."""
-    made = [
+    transforms = [
         inner for inner in walk_parts(part) if isinstance(inner, Transform) and not inner.inputs
     ]
-    return [inner for inner in made if inner.determined_by is Determinant.CHANCE]
+    return [inner for inner in transforms if inner.determined_by is Determinant.CHANCE]
 
 
 def _to_bytes(value: object) -> bytes:

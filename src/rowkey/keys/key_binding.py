@@ -86,12 +86,12 @@ def build_key(
         unbound_names: declared fields that could not be bound.
         dictionary: assigns ids to the values of `code`; by first occurrence if absent.
     """
-    before = len(mistakes.mistakes)
+    mistake_count = len(mistakes.mistakes)
     numbering = dictionary or FirstSeenDictionary()
     parts = bind_terms(terms, fields, numbering, mistakes, unbound_names)
-    if len(mistakes.mistakes) == before and len(parts) == len(terms):
+    if len(mistakes.mistakes) == mistake_count and len(parts) == len(terms):
         _check_part_sequence(parts, terms, mistakes)
-    if len(mistakes.mistakes) > before or not parts:
+    if len(mistakes.mistakes) > mistake_count or not parts:
         return None
     return Key(terms, fields, parts, numbering)
 

@@ -81,10 +81,12 @@ def _generate_row_pairs(separator: str) -> Iterator[RowPair]:
             (f"{number}", f"2{separator}3"),
             (f"{number}{separator}2", "3"),
         )
-        for left in _VALUE_CONVERSIONS:
-            for right in _VALUE_CONVERSIONS:
+        for convert_first in _VALUE_CONVERSIONS:
+            for convert_second in _VALUE_CONVERSIONS:
                 try:
-                    first_row, second_row = ((left(a), right(b)) for a, b in texts)
+                    first_row, second_row = (
+                        (convert_first(a), convert_second(b)) for a, b in texts
+                    )
                 except ValueError:
                     continue
                 yield first_row, second_row

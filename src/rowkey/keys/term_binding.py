@@ -168,10 +168,10 @@ class _TermBinder:
         encoding = field_type.encodings.get(term.encoding)
         if encoding is None:
             names = ", ".join(f":{name}" for name in field_type.encodings if name)
-            known = f"one of {names}" if names else "the default encoding"
+            allowed = f"one of {names}" if names else "the default encoding"
             what = f"the type {field_type.name} has no encoding :{term.encoding}"
             remedy = suggest_name(term.encoding, field_type.encodings) or f"Write {term.name}."
-            self.mistakes.add(path, what, known, remedy)
+            self.mistakes.add(path, what, allowed, remedy)
             return None
         if len(term.arguments) != len(encoding.arguments):
             expected = f":{term.encoding}({', '.join(encoding.arguments)})"
@@ -251,17 +251,17 @@ class _TermBinder:
         self, transform: type[Transform], term: FunctionCall, path: str
     ) -> dict[str, Any]:
         """Return the named options, with the defaults of missing ones."""
-        known = {option.name: option for option in transform.options}
+        options = {option.name: option for option in transform.options}
         chosen: dict[str, Any] = {
             name: option.choices[0] if isinstance(option, EnumOption) else None
-            for name, option in known.items()
+            for name, option in options.items()
         }
         for name, value in term.options.items():
-            option = known.get(name)
+            option = options.get(name)
             if option is None:
-                names = ", ".join(f"{name}=" for name in known)
+                names = ", ".join(f"{name}=" for name in options)
                 allowed = f"one of {names}" if names else "no options"
-                remedy = suggest_name(name, known) or f"Remove {name}=."
+                remedy = suggest_name(name, options) or f"Remove {name}=."
                 self.mistakes.add(path, f"{term.name} has no option {name}=", allowed, remedy)
             elif isinstance(option, NumberArgument):
                 chosen[name] = self.bind_number(option, value, path)

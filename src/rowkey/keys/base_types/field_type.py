@@ -129,19 +129,19 @@ class FieldType(ABC):
         min_bytes, narrowest = codec.framing.min_bytes, None
         for name in (name for name, encoding in self.encodings.items() if not encoding.arguments):
             try:
-                other = self.build_codec(name, ())
+                candidate = self.build_codec(name, ())
             except InvalidArgument:
                 continue
-            width = other.framing.width
+            width = candidate.framing.width
             can_replace = (
-                other.residue.is_empty
-                and other.restrict_domain(self.domain).size == self.domain.size
+                candidate.residue.is_empty
+                and candidate.restrict_domain(self.domain).size == self.domain.size
             )
             if (
                 width is not None
                 and width < min_bytes
                 and can_replace
-                and other.order == codec.order
+                and candidate.order == codec.order
             ):
                 min_bytes, narrowest = width, name
         return narrowest

@@ -86,12 +86,13 @@ class TimestampField(FieldType):
         if stripped.isdecimal() and stripped.isascii():
             return self.to_internal(int(stripped))
         fraction = _FRACTION_PATTERN.search(stripped)
-        whole = _FRACTION_PATTERN.sub("", stripped, count=1)
+        text_without_fraction = _FRACTION_PATTERN.sub("", stripped, count=1)
         allowed = f"{self.unit} since 1970, or ISO 8601 such as 2024-01-31T23:59:59Z"
-        if "." in whole or "," in whole:  # Python reads 10:30.5 as 30 minutes and half a second
+        # Python reads 10:30.5 as 30 minutes and half a second.
+        if "." in text_without_fraction or "," in text_without_fraction:
             raise InvalidArgument("", f"{text!r} is not a time", allowed)
         try:
-            instant = datetime.fromisoformat(whole)
+            instant = datetime.fromisoformat(text_without_fraction)
         except ValueError:
             raise InvalidArgument("", f"{text!r} is not a time", allowed) from None
         return self.to_internal(

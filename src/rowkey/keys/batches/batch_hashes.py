@@ -81,18 +81,18 @@ def hash_murmur3(pieces: ByteColumn) -> HashArray:
 def _hash_murmur3_fixed(pieces: FixedByteColumn, _: int = 0) -> HashArray:
     """Return murmur3 of strings of one width."""
     count, width = len(pieces), pieces.width
-    whole, tail = divmod(width, 4)
+    word_count, tail = divmod(width, 4)
     if tail:
-        padded = np.zeros((count, 4 * whole + 4), np.uint8)
+        padded = np.zeros((count, 4 * word_count + 4), np.uint8)
         padded[:, :width] = pieces.to_matrix()
         words = padded.view("<u4")
     else:
         words = pieces.to_matrix().view("<u4")
     hashes, spare = np.zeros(count, np.uint32), np.empty(count, np.uint32)
-    for index in range(whole):
+    for index in range(word_count):
         _mix_murmur3(hashes, words[:, index], spare)
     if tail:
-        hashes ^= _scramble_murmur3(words[:, whole], spare)
+        hashes ^= _scramble_murmur3(words[:, word_count], spare)
     return _finish_murmur3(hashes, np.uint32(width), spare)
 
 
@@ -106,32 +106,32 @@ def _hash_murmur3_strings(pieces: SlicedByteColumn, _: int = 0) -> HashArray:
         pieces = pieces.to_packed()
     lengths = pieces.lengths
     blocks = lengths >> 2
-    most = int(blocks.max(initial=0))
-    order = np.argsort((most - blocks).astype(np.uint8), kind="stable")
+    max_words = int(blocks.max(initial=0))
+    order = np.argsort((max_words - blocks).astype(np.uint8), kind="stable")
     starts, inner, blocks = (
         pieces.starts.take(order),
         pieces.inner_lengths.take(order),
         blocks.take(order),
     )
-    more_than = len(order) - np.cumsum(np.bincount(blocks, minlength=most + 9))
+    more_than = len(order) - np.cumsum(np.bincount(blocks, minlength=max_words + 9))
     # The terminator is not in the data; words are fetched beyond the last string.
     padding = np.zeros(_FETCH_BYTES + len(pieces.terminator), np.uint8)
     windows = view_windows(np.concatenate([pieces.data, padding]), _FETCH_BYTES)
     hashes, spare = np.zeros(len(order), np.uint32), np.empty(len(order), np.uint32)
-    for first in range(0, most + 1, 8):
+    for first in range(0, max_words + 1, 8):
         count = int(more_than[first - 1]) if first else len(order)
         table = windows[starts[:count] + 4 * first].view("<u4").reshape(count, 8)
-        for number in range(first, min(first + 8, most)):
+        for number in range(first, min(first + 8, max_words)):
             some, fewer = int(more_than[number]), int(more_than[number + 1])
             if pieces.terminator:
                 _mask_words(table[fewer:some, number - first], inner[fewer:some] - 4 * number)
             _mix_murmur3(hashes[:some], table[:some, number - first], spare[:some])
-        done = slice(int(more_than[first + 7]), count)
-        whole = blocks[done]
-        place = np.arange(done.start, count) * 8 + (whole - first)
+        ending_rows = slice(int(more_than[first + 7]), count)
+        word_counts = blocks[ending_rows]
+        place = np.arange(ending_rows.start, count) * 8 + (word_counts - first)
         tail = table.reshape(-1).take(place)
-        _mask_words(tail, inner[done] - 4 * whole)
-        hashes[done] ^= _scramble_murmur3(tail, spare[done])
+        _mask_words(tail, inner[ending_rows] - 4 * word_counts)
+        hashes[ending_rows] ^= _scramble_murmur3(tail, spare[ending_rows])
     hashes = _finish_murmur3(hashes, lengths.take(order).astype(np.uint32), spare)
     out = np.empty_like(hashes)
     out[order] = hashes

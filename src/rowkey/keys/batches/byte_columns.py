@@ -238,9 +238,9 @@ def view_windows(data: ByteBuffer, width: int) -> np.ndarray[tuple[int], np.dtyp
 
 
 def write_between(
-    before: FixedByteColumn | None,
+    prefixes: FixedByteColumn | None,
     strings: SlicedByteColumn,
-    after: FixedByteColumn | None,
+    suffixes: FixedByteColumn | None,
     out: ByteBuffer,
     at: IntArray,
 ) -> None:
@@ -251,26 +251,26 @@ def write_between(
     that a row costs two writes; nothing outside a row is read or written.
 
     Args:
-        before: the bytes before each string.
+        prefixes: the bytes before each string.
         strings: the strings.
-        after: the bytes after each string.
+        suffixes: the bytes after each string.
         out: the output buffer.
         at: the start of each row in `out`.
 
     Cost: about 15 ns a row up to 32 bytes where one width serves all strings.
     """
     width = strings.window_bytes
-    middle = at if before is None else at + before.width
+    middle = at if prefixes is None else at + prefixes.width
     if not width:
         copy_slices(out, middle, strings.data, strings.starts, strings.inner_lengths)
-        if before is not None:
-            before.write(out, at)
-        if after is not None:
-            after.write(out, middle + strings.inner_lengths)
+        if prefixes is not None:
+            prefixes.write(out, at)
+        if suffixes is not None:
+            suffixes.write(out, middle + strings.inner_lengths)
         return
     heads, tails = map(FixedByteColumn, strings.edges)
-    head = heads if before is None else concatenate_fixed([before, heads])
-    tail = tails if after is None else concatenate_fixed([tails, after])
+    head = heads if prefixes is None else concatenate_fixed([prefixes, heads])
+    tail = tails if suffixes is None else concatenate_fixed([tails, suffixes])
     head.write(out, at)
     tail.write(out, middle + (strings.inner_lengths - width))
 
@@ -335,32 +335,34 @@ def write_runs(runs: Sequence[ByteColumn], out: ByteBuffer, starts: IntArray) ->
     at = starts
     index = 0
     while index < len(runs):
-        before = None
+        prefixes = None
         run = runs[index]
         if isinstance(run, FixedByteColumn) and index + 1 < len(runs):
-            before, run = run, runs[index + 1]
+            prefixes, run = run, runs[index + 1]
         if isinstance(run, FixedByteColumn):
             run.write(out, at)
             return
         assert isinstance(run, SlicedByteColumn)
-        index += 1 if before is None else 2
+        index += 1 if prefixes is None else 2
         following = runs[index] if index < len(runs) else None
-        after = following if isinstance(following, FixedByteColumn) and not run.terminator else None
+        suffixes = (
+            following if isinstance(following, FixedByteColumn) and not run.terminator else None
+        )
         if run.terminator:
-            _write_terminated(before, run, out, at)
+            _write_terminated(prefixes, run, out, at)
         else:
-            write_between(before, run, after, out, at)
-        index += after is not None
+            write_between(prefixes, run, suffixes, out, at)
+        index += suffixes is not None
         if index < len(runs):
-            at = at + run.lengths + sum(fixed.width for fixed in (before, after) if fixed)
+            at = at + run.lengths + sum(fixed.width for fixed in (prefixes, suffixes) if fixed)
 
 
 def _write_terminated(
-    before: FixedByteColumn | None, run: SlicedByteColumn, out: ByteBuffer, at: IntArray
+    prefixes: FixedByteColumn | None, run: SlicedByteColumn, out: ByteBuffer, at: IntArray
 ) -> None:
     """Write strings with a terminator; only the last run has one."""
     end = FixedByteColumn.from_repeated(run.terminator, len(run))
-    write_between(before, SlicedByteColumn(run.data, run.starts, run.inner_lengths), end, out, at)
+    write_between(prefixes, SlicedByteColumn(run.data, run.starts, run.inner_lengths), end, out, at)
 
 
 def merge_runs(pieces: Sequence[ByteColumn]) -> list[ByteColumn]:

@@ -55,7 +55,7 @@ class _KeyBuffer:
 
     def fill_keys(self, key: Key, columns: ColumnBatch) -> pa.Array:
         """Write all keys and return them as an Arrow binary array."""
-        used = 0
+        used_bytes = 0
         for start in range(0, self.row_count, BLOCK_ROWS):
             runs = merge_runs(
                 key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
@@ -64,26 +64,28 @@ class _KeyBuffer:
             _check_lengths(lengths, start)
             ends = self.offsets[start + 1 : start + 1 + len(lengths)]
             np.cumsum(lengths, out=ends)
-            ends += used
+            ends += used_bytes
             self._reserve_bytes(int(ends[-1]), start + len(lengths))
             write_runs(runs, self.data, ends - lengths)
-            used = int(ends[-1])
-        return self._to_arrow(used)
+            used_bytes = int(ends[-1])
+        return self._to_arrow(used_bytes)
 
-    def _reserve_bytes(self, needed: int, rows: int) -> None:
+    def _reserve_bytes(self, min_bytes: int, rows: int) -> None:
         """Grow the buffer to the needed bytes and an estimate for the remaining rows."""
-        if needed <= len(self.data):
+        if min_bytes <= len(self.data):
             return
-        buffer = np.empty(max(needed, int(needed / rows * self.row_count * 1.1)) + 64, np.uint8)
+        buffer = np.empty(
+            max(min_bytes, int(min_bytes / rows * self.row_count * 1.1)) + 64, np.uint8
+        )
         buffer[: len(self.data)] = self.data
         self.data = buffer
 
-    def _to_arrow(self, used: int) -> pa.Array:
+    def _to_arrow(self, used_bytes: int) -> pa.Array:
         """Return the written keys as an Arrow binary array."""
-        large = used > MAX_INT32_OFFSET
+        large = used_bytes > MAX_INT32_OFFSET
         offsets = self.offsets if large else self.offsets.astype(np.int32)
         return _build_binary_array(
-            pa.large_binary() if large else pa.binary(), offsets, self.data[:used]
+            pa.large_binary() if large else pa.binary(), offsets, self.data[:used_bytes]
         )
 
 

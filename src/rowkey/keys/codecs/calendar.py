@@ -36,7 +36,7 @@ class CalendarTimeCodec(Codec):
 
     def pack(self, internal: int) -> bytes:
         """Return a time as digits yyyyMMddHHmmss."""
-        seconds, rest = divmod(internal, self.units_per_second)
+        seconds, fraction = divmod(internal, self.units_per_second)
         if not 0 <= seconds <= LAST_SECOND:
             raise InvalidArgument(
                 "",
@@ -45,7 +45,7 @@ class CalendarTimeCodec(Codec):
             )
         digits = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y%m%d%H%M%S")
         return (
-            f"{digits}{rest:0{self.fraction_digits}d}".encode()
+            f"{digits}{fraction:0{self.fraction_digits}d}".encode()
             if self.fraction_digits
             else digits.encode()
         )
@@ -53,13 +53,13 @@ class CalendarTimeCodec(Codec):
     def unpack(self, piece: bytes) -> int:
         """Return a time from digits yyyyMMddHHmmss."""
         instant = _parse_instant(piece[:14])
-        rest = piece[14:]
-        if rest and not (rest.isdigit() and rest.isascii()):
+        fraction = piece[14:]
+        if fraction and not (fraction.isdigit() and fraction.isascii()):
             raise InvalidArgument("", f"the bytes {piece!r} are not a time", "digits alone")
         seconds = (instant - _EPOCH) // timedelta(seconds=1)
         if seconds < 0:
             raise InvalidArgument("", f"the time {piece!r} is before 1970", "a time from 1970 on")
-        return seconds * self.units_per_second + int(rest or b"0")
+        return seconds * self.units_per_second + int(fraction or b"0")
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
         """Return times as digits yyyyMMddHHmmss."""
@@ -67,7 +67,7 @@ class CalendarTimeCodec(Codec):
 
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
-        seconds, rest = np.divmod(internal, internal.dtype.type(self.units_per_second))
+        seconds, fractions = np.divmod(internal, internal.dtype.type(self.units_per_second))
         for extreme in (seconds.min(), seconds.max()) if len(seconds) else ():
             if not 0 <= int(extreme) <= LAST_SECOND:
                 raise InvalidArgument(
@@ -80,7 +80,7 @@ class CalendarTimeCodec(Codec):
         columns = [
             (_to_civil_numbers(days), 8),
             (time, 6),
-            (rest.astype(np.int64), self.fraction_digits),
+            (fractions.astype(np.int64), self.fraction_digits),
         ]
         return FixedByteColumn(_format_digits(columns, len(internal)))
 

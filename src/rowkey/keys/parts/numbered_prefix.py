@@ -152,14 +152,14 @@ def _choose_width(n: int, form: str, declared_width: int | None) -> int:
         while FORM_BASES[form] ** width < n:
             width += 1
         return width
-    needed = 1 if n <= 256 else 2
-    if declared_width is not None and declared_width < needed:
+    min_width = 1 if n <= 256 else 2
+    if declared_width is not None and declared_width < min_width:
         raise InvalidArgument(
             "width",
             f"{n} numbers do not fit into {declared_width} byte",
-            remedy=f"Write width={needed}.",
+            remedy=f"Write width={min_width}.",
         )
-    return declared_width or needed
+    return declared_width or min_width
 
 
 def _choose_alphabet(n: int, form: str, width: int) -> Alphabet:

@@ -144,10 +144,10 @@ class BucketTransform(NumberedPrefix):
             return self.number_table[
                 self.hash_to_bucket(b"".join([part.encode(row) for part in self.inputs]))
             ]
-        first, *others = [part.encode(row) for part in self.inputs]
+        first, *offset_pieces = [part.encode(row) for part in self.inputs]
         bucket = self.hash_to_bucket(first)
         if self.is_heavy(row.get(self.heavy_field.name)):
-            bucket = (bucket + self.hash_to_offset(b"".join(others))) % self.n
+            bucket = (bucket + self.hash_to_offset(b"".join(offset_pieces))) % self.n
         return self.number_table[bucket]
 
     def compile_input_encoder(self) -> Callable[[bytes], bytes] | None:
