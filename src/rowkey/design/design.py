@@ -128,13 +128,13 @@ class Design:
         """Return the same design with other ids for the values of `code`.
 
         Args:
-            dictionary: gives the ids, such as those of a table.
+            dictionary: assigns the ids, such as those of a table.
         """
-        used = copy(self)
+        design_copy = copy(self)
         key = build_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary)
         assert key is not None, "it was bound before"
-        used._set_key(key)  # noqa: SLF001 - its own
-        return used
+        design_copy._set_key(key)  # noqa: SLF001 - its own
+        return design_copy
 
     def replace_term_counts(self, counts: Mapping[int, int]) -> tuple[Term, ...]:
         """Return the terms of the key with other bucket or salt counts.
@@ -168,17 +168,17 @@ class Design:
         found.directory = self.directory
         return found
 
-    def copy_for_reading(self, others: Sequence[Design]) -> Design:
+    def copy_for_reading(self, other_designs: Sequence[Design]) -> Design:
         """Return the design for reading rows that were also written under other counts.
 
-        It writes as it did. A read tries every place that a row may have, under whichever count.
+        It writes as before. A read tries every row key that a row may have under any of the counts.
 
         Args:
-            others: the same design with those counts, as `copy_with_counts` gives it.
+            other_designs: the same design with those counts, from `copy_with_counts`.
         """
-        used = copy(self)
-        used._set_key(combine_keys([self.key, *(one.key for one in others)]))  # noqa: SLF001 - its own
-        return used
+        design_copy = copy(self)
+        design_copy._set_key(combine_keys([self.key, *(one.key for one in other_designs)]))  # noqa: SLF001 - its own
+        return design_copy
 
     def __copy__(self) -> Design:
         """Return a shallow copy; `__reduce__` would bind the design again."""
@@ -207,15 +207,17 @@ class Design:
 
     def _bind_tree(self, tree: Mapping[str, Any], directory: Path) -> None:
         """Bind every option; raise all mistakes together."""
-        noted, later = Mistakes(), Mistakes()
-        left = parse_declaration(tree, noted)
-        self.declaration = left.declaration
+        tree_mistakes, binding_mistakes = Mistakes(), Mistakes()
+        partial = parse_declaration(tree, tree_mistakes)
+        self.declaration = partial.declaration
         self.directory = directory
-        self._bind_declaration(left, later)
-        noted.mistakes += [
-            mistake for mistake in later.mistakes if not left.is_follow_up(mistake.path)
+        self._bind_declaration(partial, binding_mistakes)
+        tree_mistakes.mistakes += [
+            mistake
+            for mistake in binding_mistakes.mistakes
+            if not partial.is_follow_up(mistake.path)
         ]
-        noted.raise_any()
+        tree_mistakes.raise_any()
 
     def _bind_declaration(self, partial: PartialDeclaration, mistakes: Mistakes) -> None:
         """Bind a declaration and note the mistakes that only the whole file shows."""
@@ -246,34 +248,36 @@ class Design:
 
     def _bind_fields(self, declaration: DesignDeclaration, mistakes: Mistakes) -> dict[str, Field]:
         """Return the bound fields, each bound alone so that mistakes have its path."""
-        bound: dict[str, Field] = {}
+        bound_fields: dict[str, Field] = {}
         for name, words in declaration.fields.items():
-            found = Mistakes()
-            bound |= bind_fields({name: words}, found)
-            mistakes.mistakes += requote_paths(found.mistakes, ("fields", name))
-        return bound
+            field_mistakes = Mistakes()
+            bound_fields |= bind_fields({name: words}, field_mistakes)
+            mistakes.mistakes += requote_paths(field_mistakes.mistakes, ("fields", name))
+        return bound_fields
 
     def _bind_key(
         self, terms: tuple[Term, ...], unknown: frozenset[str], mistakes: Mistakes
     ) -> Key | None:
         """Return the bound key; note its mistakes in the order of the parts."""
-        found = Mistakes()
-        key = build_key(terms, self.fields, found, unbound_names=unknown) if terms else None
+        key_mistakes = Mistakes()
+        key = build_key(terms, self.fields, key_mistakes, unbound_names=unknown) if terms else None
         mistakes.mistakes += sorted(
-            found.mistakes, key=lambda mistake: build_path_sort_key(mistake.path)
+            key_mistakes.mistakes, key=lambda mistake: build_path_sort_key(mistake.path)
         )
         return key if key is not None and len(key.parts) == len(terms) else None
 
     def _bind_writes(self, unknown: frozenset[str], mistakes: Mistakes) -> None:
         """Bind the writes, without mistakes that follow from fields that could not be bound."""
-        words, found = self.declaration.writes, Mistakes()
-        self.writes = bind_writes(words, self.fields, found)
-        named = {"writes.time": words.time, "writes.arrival": parse_entity(words.arrival)}
-        lost = {path for path, name in named.items() if name in unknown}
-        noted = [mistake for mistake in found.mistakes if mistake.path not in lost]
+        words, write_mistakes = self.declaration.writes, Mistakes()
+        self.writes = bind_writes(words, self.fields, write_mistakes)
+        names_by_path = {"writes.time": words.time, "writes.arrival": parse_entity(words.arrival)}
+        follow_up_paths = {path for path, name in names_by_path.items() if name in unknown}
+        reported_mistakes = [
+            mistake for mistake in write_mistakes.mistakes if mistake.path not in follow_up_paths
+        ]
         for name in filter(needs_quotes, self.fields):
-            noted = list(requote_paths(noted, ("fields", name, "draw")))
-        mistakes.mistakes += noted
+            reported_mistakes = list(requote_paths(reported_mistakes, ("fields", name, "draw")))
+        mistakes.mistakes += reported_mistakes
 
     def _set_key(self, key: Key) -> None:
         """Set the key and the layout that follows from it."""

@@ -91,10 +91,10 @@ class SourceMap:
 
     def _find_position(self, path: str) -> tuple[int, Position]:
         """Return the index and position of a path, or of its nearest parent."""
-        known = (
+        positions = (
             self.positions[text] for text in iter_path_prefixes(path) if text in self.positions
         )
-        return next(known, (-1, (0, 0)))
+        return next(positions, (-1, (0, 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,13 @@ class DesignSource:
             **spans.header_stops,
             **{path: stop for path, (_, stop) in spans.value_spans.items()},
         }
-        found = {}
+        text_ranges = {}
         for path, stop in stops.items():
             (line, column), (last, end) = (
                 _find_position(at, starts) for at in (spans.starts[path], stop)
             )
-            found[shorten_text(format_path(path))] = TextRange(line, column, last, end)
-        return found
+            text_ranges[shorten_text(format_path(path))] = TextRange(line, column, last, end)
+        return text_ranges
 
 
 def _find_position(offset: int, line_starts: list[int]) -> tuple[int, int]:
@@ -232,7 +232,7 @@ def _build_syntax_mistake(text: str, problem: str) -> Mistake:
         number, column = int(match[1]), int(match[2])
     lines = text.split("\n")
     line = lines[number - 1].strip() if number <= len(lines) else ""
-    shown = f": {line[:60]!r}" if line else ""
+    excerpt = f": {line[:60]!r}" if line else ""
     remedy = ""
     if line.startswith("key") and ("\\" in line or line.count('"') > 2):
         remedy = "Write a key with escapes or quoted names between ''' and '''."
@@ -240,9 +240,9 @@ def _build_syntax_mistake(text: str, problem: str) -> Mistake:
         remedy = f"Quote it: {format_toml_name(name)}."
     for beginning, what, allowed in _SYNTAX_MESSAGES:
         if problem.startswith(beginning):
-            return Mistake("", f"{what}{shown}", allowed, remedy, number, column)
+            return Mistake("", f"{what}{excerpt}", allowed, remedy, number, column)
     what = _POSITION.sub("", problem).rstrip(".")
-    return Mistake("", f"the file is not valid TOML: {what}{shown}", "", remedy, number, column)
+    return Mistake("", f"the file is not valid TOML: {what}{excerpt}", "", remedy, number, column)
 
 
 def _find_unquoted_name(line: str, offset: int) -> str:

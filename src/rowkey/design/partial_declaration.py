@@ -94,34 +94,36 @@ def parse_declaration(words: Mapping[str, Any], mistakes: Mistakes) -> PartialDe
 
     Args:
         words: the tree as it was read.
-        mistakes: where what is wrong is noted.
+        mistakes: mistakes are added here.
 
     Raises:
-        InvalidDesign: nothing is left.
+        InvalidDesign: no valid declaration is left.
     """
-    found: list[KeyPath] = []
+    invalid_paths: list[KeyPath] = []
     tree: Any = words
     for _ in range(_MAX_PARSE_ROUNDS):
         try:
             declaration = DesignDeclaration.model_validate(tree)
             break
         except ValidationError as problem:
-            noted = note_validation_errors(problem, mistakes if not found else Mistakes())
-            found = found or noted
+            noted_paths = note_validation_errors(
+                problem, mistakes if not invalid_paths else Mistakes()
+            )
+            invalid_paths = invalid_paths or noted_paths
             tree = _copy_tree(tree)
             for detail in problem.errors(include_url=False, include_input=False):
                 _drop_mistake(tree, detail["loc"], detail)
     else:
         raise InvalidDesign(mistakes.mistakes)
-    left = PartialDeclaration(
+    partial = PartialDeclaration(
         declaration, _list_names(words, "fields"), _list_names(words, "families")
     )
-    left.reported_paths = {format_path(path) for path in found}
-    for path in found:
+    partial.reported_paths = {format_path(path) for path in invalid_paths}
+    for path in invalid_paths:
         if len(path) > 2 and path[0] == "fields" and path[2] in _TYPE_OPTIONS:
-            left.unbound_fields.add(str(path[1]))
-    _check_spelling(left, mistakes)
-    return left
+            partial.unbound_fields.add(str(path[1]))
+    _check_spelling(partial, mistakes)
+    return partial
 
 
 def parse_entity(arrival: str) -> str:
@@ -187,7 +189,7 @@ def _drop_conditions(
     read: ReadDeclaration, unknown_names: frozenset[str] | None
 ) -> ReadDeclaration:
     """Return a read without conditions and orders of some fields; of all fields if None."""
-    kept = {}
+    valid_clauses = {}
     for word, separator, parse in (("where", " and ", parse_where), ("order", ", ", parse_order)):
         text = getattr(read, word)
         try:
@@ -200,5 +202,5 @@ def _drop_conditions(
             if unknown_names is not None and test.field not in unknown_names
         ]
         if len(sound) < len(tests):
-            kept[word] = separator.join(sound)
-    return read.model_copy(update=kept) if kept else read
+            valid_clauses[word] = separator.join(sound)
+    return read.model_copy(update=valid_clauses) if valid_clauses else read

@@ -23,18 +23,20 @@ def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
     """Note fields that would be stored in the cell of another field.
 
     Args:
-        layout: where the fields live.
-        mistakes: where what is wrong is noted; what is noted there already is not said again.
+        layout: where each field is stored.
+        mistakes: mistakes are added here; a field that already has one gets no other.
     """
-    taken: dict[tuple[str, bytes], str] = {}
+    owners: dict[tuple[str, bytes], str] = {}
     for cell in layout.estimate_cells():
         name = cell.fields[0] if cell.fields else ""
-        other = taken.setdefault((cell.family, cell.qualifier), name)
-        path = format_path(("fields", name or other))
-        if other == name or any(f"{one.path}.".startswith(f"{path}.") for one in mistakes.mistakes):
+        owner_name = owners.setdefault((cell.family, cell.qualifier), name)
+        path = format_path(("fields", name or owner_name))
+        if owner_name == name or any(
+            f"{one.path}.".startswith(f"{path}.") for one in mistakes.mistakes
+        ):
             continue
         column = f"{cell.family}:{cell.qualifier.decode()}"
-        owner = f"the cell of {other}" if name else "the marker cell of rows without columns"
+        owner = f"the cell of {owner_name}" if name else "the marker cell of rows without columns"
         what = f"the column {column} is already {owner}"
         mistakes.add(path, what, "another column", "Declare another qualifier.")
 
@@ -49,17 +51,19 @@ def list_declared_families(declaration: DesignDeclaration) -> dict[str, dict[str
 
 def bind_families(declaration: DesignDeclaration, mistakes: Mistakes) -> dict[str, Family]:
     """Return the valid families by name, and note the mistakes of the others."""
-    bound = {}
+    families = {}
     for name, words in list_declared_families(declaration).items():
-        found = Mistakes()
-        attributes = _convert_ttl(words, found)
-        found.mistakes += [refusal.mistake for refusal in find_family_mistakes(name, attributes)]
-        if not found.mistakes:
-            bound[name] = bind_family(name, attributes)
-        for one in found.mistakes:
+        family_mistakes = Mistakes()
+        attributes = _convert_ttl(words, family_mistakes)
+        family_mistakes.mistakes += [
+            refusal.mistake for refusal in find_family_mistakes(name, attributes)
+        ]
+        if not family_mistakes.mistakes:
+            families[name] = bind_family(name, attributes)
+        for one in family_mistakes.mistakes:
             path = format_path(("families", name[:80], *([one.path] if one.path else [])))
             mistakes.add(path, one.problem, one.expected, one.remedy)
-    return bound or {DEFAULT_FAMILY: Family(DEFAULT_FAMILY)}
+    return families or {DEFAULT_FAMILY: Family(DEFAULT_FAMILY)}
 
 
 def _convert_ttl(options: Mapping[str, Any], mistakes: Mistakes) -> dict[str, Any]:
@@ -67,20 +71,20 @@ def _convert_ttl(options: Mapping[str, Any], mistakes: Mistakes) -> dict[str, An
     ttl = options.get("ttl")
     if not isinstance(ttl, str):
         return dict(options)
-    found = {word: value for word, value in options.items() if word != "ttl"}
+    attributes = {word: value for word, value in options.items() if word != "ttl"}
     if ttl.upper() == "FOREVER":
-        return {**found, "ttl": FOREVER_S}
+        return {**attributes, "ttl": FOREVER_S}
     try:
-        seconds, rest = divmod(parse_duration(ttl).nanoseconds, NANOSECONDS["s"])
+        seconds, remainder_ns = divmod(parse_duration(ttl).nanoseconds, NANOSECONDS["s"])
     except InvalidArgument as refusal:
         what, allowed = refusal.mistake.problem, refusal.mistake.expected
         mistakes.add("ttl", what, f"{allowed}, or FOREVER")
-        return found
-    if rest or not 0 < seconds <= FOREVER_S:
+        return attributes
+    if remainder_ns or not 0 < seconds <= FOREVER_S:
         allowed = f"whole seconds from 1s to {FOREVER_S:,}s, or FOREVER"
         mistakes.add("ttl", f"{ttl} is out of range", allowed)
-        return found
-    return {**found, "ttl": seconds}
+        return attributes
+    return {**attributes, "ttl": seconds}
 
 
 def check_placements(
@@ -94,10 +98,10 @@ def check_placements(
     Args:
         fields: the bound fields, by name.
         families: the bound families, by name.
-        declared: the names of all families, sound or not.
-        mistakes: where what is wrong is noted.
+        declared: the names of all families, valid or not.
+        mistakes: mistakes are added here.
     """
-    taken: dict[tuple[str, str], str] = {}
+    column_owners: dict[tuple[str, str], str] = {}
     first = next(iter(families))
     stamps = [name for name, field in fields.items() if field.declaration.at == "timestamp"]
     for name in stamps[1:]:
@@ -108,9 +112,9 @@ def check_placements(
         words, path = field.declaration, format_path(("fields", name))
         if words.family is not None and words.family not in declared | families.keys():
             remedy = suggest_name(words.family, families)
-            known = f"one of {', '.join(list(families)[:12])}"
+            allowed = f"one of {', '.join(list(families)[:12])}"
             mistakes.add(
-                f"{path}.family", f"there is no column family {words.family!r}", known, remedy
+                f"{path}.family", f"there is no column family {words.family!r}", allowed, remedy
             )
         if words.at is not None and words.pack is not None:
             what = f'the field has both at = "{words.at}" and pack'
@@ -122,15 +126,17 @@ def check_placements(
             what = "the timestamp of a cell cannot be null"
             mistakes.add(f"{path}.nullable", what, remedy="Remove nullable.")
         if words.pack is not None and (form := words.pack.partition(":")[2]) not in PACK_FORMATS:
-            known = f"one of {', '.join(filter(None, PACK_FORMATS))}"
+            allowed = f"one of {', '.join(filter(None, PACK_FORMATS))}"
             remedy = suggest_name(form, PACK_FORMATS)
-            mistakes.add(f"{path}.pack", f"{form!r} is not a format of packed cells", known, remedy)
+            mistakes.add(
+                f"{path}.pack", f"{form!r} is not a format of packed cells", allowed, remedy
+            )
         if words.at is None and words.pack is None and words.qualifier is not None:
             column = (words.family or first, words.qualifier)
-            if column in taken:
+            if column in column_owners:
                 mistakes.add(
                     f"{path}.qualifier",
-                    f"{column[0]}:{column[1]} is already the column of {taken[column]}",
+                    f"{column[0]}:{column[1]} is already the column of {column_owners[column]}",
                     "another qualifier",
                 )
-            taken[column] = name
+            column_owners[column] = name

@@ -210,11 +210,11 @@ def _find_losses(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[tu
         holding = [part for part in key.parts if name in part.fields]
         telling = [p for p in holding if p.cardinality is None or p.cardinality > 1 << 16]
         what = residue.description if not residue.is_total else "the value"
-        known = facts.get(name)
+        field_facts = facts.get(name)
         spaces = [p.cardinality for p in telling if p.cardinality is not None]
-        if residue.is_total and spaces and known is not None and known.distinct_count:
-            odds = min(known.distinct_count**2 / (2 * max(spaces)), 1.0)
-            how_many = f"{known.distinct_count:,} values"
+        if residue.is_total and spaces and field_facts is not None and field_facts.distinct_count:
+            odds = min(field_facts.distinct_count**2 / (2 * max(spaces)), 1.0)
+            how_many = f"{field_facts.distinct_count:,} values"
             yield (
                 name,
                 f"{what} is lost; two of {how_many} collide with a probability of {odds:.2g}",
@@ -238,8 +238,8 @@ def _count_regions(design: Design) -> int | None:
 
 def _build_remarks(design: Design) -> Iterator[str]:
     """Yield a warning where keys may be longer than HBase accepts."""
-    most = design.key.part_sequence.framing.max_bytes
-    if most is None:
+    max_bytes = design.key.part_sequence.framing.max_bytes
+    if max_bytes is None:
         names = [
             part.fields[0]
             for part in design.key.parts
@@ -249,8 +249,8 @@ def _build_remarks(design: Design) -> Iterator[str]:
             f"{', '.join(dict.fromkeys(names))} has no maximum length, and HBase rejects a "
             f"row key of more than {MAX_ROW_BYTES:,} bytes; declare max_bytes"
         )
-    elif most > MAX_ROW_BYTES:
-        yield f"the longest row key has {most:,} bytes, but HBase accepts {MAX_ROW_BYTES:,}"
+    elif max_bytes > MAX_ROW_BYTES:
+        yield f"the longest row key has {max_bytes:,} bytes, but HBase accepts {MAX_ROW_BYTES:,}"
 
 
 def _describe_read(

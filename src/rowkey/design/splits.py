@@ -69,7 +69,7 @@ class BoundSplits:
             regions: how many regions, where none were declared.
 
         Raises:
-            InvalidDesign: with everything the algorithm lacks.
+            InvalidDesign: with every argument that the algorithm lacks or rejects.
         """
         request = SplitRequest(
             regions=self.request.regions if self.request.regions is not None else regions,
@@ -79,14 +79,14 @@ class BoundSplits:
             prefixes=list_key_prefixes(key),
             keys=keys,
         )
-        found: tuple[Mistake, ...]
+        mistakes: tuple[Mistake, ...]
         try:
             return SPLIT_ALGORITHMS[self.algorithm]().build_boundaries(request)
         except InvalidArgument as refusal:
-            found = (refusal.mistake,)
+            mistakes = (refusal.mistake,)
         except InvalidDesign as problem:
-            found = problem.mistakes
-        raise InvalidDesign([replace(one, path=_locate_mistake(one.path)) for one in found])
+            mistakes = problem.mistakes
+        raise InvalidDesign([replace(one, path=_locate_mistake(one.path)) for one in mistakes])
 
     def check_boundaries(self, key: Key, mistakes: Mistakes) -> None:
         """Note why boundaries cannot be computed, if no sample or count is missing.
@@ -197,15 +197,18 @@ def _build_listed_splits(keys: Sequence[bytes]) -> BoundSplits:
 
 def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplits | None:
     """Return the splits of a table with an algorithm and its arguments."""
-    given, known = options.get("algorithm", ""), f"one of {', '.join(SPLIT_ALGORITHMS)}"
-    name = str(given).replace("-", "_")
+    algorithm = options.get("algorithm", "")
+    known_algorithms = f"one of {', '.join(SPLIT_ALGORITHMS)}"
+    name = str(algorithm).replace("-", "_")
     if name not in SPLIT_ALGORITHMS:
         what = (
-            f"{format_value(given)} is not a split algorithm"
-            if given != ""
+            f"{format_value(algorithm)} is not a split algorithm"
+            if algorithm != ""
             else "the option is missing"
         )
-        mistakes.add("splits.algorithm", what, known, suggest_name(name, SPLIT_ALGORITHMS))
+        mistakes.add(
+            "splits.algorithm", what, known_algorithms, suggest_name(name, SPLIT_ALGORITHMS)
+        )
         return None
     kind = SPLIT_ALGORITHMS[name]
     takes = (kind.required_fields | kind.optional_fields) & set(DESIGN_ARGUMENTS)
@@ -222,11 +225,11 @@ def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplit
 
 def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
     """Return the valid arguments of an algorithm as a request."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for word, value in options.items():
         path = f"splits.{word}"
         if word == "listed":
-            found[word] = _parse_split_keys(value, path, mistakes)
+            arguments[word] = _parse_split_keys(value, path, mistakes)
         elif word != "regions" and not isinstance(value, str):
             mistakes.add(path, f"{format_value(value)} is not text", "text")
         elif word == "regions" and (not isinstance(value, int) or isinstance(value, bool)):
@@ -236,8 +239,8 @@ def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:
         elif word == "regions" and not 1 <= value <= MAX_REGIONS:
             mistakes.add(path, f"{format_value(value)} is out of range", f"1..{MAX_REGIONS:,}")
         else:
-            found[word] = value
-    return SplitRequest(**found)
+            arguments[word] = value
+    return SplitRequest(**arguments)
 
 
 def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes, ...]:

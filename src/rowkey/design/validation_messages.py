@@ -111,11 +111,11 @@ def _find_intended_path(detail: ErrorDetails) -> KeyPath | None:
 
 def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None:
     """Note one validation error as a mistake."""
-    kind, given = detail["type"], detail.get("input")
+    kind, value = detail["type"], detail.get("input")
     context: dict[str, Any] = detail.get("ctx") or {}
     at = format_path(path)
     if is_name_error(detail):
-        what = f"the name {format_value(given)} is not valid"
+        what = f"the name {format_value(value)} is not valid"
         mistakes.add(format_path(path[:-2]), what, _TYPE_NAMES.get(kind, "text"))
     elif kind == "extra_forbidden":
         mistakes.add(at, *_describe_unknown_option(path))
@@ -124,24 +124,24 @@ def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None
     elif kind == "no_kind":
         mistakes.add(f"{at}.kind", "the option is missing", _find_description(path))
     elif kind == "literal_error":
-        known = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ")
-        near = suggest_name(str(given), known.split(", "))
-        mistakes.add(at, f"{format_value(given)} is not a valid value", f"one of {known}", near)
+        choices = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ")
+        near = suggest_name(str(value), choices.split(", "))
+        mistakes.add(at, f"{format_value(value)} is not a valid value", f"one of {choices}", near)
     elif kind in _RANGE_ERRORS:
-        mistakes.add(at, f"{format_value(given)} is out of range", _format_range(path))
+        mistakes.add(at, f"{format_value(value)} is out of range", _format_range(path))
     elif kind in _SIZE_ERRORS:
-        mistakes.add(at, *_describe_size(kind, given, context))
+        mistakes.add(at, *_describe_size(kind, value, context))
     else:
-        mistakes.add(at, f"{format_value(given)} does not fit", *_describe_type(path, kind, given))
+        mistakes.add(at, f"{format_value(value)} does not fit", *_describe_type(path, kind, value))
 
 
 def _describe_unknown_option(path: KeyPath) -> tuple[str, str, str]:
     """Return problem, known options and fix for an unknown option."""
-    word, known = str(path[-1]), _list_options(path[:-1])
-    remedy = suggest_name(word, known)
+    word, options = str(path[-1]), _list_options(path[:-1])
+    remedy = suggest_name(word, options)
     if not remedy and word in _list_options(()):
         remedy = "Write it at the top of the file, above the first table."
-    return "there is no such option", f"one of {', '.join(known)}" if known else "", remedy
+    return "there is no such option", f"one of {', '.join(options)}" if options else "", remedy
 
 
 def _describe_size(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str]:
