@@ -181,10 +181,10 @@ def _build_membership_test(field: Field, bound: Bound) -> Callable[[Value], bool
         return frozenset(bound.values).__contains__
     if not isinstance(bound, Range):
         return lambda value: is_within_bound(value, bound)
-    hold = field.to_internal
-    low, high = (None if end is None else hold(end) for end in (bound.low, bound.high))
-    held = Range(low, high, bound.includes_low, bound.includes_high)
-    return lambda value: value is not None and is_within_bound(hold(value), held)
+    to_internal = field.to_internal
+    low, high = (None if end is None else to_internal(end) for end in (bound.low, bound.high))
+    internal_range = Range(low, high, bound.includes_low, bound.includes_high)
+    return lambda value: value is not None and is_within_bound(to_internal(value), internal_range)
 
 
 def _intersect_ranges(field: Field, first: Range, second: Range) -> Range:
@@ -216,12 +216,12 @@ def include_range_ends(field: Field, bound: Bound) -> Bound:
     """
     if not isinstance(bound, Range) or not field.type.has_integer_form:
         return bound
-    least, most = field.type.number_range
+    min_number, max_number = field.type.number_range
     low, high = bound.low, bound.high
     includes_low, includes_high = bound.includes_low, bound.includes_high
-    if low is not None and not includes_low and (number := field.to_internal(low)) < most:
+    if low is not None and not includes_low and (number := field.to_internal(low)) < max_number:
         low, includes_low = field.type.from_internal(number + 1), True
-    if high is not None and not includes_high and (number := field.to_internal(high)) > least:
+    if high is not None and not includes_high and (number := field.to_internal(high)) > min_number:
         high, includes_high = field.type.from_internal(number - 1), True
     return Range(low, high, includes_low, includes_high)
 

@@ -123,7 +123,7 @@ def _bind_declared_read(
     declared: ReadDeclaration, fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> DeclaredRead | None:
     """Bind one declared read to the fields; None if it has mistakes."""
-    before = len(mistakes.mistakes)
+    mistake_count = len(mistakes.mistakes)
     parsed = {
         "where": parse_clause(parse_where, declared.where, f"{path}.where", mistakes),
         "order": parse_clause(parse_order, declared.order, f"{path}.order", mistakes),
@@ -134,7 +134,7 @@ def _bind_declared_read(
         for one in parsed[word] or ():
             check_clause(one, fields, f"{path}.{word}", mistakes)
     _check_conditions(parsed["where"] or (), fields, f"{path}.where", mistakes)
-    if len(mistakes.mistakes) > before:
+    if len(mistakes.mistakes) > mistake_count:
         return None
     return DeclaredRead(
         declared.name,
@@ -185,12 +185,12 @@ def _check_conditions(
     conditions: Sequence[Condition], fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> None:
     """Collect mistakes of conditions whose values do not fit or that no row can meet."""
-    found: dict[str, list[Condition]] = {}
+    conditions_by_field: dict[str, list[Condition]] = {}
     for one in conditions:
         if one.field in fields and _can_test(fields[one.field], one):
-            found.setdefault(one.field, []).append(one)
-    for name, together in found.items():
-        _check_field_conditions(fields[name], together, path, mistakes)
+            conditions_by_field.setdefault(one.field, []).append(one)
+    for name, field_conditions in conditions_by_field.items():
+        _check_field_conditions(fields[name], field_conditions, path, mistakes)
 
 
 def _check_field_conditions(
@@ -198,7 +198,7 @@ def _check_field_conditions(
 ) -> None:
     """Collect mistakes of the conditions on one field."""
     bounds: list[Bound] = []
-    before = len(mistakes.mistakes)
+    mistake_count = len(mistakes.mistakes)
     for one in conditions:
         if any(isinstance(operand, Parameter) for operand in one.operands):
             _check_operands(field, one, path, mistakes)
@@ -208,7 +208,7 @@ def _check_field_conditions(
         except ReadError as problem:
             mistakes.add(path, f"{one}: {problem.mistake.problem}", problem.mistake.expected)
     text = " and ".join(map(str, conditions))
-    if len(mistakes.mistakes) > before:
+    if len(mistakes.mistakes) > mistake_count:
         return
     if is_contradiction(conditions):
         mistakes.add(

@@ -97,13 +97,13 @@ class Plan:
         fronts = list(map(b"".join, product(*self.pinned_values[: self.merge_prefix_count])))
         backs = list(map(b"".join, product(*self.pinned_values[self.merge_prefix_count :])))
         if self.is_point:
-            found = [
+            key_ranges = [
                 KeyRange(front + back, front + back + b"\0", front)
                 for front in fronts
                 for back in backs
             ]
         else:
-            found = [
+            key_ranges = [
                 KeyRange(
                     front + back + one.low, _compute_prefix_stop(front + back + one.high), front
                 )
@@ -111,7 +111,7 @@ class Plan:
                 for back in backs
                 for one in self.intervals
             ]
-        return tuple(sorted(found, key=attrgetter("start")))
+        return tuple(sorted(key_ranges, key=attrgetter("start")))
 
     def has_key(self, key: bytes) -> bool:
         """Return whether a row key lies in any of the ranges."""
@@ -219,17 +219,17 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
     return ReadPlanner(key).plan(bounds, order)
 
 
-def _walk_key(planner: ReadPlanner, bounds: Bounds, wanted: set[str]) -> _KeyWalk:
-    """Go through the key parts as long as bounds pin them, and collect the ranges."""
+def _walk_key(planner: ReadPlanner, bounds: Bounds, read_fields: set[str]) -> _KeyWalk:
+    """Go through the key parts as long as the bounds fix their bytes, and collect the ranges."""
     walk = _KeyWalk()
     for index, part in enumerate(planner.key.parts):
-        images, whole = planner.find_images(index, bounds), planner.find_images(index, {})
-        if wanted.isdisjoint(planner.trailing_fields[index]) or not _enumerate_points(
+        images, all_images = planner.find_images(index, bounds), planner.find_images(index, {})
+        if read_fields.isdisjoint(planner.trailing_fields[index]) or not _enumerate_points(
             walk, part, images, bounds
         ):
-            _apply_intervals(walk, part, images, whole, bounds)
+            _apply_intervals(walk, part, images, all_images, bounds)
             break
-        walk.is_narrowed |= images.points != whole.points
+        walk.is_narrowed |= images.points != all_images.points
     return walk
 
 

@@ -79,21 +79,21 @@ def bind_read(
     """
     mistakes = Mistakes()
     tests: Sequence[Condition] | None = _parse_clause(parse_where, where, "where", mistakes)
-    wanted: Sequence[Ordering] | None = _parse_clause(parse_order, order, "order", mistakes)
-    given: ParameterValues = (
+    orderings: Sequence[Ordering] | None = _parse_clause(parse_order, order, "order", mistakes)
+    parameters: ParameterValues = (
         {**values} if isinstance(values, Mapping) else dict[int | str, Any](enumerate(values))
     )
     for number, test in enumerate(tests or ()):
         check_clause(test, fields, f"where[{number}]", mistakes)
-    for number, ordering in enumerate(wanted or ()):
+    for number, ordering in enumerate(orderings or ()):
         check_clause(ordering, fields, f"order[{number}]", mistakes)
     if tests is not None:
-        _check_parameters(tests, given, mistakes)
-    bounds = _build_bounds(tests or (), given, fields, mistakes)
+        _check_parameters(tests, parameters, mistakes)
+    bounds = _build_bounds(tests or (), parameters, fields, mistakes)
     if mistakes.mistakes:
         first, *others = mistakes.mistakes
         raise ReadError(first.path, first.problem, first.expected, first.remedy, others)
-    return BoundRead(bounds, drop_repeated_orderings(wanted or ()))
+    return BoundRead(bounds, drop_repeated_orderings(orderings or ()))
 
 
 def bind_example(read: DeclaredRead) -> BoundRead:
@@ -127,11 +127,11 @@ def choose_list_values(
 
     Args:
         field: the field it tests.
-        test: the condition; values that are written in it are not given again.
-        likely: values to be taken before others of the field's type.
+        test: the condition; values that are written in it are not chosen again.
+        likely: values that are chosen before others of the field's type.
 
     Raises:
-        ReadError: a value is none of the field's.
+        ReadError: a value does not fit the field.
 
     >>> from rowkey.keys import bind_key
     >>> n = bind_key("[n]", {"n": "u8"}).fields["n"]
@@ -141,14 +141,16 @@ def choose_list_values(
     """
     names = [operand.name for operand in test.operands if isinstance(operand, Parameter)]
     names = list(dict.fromkeys(names))
-    written = [operand for operand in test.operands if not isinstance(operand, Parameter)]
-    there, first = _normalize_list(field, written), _normalize_list(field, likely)
+    literals = [operand for operand in test.operands if not isinstance(operand, Parameter)]
+    literal_values, first = _normalize_list(field, literals), _normalize_list(field, likely)
     domain = field.type.domain
-    most = min(domain.size, len(test.operands) + len(first))
-    own = (field.normalize(domain.generate_value(number)) for number in range(most))
-    several = [value for value in dict.fromkeys((*first, *own)) if value not in there]
+    value_count = min(domain.size, len(test.operands) + len(first))
+    type_values = (field.normalize(domain.generate_value(number)) for number in range(value_count))
+    new_values = [
+        value for value in dict.fromkeys((*first, *type_values)) if value not in literal_values
+    ]
     return dict(
-        zip(names, cycle(several or [field.normalize(domain.generate_value(0))]), strict=False)
+        zip(names, cycle(new_values or [field.normalize(domain.generate_value(0))]), strict=False)
     )
 
 
@@ -210,12 +212,12 @@ def _check_parameters(
     tests: Sequence[Condition], parameters: ParameterValues, mistakes: Mistakes
 ) -> None:
     """Collect mistakes of parameters without a value and of values without a parameter."""
-    wanted: dict[int | str, Condition] = {}
+    tests_by_parameter: dict[int | str, Condition] = {}
     for test in tests:
         for operand in test.operands:
             if isinstance(operand, Parameter):
-                wanted.setdefault(operand.name, test)
-    for name, test in wanted.items():
+                tests_by_parameter.setdefault(operand.name, test)
+    for name, test in tests_by_parameter.items():
         if name not in parameters:
             mistakes.add(
                 _format_value_path(name),
@@ -223,8 +225,8 @@ def _check_parameters(
                 "a value for each parameter",
             )
     for name, value in parameters.items():
-        if name not in wanted:
-            allowed = pluralize(len(wanted), "value")
+        if name not in tests_by_parameter:
+            allowed = pluralize(len(tests_by_parameter), "value")
             mistakes.add(
                 _format_value_path(name),
                 f"the read has no parameter for the value {format_value(value)}",
@@ -245,22 +247,22 @@ def _build_bounds(
     mistakes: Mistakes,
 ) -> Bounds:
     """Return the bound of each tested field; collect the mistakes of conditions."""
-    found: dict[str, list[Bound]] = {}
-    together: dict[str, list[Condition]] = {}
+    bounds_by_field: dict[str, list[Bound]] = {}
+    conditions_by_field: dict[str, list[Condition]] = {}
     for number, test in enumerate(tests):
         values = [_find_operand_value(operand, parameters) for operand in test.operands]
         if test.field not in fields or any(value is parameters for value in values):
             continue
-        together.setdefault(test.field, []).append(test)
+        conditions_by_field.setdefault(test.field, []).append(test)
         try:
-            found.setdefault(test.field, []).append(
+            bounds_by_field.setdefault(test.field, []).append(
                 _build_condition_bound(fields[test.field], test, values)
             )
         except ReadError as problem:
             mistake = problem.mistake
             text = f"{test}: {mistake.problem}"
             mistakes.add(f"where[{number}]", text, mistake.expected, mistake.remedy)
-    for conditions in filter(is_contradiction, together.values()):
+    for conditions in filter(is_contradiction, conditions_by_field.values()):
         text = " and ".join(map(str, conditions))
         mistakes.add(
             "where",
@@ -269,7 +271,9 @@ def _build_bounds(
         )
     if mistakes.mistakes:
         return {}
-    return {name: intersect_bounds(fields[name], bounds) for name, bounds in found.items()}
+    return {
+        name: intersect_bounds(fields[name], bounds) for name, bounds in bounds_by_field.items()
+    }
 
 
 def _find_operand_value(operand: Operand, parameters: ParameterValues) -> Any:

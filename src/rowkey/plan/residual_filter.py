@@ -63,10 +63,10 @@ class ResidualFilter:
             batch: a column for each tested field, of normal values.
 
         Returns:
-            An Arrow array of one truth value a row, without nulls.
+            An Arrow array with one Boolean for each row, without nulls.
 
         Raises:
-            RowError: the batch lacks a column, or a value is none of its field.
+            RowError: the batch lacks a column, or a value does not fit its field.
 
         Cost: 1 to 20 ns a row and condition; a Python test for each different value where a type
         has no numbers and is no text.
@@ -74,10 +74,10 @@ class ResidualFilter:
         import numpy as np
         import pyarrow as pa
 
-        found = np.ones(batch.num_rows, np.bool_)
+        mask = np.ones(batch.num_rows, np.bool_)
         for one in self._conditions:
-            found &= one.compute_mask(_find_column(batch, one.field.name))
-        return pa.array(found)
+            mask &= one.compute_mask(_find_column(batch, one.field.name))
+        return pa.array(mask)
 
 
 class _FieldTest:
@@ -92,7 +92,7 @@ class _FieldTest:
         self.field = field
         self.bound = bound
         self.test = _build_test(field, bound)
-        self._wanted_array: Any = None
+        self._member_array: Any = None
 
     def compute_mask(self, array: pa.Array) -> Mask:
         """Return which values of a column satisfy the condition."""
@@ -136,29 +136,31 @@ class _FieldTest:
         import numpy as np
 
         if not isinstance(self.bound, Range):
-            return _mask_members(numbers, self._build_wanted_array(numbers))
-        found = np.ones(len(numbers), np.bool_)
+            return _mask_members(numbers, self._build_member_array(numbers))
+        mask = np.ones(len(numbers), np.bool_)
         low, high = _to_internal_ends(self.field, self.bound)
         if low is not None:
-            found &= (numbers >= low) if self.bound.includes_low else (numbers > low)
+            mask &= (numbers >= low) if self.bound.includes_low else (numbers > low)
         if high is not None:
-            found &= (numbers <= high) if self.bound.includes_high else (numbers < high)
-        return found
+            mask &= (numbers <= high) if self.bound.includes_high else (numbers < high)
+        return mask
 
-    def _build_wanted_array(self, numbers: Any) -> Any:
+    def _build_member_array(self, numbers: Any) -> Any:
         """Return the listed values as an ascending array with the type of `numbers`."""
         import numpy as np
 
-        if self._wanted_array is None or self._wanted_array.dtype != numbers.dtype:
+        if self._member_array is None or self._member_array.dtype != numbers.dtype:
             assert isinstance(self.bound, Equal | OneOf)
-            given = (self.bound.value,) if isinstance(self.bound, Equal) else self.bound.values
-            hold = self.field.type.to_internal
-            wanted = [hold(value) for value in given if value is not None]
-            if numbers.dtype.kind in "iu":  # no row of the column has what its type cannot hold
+            listed_values = (
+                (self.bound.value,) if isinstance(self.bound, Equal) else self.bound.values
+            )
+            to_internal = self.field.type.to_internal
+            members = [to_internal(value) for value in listed_values if value is not None]
+            if numbers.dtype.kind in "iu":  # no row has a value beyond the type of the column
                 limits = np.iinfo(numbers.dtype)
-                wanted = [one for one in wanted if limits.min <= one <= limits.max]
-            self._wanted_array = np.sort(np.array(wanted, numbers.dtype))
-        return self._wanted_array
+                members = [one for one in members if limits.min <= one <= limits.max]
+            self._member_array = np.sort(np.array(members, numbers.dtype))
+        return self._member_array
 
 
 def _find_column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
@@ -188,26 +190,26 @@ def _build_test(field: Field, bound: Bound) -> Test:
 
 def _build_range_test(field: Field, bound: Range) -> Test:
     """Return a function that tests whether a value lies in a range."""
-    hold = field.type.to_internal
+    to_internal = field.type.to_internal
     low, high = _to_internal_ends(field, bound)
     with_low, with_high = bound.includes_low, bound.includes_high
 
     def test(value: Value) -> bool:
         if value is None:
             return False
-        held = hold(value)
-        if low is not None and (held < low or (held == low and not with_low)):
+        internal = to_internal(value)
+        if low is not None and (internal < low or (internal == low and not with_low)):
             return False
-        return high is None or held < high or bool(held == high and with_high)
+        return high is None or internal < high or bool(internal == high and with_high)
 
     return test
 
 
 def _to_internal_ends(field: Field, bound: Range) -> tuple[Any, Any]:
     """Return the ends of a range in internal form."""
-    hold = field.type.to_internal
-    low = None if bound.low is None else hold(bound.low)
-    return low, None if bound.high is None else hold(bound.high)
+    to_internal = field.type.to_internal
+    low = None if bound.low is None else to_internal(bound.low)
+    return low, None if bound.high is None else to_internal(bound.high)
 
 
 def _is_arrow_comparable(arrow_type: pa.DataType) -> bool:
@@ -241,34 +243,34 @@ def _mask_text_column(bound: Bound, array: pa.Array) -> Mask:
 
     match bound:
         case Equal(None):
-            found = pc.is_null(array)
+            matches = pc.is_null(array)
         case Equal(value):
-            found = pc.equal(array, build_scalar(value))
+            matches = pc.equal(array, build_scalar(value))
         case OneOf(values):
-            found = pc.is_in(array, pa.array(values, array.type))
+            matches = pc.is_in(array, pa.array(values, array.type))
         case StartsWith(prefix):
-            found = pc.starts_with(array, prefix)
+            matches = pc.starts_with(array, prefix)
         case Range(low, high, with_low, with_high):
-            found = pc.is_valid(array)
+            matches = pc.is_valid(array)
             if low is not None:
                 above = pc.greater_equal if with_low else pc.greater
-                found = pc.and_(found, above(array, build_scalar(low)))
+                matches = pc.and_(matches, above(array, build_scalar(low)))
             if high is not None:
                 below = pc.less_equal if with_high else pc.less
-                found = pc.and_(found, below(array, build_scalar(high)))
-    mask: Mask = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+                matches = pc.and_(matches, below(array, build_scalar(high)))
+    mask: Mask = pc.fill_null(matches, False).to_numpy(zero_copy_only=False)
     return mask
 
 
-def _mask_members(numbers: Any, wanted: Any) -> Mask:
+def _mask_members(numbers: Any, members: Any) -> Mask:
     """Return which numbers are members of an ascending array.
 
-    Cost: 10 to 100 ns a number, by how many others there are.
+    Cost: 10 to 100 ns a number, more for a longer array.
     """
     import numpy as np
 
-    if not len(wanted):
+    if not len(members):
         return _fill_mask(False, len(numbers))
-    places = np.searchsorted(wanted, numbers)
-    found: Mask = wanted[np.minimum(places, len(wanted) - 1)] == numbers
-    return found
+    places = np.searchsorted(members, numbers)
+    mask: Mask = members[np.minimum(places, len(members) - 1)] == numbers
+    return mask

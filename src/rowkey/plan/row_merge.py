@@ -42,7 +42,7 @@ def sort_rows(
     """Return rows sorted by value, with nulls first in both directions.
 
     Args:
-        rows: in normal values; those that are equal in the order keep theirs.
+        rows: rows of normal values; rows with equal sort keys stay in their order.
         order: the order, most significant field first.
         fields: the declared fields, by name.
 
@@ -55,11 +55,11 @@ def sort_rows(
     >>> [row["n"] for row in sort_rows(rows, parse_order("n desc"), fields)]
     [None, 2, 1]
     """
-    found = list(rows)
+    sorted_rows = list(rows)
     for ordering in reversed(order):
         place = _build_sort_key(fields[ordering.field], is_null_greatest=ordering.descending)
-        found.sort(key=place, reverse=ordering.descending)
-    return found
+        sorted_rows.sort(key=place, reverse=ordering.descending)
+    return sorted_rows
 
 
 def _build_sort_key(

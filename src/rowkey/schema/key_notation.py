@@ -225,15 +225,15 @@ class _KeyParser:
         match = _DIGITS_PATTERN.match(self.text, self.position)
         digits = match[0] if match else ""
         self.check_digits(digits)
-        after = self.position + len(digits)
+        digits_end = self.position + len(digits)
         for unit in _UNITS:
-            end = after + len(unit)
-            if self.text.startswith(unit, after) and not _is_name_character_at(self.text, end):
+            end = digits_end + len(unit)
+            if self.text.startswith(unit, digits_end) and not _is_name_character_at(self.text, end):
                 self.position = end
                 return Duration(int(digits), unit)
-        if _is_name_character_at(self.text, after) or self.text[after : after + 1] == ".":
+        if _is_name_character_at(self.text, digits_end) or self.text.startswith(".", digits_end):
             self.fail_number()
-        self.position = after
+        self.position = digits_end
         return int(digits)
 
     def check_digits(self, digits: str) -> None:
@@ -249,24 +249,24 @@ class _KeyParser:
     def fail_number(self) -> NoReturn:
         """Fail at a malformed number; the message suggests the number that is probably meant."""
         token = self.peek_token()
-        shown, location = self.format_lookahead(), f"(character {self.position + 1})"
+        lookahead, location = self.format_lookahead(), f"(character {self.position + 1})"
         sign = re.fullmatch(r"[+−-]([0-9]{1,18})", token)
         power = re.fullmatch(r"([1-9])[eE]\+?([0-9]{1,2})", token)
         if sign:
             raise InvalidArgument(
-                "", f"{shown} has a sign {location}", _NUMBER_SYNTAX, f"Write {sign[1]}."
+                "", f"{lookahead} has a sign {location}", _NUMBER_SYNTAX, f"Write {sign[1]}."
             )
         if power and int(power[2]) < MAX_DIGITS:
             plain = power[1] + "0" * int(power[2])
             raise InvalidArgument(
-                "", f"{shown} has an exponent {location}", _NUMBER_SYNTAX, f"Write {plain}."
+                "", f"{lookahead} has an exponent {location}", _NUMBER_SYNTAX, f"Write {plain}."
             )
         if re.fullmatch(r"[0-9]*\.[0-9]*[a-z]*", token):
             remedy = "Use a smaller unit: 90s for 1.5m." if token[-1].isalpha() else ""
             raise InvalidArgument(
-                "", f"{shown} has a decimal point {location}", _NUMBER_SYNTAX, remedy
+                "", f"{lookahead} has a decimal point {location}", _NUMBER_SYNTAX, remedy
             )
-        raise InvalidArgument("", f"{shown} is not a number {location}", _NUMBER_SYNTAX)
+        raise InvalidArgument("", f"{lookahead} is not a number {location}", _NUMBER_SYNTAX)
 
     def parse_name(self) -> str:
         """Return an unquoted name in Unicode's composed form."""

@@ -65,14 +65,14 @@ class Condition:
 
     def __str__(self) -> str:
         name = _format_field_name(self.field)
-        shown = [_format_operand(operand) for operand in self.operands]
+        operand_texts = [_format_operand(operand) for operand in self.operands]
         if self.operator == "between":
-            return f"{name} between {shown[0]} and {shown[1]}"
+            return f"{name} between {operand_texts[0]} and {operand_texts[1]}"
         if self.operator == "starts":
-            return f"{name} starts with {shown[0]}"
-        if self.operator == "in" and not (len(shown) == 1 and shown[0][0] in "?:"):
-            return f"{name} in ({', '.join(shown)})"
-        return f"{name} {self.operator} {shown[0]}"
+            return f"{name} starts with {operand_texts[0]}"
+        if self.operator == "in" and not (len(operand_texts) == 1 and operand_texts[0][0] in "?:"):
+            return f"{name} in ({', '.join(operand_texts)})"
+        return f"{name} {self.operator} {operand_texts[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,15 +265,15 @@ class _ConditionParser:
         raise InvalidArgument("", f"{problem} (character {self.token_start + 1})", expected, remedy)
 
 
-def _describe_unknown_token(rest: str) -> tuple[str, str, str]:
+def _describe_unknown_token(remaining_text: str) -> tuple[str, str, str]:
     """Return problem, expectation and remedy for text that does not begin with a token."""
-    if rest[0] == "'":
+    if remaining_text[0] == "'":
         return "a text is not closed", "a closing '", "Write ' inside a text as ''."
-    if rest[0] == '"':
+    if remaining_text[0] == '"':
         return "a quoted name is not closed", 'a closing "', ""
-    is_inequality = rest[:2] in ("!=", "<>")
+    is_inequality = remaining_text[:2] in ("!=", "<>")
     remedy = "Inequality is not supported: list the wanted values with in." if is_inequality else ""
-    return f"{rest[:24]!r} is not valid syntax", _OPERATOR_NAMES, remedy
+    return f"{remaining_text[:24]!r} is not valid syntax", _OPERATOR_NAMES, remedy
 
 
 def _format_field_name(field: str) -> str:
