@@ -133,11 +133,11 @@ class Destination:
             yield cast("BinaryIO", _CountingPipe(sys.stdout.buffer))
             sys.stdout.buffer.flush()
             return
-        with ExitStack() as opened:
-            stream = opened.enter_context(_open_atomically(Path(self.path)))
+        with ExitStack() as stack:
+            stream = stack.enter_context(_open_atomically(Path(self.path)))
             if self.is_compressed:
                 packed = gzip.GzipFile("", "wb", 6, stream, mtime=0)
-                stream = cast("BinaryIO", opened.enter_context(packed))
+                stream = cast("BinaryIO", stack.enter_context(packed))
             yield stream
 
     @contextmanager

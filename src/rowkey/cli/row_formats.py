@@ -256,11 +256,11 @@ def _to_json(row: dict[str, Any], *, is_utf: bool) -> str:
 
 def _format_json_array(rows: Iterable[dict[str, Any]], *, is_utf: bool) -> Iterator[str]:
     """Yield the pieces of a JSON array that has one row per line."""
-    before = "["
+    separator = "["
     for row in rows:
-        yield f"{before}\n  {_to_json(row, is_utf=is_utf)}"
-        before = ","
-    yield "[]\n" if before == "[" else "\n]\n"
+        yield f"{separator}\n  {_to_json(row, is_utf=is_utf)}"
+        separator = ","
+    yield "[]\n" if separator == "[" else "\n]\n"
 
 
 def _list_values(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[list[Any]]:

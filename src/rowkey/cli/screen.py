@@ -75,36 +75,36 @@ class Progress:
         """Restart the clock after `done` units of earlier work, which the rate leaves out."""
         self.started_s, self.done_before, self.last_report = time.monotonic(), done, (done, 0)
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` units are done; a total of 0 means that it is unknown."""
+    def __call__(self, count: int, total: int) -> None:
+        """Show that `count` of `total` units are done; a total of 0 means that it is unknown."""
         now = time.monotonic()
-        self.last_report = (done, total)
-        if now - self.shown_at_s < self.interval_s and (done < total or not total):
+        self.last_report = (count, total)
+        if now - self.shown_at_s < self.interval_s and (count < total or not total):
             return
         self.shown_at_s = now
-        self._print_progress(done, total)
-        if total and done >= total:
+        self._print_progress(count, total)
+        if total and count >= total:
             self._clear_line()
 
-    def _print_progress(self, done: int, total: int) -> None:
+    def _print_progress(self, count: int, total: int) -> None:
         """Print one line of progress, as text or JSON, with the rate and the time left."""
-        self.last_printed = (done, total)
-        rate = (done - self.done_before) / max(time.monotonic() - self.started_s, 1e-9)
-        left = (total - done) / rate if total and rate else None
+        self.last_printed = (count, total)
+        rate = (count - self.done_before) / max(time.monotonic() - self.started_s, 1e-9)
+        remaining_s = (total - count) / rate if total and rate else None
         if self.as_json:
             document = {
                 "what": self.label,
-                "done": done,
+                "done": count,
                 "total": total or None,
                 "rate": rate,
-                "seconds_left": left,
+                "seconds_left": remaining_s,
             }
             click.echo(json.dumps(document), err=True)
             return
-        text = f"{self.label} {done:,} {self.unit}  {rate:,.0f}/s "
+        text = f"{self.label} {count:,} {self.unit}  {rate:,.0f}/s "
         if total:
-            far = f"{done / total:4.0%}  {done:,} of {total:,} {self.unit}"
-            text = f"{self.label} {far}  {rate:,.0f}/s  {format_duration(left or 0.0)} left "
+            far = f"{count / total:4.0%}  {count:,} of {total:,} {self.unit}"
+            text = f"{self.label} {far}  {rate:,.0f}/s  {format_duration(remaining_s or 0.0)} left "
         click.echo(f"\r{text.ljust(self.line_width)}", nl=False, err=True)
         self.line_width = max(self.line_width, len(text))
 
@@ -135,9 +135,9 @@ def format_duration(seconds: float) -> str:
     >>> format_duration(7.4), format_duration(754), format_duration(9_000)
     ('7 s', '12 min 34 s', '2 h 30 min')
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3_600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3_600:,} h {whole % 3_600 // 60} min"
+    total_s = round(seconds)
+    if total_s < 60:
+        return f"{total_s} s"
+    if total_s < 3_600:
+        return f"{total_s // 60} min {total_s % 60} s"
+    return f"{total_s // 3_600:,} h {total_s % 3_600 // 60} min"

@@ -71,11 +71,11 @@ def wrap_standard_streams() -> Iterator[None]:
     In the `with` block characters that they cannot show are escaped, a failed write names
     standard output, and messages without a standard error are dropped.
     """
-    before = sys.stdout, sys.stderr
-    with ExitStack() as opened:
+    original_streams = sys.stdout, sys.stderr
+    with ExitStack() as stack:
         if sys.stderr is None:
             null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - on the stack
-            sys.stderr = opened.enter_context(null)
+            sys.stderr = stack.enter_context(null)
         sys.stdout = _wrap_output(sys.stdout)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -83,11 +83,11 @@ def wrap_standard_streams() -> Iterator[None]:
         try:
             yield
         finally:
-            ours, (sys.stdout, _) = sys.stdout, before
-            if ours is not before[0]:
+            ours, (sys.stdout, _) = sys.stdout, original_streams
+            if ours is not original_streams[0]:
                 with suppress(Exception):  # the flush has already raised its error
                     ours.close()
-            sys.stderr = before[1]
+            sys.stderr = original_streams[1]
 
 
 def _wrap_output(stream: TextIO | None) -> TextIO:

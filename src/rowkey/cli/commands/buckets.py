@@ -81,12 +81,12 @@ def command(
     with open_existing_table(design, url) as table:
         if what == "set":
             assert count is not None
-            done = _set_buckets(table, count, part, stale_s, progress)
+            result = _set_buckets(table, count, part, stale_s, progress)
             name = table.design.table
             if output == "json":
-                print_json(render.build_bucket_change_document(name, done))
+                print_json(render.build_bucket_change_document(name, result))
             else:
-                print_lines(render.format_bucket_change(name, done))
+                print_lines(render.format_bucket_change(name, result))
             return
         buckets = table.buckets
         if what == "show":

@@ -76,19 +76,19 @@ def _explain_declared_reads(design: Design, name: str | None) -> dict[str, Expla
     """Return the explanation of each declared read of a design, or of the named one only.
 
     Raises:
-        ReadError: there is none of that name.
+        ReadError: the design has no read of that name.
     """
     from rowkey.errors import ReadError
     from rowkey.explanations import explain_read
     from rowkey.messages import suggest_name
     from rowkey.plan import bind_example
 
-    named = {declared_read.name: declared_read for declared_read in design.reads}
-    if name is not None and name not in named:
-        expected = f"one of {', '.join(named)}" if named else ""
-        remedy = suggest_name(name, named) or "Declare it as [[reads]], or describe it by --where."
+    reads = {declared_read.name: declared_read for declared_read in design.reads}
+    if name is not None and name not in reads:
+        expected = f"one of {', '.join(reads)}" if reads else ""
+        remedy = suggest_name(name, reads) or "Declare it as [[reads]], or describe it by --where."
         raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
-    chosen = named if name is None else {name: named[name]}
+    chosen = reads if name is None else {name: reads[name]}
     return {
         label: explain_read(design.key, bind_example(declared_read), limit=declared_read.limit)
         for label, declared_read in chosen.items()

@@ -117,11 +117,11 @@ class LoadProgress:
         if self.display is not None:
             self.display.start_from(rows_before)
 
-    def report_progress(self, done: int, total: int) -> None:
+    def report_progress(self, count: int, total: int) -> None:
         """Show how many rows of the file are processed."""
-        self.rows_done = done
+        self.rows_done = count
         if self.display is not None:
-            self.display(done, total)
+            self.display(count, total)
 
     def __enter__(self) -> Self:
         return self

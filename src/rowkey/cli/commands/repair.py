@@ -164,18 +164,18 @@ def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
     outcome = "the catalog entry agrees with the table" if mismatch is None else str(mismatch)
     if output == "text":
         print_lines([f"{design.table}: {outcome}"])
-    done = None
+    result = None
     if (
         mismatch is not None
         and not mismatch.obstacle
         and (yes or _is_confirmed("Repair the catalog?"))
     ):
-        done = repair_catalog(design, url, apply=True)
+        result = repair_catalog(design, url, apply=True)
     if output == "json":
-        print_json(build_mismatch_document(url, done or mismatch))
-    elif done is not None:
-        print_lines([f"{design.table}: {done}"])
-    if mismatch is not None and not mismatch.obstacle and done is None:
+        print_json(build_mismatch_document(url, result or mismatch))
+    elif result is not None:
+        print_lines([f"{design.table}: {result}"])
+    if mismatch is not None and not mismatch.obstacle and result is None:
         print_notes(["nothing was changed; --yes repairs the catalog"])
     return 0 if mismatch is None else 4 if mismatch.obstacle else 1
 

@@ -196,11 +196,12 @@ def choose_names(paths: Sequence[str]) -> list[str]:
     parts = [(*Path(path).parent.parts, Path(path).stem) for path in paths]
     names = []
     for number, own_parts in enumerate(parts):
-        other_parts = {other for other in parts if other != own_parts}
+        other_parts = {path_parts for path_parts in parts if path_parts != own_parts}
         part_count = next(
             n
             for n in range(1, len(own_parts) + 1)
-            if n == len(own_parts) or all(other[-n:] != own_parts[-n:] for other in other_parts)
+            if n == len(own_parts)
+            or all(path_parts[-n:] != own_parts[-n:] for path_parts in other_parts)
         )
         again = parts[:number].count(own_parts)
         names.append(
