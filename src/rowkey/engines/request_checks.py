@@ -187,11 +187,13 @@ def check_family_attributes(
             raise InvalidArgument("families", what, "each family once")
         names.add(family.name)
         values = {key: getattr(family, row.field_name) for key, row in ATTRIBUTES.items()}
-        changed = {key: value for key, value in values.items() if value != ATTRIBUTES[key].default}
-        for mistake in find_family_mistakes(family.name, changed):
+        non_defaults = {
+            key: value for key, value in values.items() if value != ATTRIBUTES[key].default
+        }
+        for mistake in find_family_mistakes(family.name, non_defaults):
             raise mistake
         for key, reason in unsupported_features.items():
-            if changed.get(key):
+            if non_defaults.get(key):
                 what = f"this engine does not support the attribute: {reason}"
                 remedy = "Remove the attribute, or store the table on HBase."
                 raise NotSupported(f"families.{family.name}.{key}", what, remedy=remedy)

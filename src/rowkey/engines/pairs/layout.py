@@ -93,11 +93,11 @@ def parse_key(key: bytes) -> tuple[bytes, bytes, int, CellType]:
     >>> parse_key(build_key(b"r", b"q", 7, CellType.DELETE))
     (b'r', b'q', 7, <CellType.DELETE: 8>)
     """
-    row, _, rest = key.partition(PIECE_END)
-    inverted, type_byte = _TAIL_STRUCT.unpack_from(rest, len(rest) - TAIL_BYTES)
+    row, _, suffix = key.partition(PIECE_END)
+    inverted, type_byte = _TAIL_STRUCT.unpack_from(suffix, len(suffix) - TAIL_BYTES)
     return (
         unescape(row),
-        unescape(rest[: -TAIL_BYTES - 1]),
+        unescape(suffix[: -TAIL_BYTES - 1]),
         LATEST - inverted,
         CELL_TYPES[type_byte],
     )

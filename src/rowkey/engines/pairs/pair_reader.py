@@ -291,10 +291,10 @@ def read_single_rows(reader: PairReader, count: int) -> Iterator[list[Pair]]:
                 place += 1
             if place < len(row_pairs):
                 break
-            more = reader.take_pairs(len(row_pairs))
-            if not more:
+            next_pairs = reader.take_pairs(len(row_pairs))
+            if not next_pairs:
                 break
-            row_pairs += more
+            row_pairs += next_pairs
         row, row_pairs = row_pairs[:place], row_pairs[place:]
         if reader.reverse:
             row.reverse()
@@ -341,10 +341,10 @@ def _read_chunks(reader: PairReader, first_chunk_cells: int) -> Iterator[KeysAnd
             continue
         row_start = find_last_row(keys)
         if row_start:
-            rest = keys[row_start:], values[row_start:]
+            partial_row = keys[row_start:], values[row_start:]
             del keys[row_start:], values[row_start:]
             yield keys, values
-            keys, values = rest
+            keys, values = partial_row
             size = 0
         chunk_cells = min(chunk_cells * 2, MAX_CHUNK_CELLS) + len(keys)
 

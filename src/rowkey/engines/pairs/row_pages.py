@@ -64,15 +64,17 @@ def _skip_unwanted_pairs(
         for pair in source.read_pairs(start, stop):
             key = pair[0]
             row_end = key.index(PIECE_END) + 1
-            rest = key[row_end:]
-            if rest.startswith(PIECE_END) or (first <= rest and (not last or rest < last)):
+            suffix = key[row_end:]
+            if suffix.startswith(PIECE_END) or (first <= suffix and (not last or suffix < last)):
                 skipped_count = 0
                 yield pair
                 continue
             skipped_count += 1
             if skipped_count == MAX_SKIPPED_CELLS:
                 start = (
-                    key[:row_end] + first if rest < first else key[: row_end - 1] + NEXT_PIECE_START
+                    key[:row_end] + first
+                    if suffix < first
+                    else key[: row_end - 1] + NEXT_PIECE_START
                 )
                 break
         else:

@@ -292,11 +292,11 @@ def _merge_families(families: list[Iterator[LazyRows]], *, reverse: bool) -> Ite
     while live or any(pending):
         for index, rows in list(live.items()):
             while not pending[index]:
-                more = next(rows, None)
-                if more is None:
+                next_rows = next(rows, None)
+                if next_rows is None:
                     del live[index]
                     break
-                pending[index] = list(zip(more.keys, more.cells, strict=True))
+                pending[index] = list(zip(next_rows.keys, next_rows.cells, strict=True))
         ends = [pending[index][-1][0] for index in live]
         bound = (max(ends) if reverse else min(ends)) if ends else None
         cells_by_row: dict[bytes, list[Cell]] = {}

@@ -157,7 +157,7 @@ class Database:
             LOG.warning("%s", warning)
         options = build_database_options(repair=repair)
         try:
-            moved = move_unreferenced_files(directory, inspection.manifest)
+            moved_paths = move_unreferenced_files(directory, inspection.manifest)
             write_settings(directory)
             db = _open_when_unlocked(
                 directory, options, _build_all_family_options(inspection, families)
@@ -166,7 +166,7 @@ class Database:
             if is_not_writable(directory, problem):
                 return cls._open_read_only(directory, families, problem)
             raise explain_error(directory, problem) from problem
-        for path in moved:
+        for path in moved_paths:
             LOG.info("%s: the table does not use this file; it is kept here for some days", path)
         try:
             sequence = db.latest_sequence_number()

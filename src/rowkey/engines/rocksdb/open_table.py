@@ -133,10 +133,10 @@ class OpenTable(EmbeddedTable):
 
     def alter_families(self, families: Iterable[Family]) -> None:
         """Change or add column families, and store them; the caller holds the lock."""
-        changed = list(families)
-        for family in changed:
+        new_families = list(families)
+        for family in new_families:
             self.database.alter_family(family)
-        self.families = {**self.families, **{family.name: family for family in changed}}
+        self.families = {**self.families, **{family.name: family for family in new_families}}
         self.store_description()
         with self.database.translate_errors():
             descriptor = Descriptor(tuple(self.families.values()))

@@ -241,8 +241,8 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
 def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
     """Move files that the MANIFEST does not name aside, before RocksDB deletes them.
 
-    A kill leaves such files, whose cells are in other files too; so does a MANIFEST that lost its
-    end, and then they are needed. They are kept for `UNREFERENCED_KEEP_DAYS`.
+    A killed process leaves such files; their cells are in other files too. A MANIFEST that lost its
+    end leaves such files too, and then they are needed. They are kept for `UNREFERENCED_KEEP_DAYS`.
 
     Returns:
         The new paths of the files.
@@ -250,7 +250,7 @@ def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
     aside = directory / UNREFERENCED_FOLDER
     _remove_expired_files(aside)
     current = (directory / "CURRENT").read_text("ascii").strip()
-    moved = []
+    new_paths = []
     for path in sorted(directory.iterdir()):
         match path.suffix, path.stem.isdigit():
             case ".sst", True:
@@ -263,8 +263,8 @@ def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
             aside.mkdir(exist_ok=True)
             path.replace(aside / path.name)
             os.utime(aside / path.name)
-            moved.append(aside / path.name)
-    return moved
+            new_paths.append(aside / path.name)
+    return new_paths
 
 
 def _remove_expired_files(folder: Path) -> None:

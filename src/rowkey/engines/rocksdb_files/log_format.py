@@ -93,17 +93,19 @@ def encode_log(records: Iterable[bytes]) -> bytes:
     """Return the bytes of a log file with the given records."""
     log = bytearray()
     for record in records:
-        is_first, rest = True, record
-        while is_first or rest:
+        is_first, remainder = True, record
+        while is_first or remainder:
             block_bytes_left = BLOCK_BYTES - len(log) % BLOCK_BYTES
             if block_bytes_left < HEADER_BYTES:
                 log += bytes(block_bytes_left)
                 continue
-            part, rest = (
-                rest[: block_bytes_left - HEADER_BYTES],
-                rest[block_bytes_left - HEADER_BYTES :],
+            part, remainder = (
+                remainder[: block_bytes_left - HEADER_BYTES],
+                remainder[block_bytes_left - HEADER_BYTES :],
             )
-            fragment_type = (FIRST if rest else FULL) if is_first else (MIDDLE if rest else LAST)
+            fragment_type = (
+                (FIRST if remainder else FULL) if is_first else (MIDDLE if remainder else LAST)
+            )
             checksum = mask_crc(compute_crc32c(bytes([fragment_type]) + part))
             log += _HEADER_STRUCT.pack(checksum, len(part), fragment_type) + part
             is_first = False
@@ -116,14 +118,14 @@ def _iterate_fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
     A header of zeros before other bytes is yielded as a fragment, as allocated but unwritten space
     is at the end only; the next fragment is then read from the next block.
     """
-    offset, size, written = 0, len(log), len(log.rstrip(b"\0"))
+    offset, size, content_size = 0, len(log), len(log.rstrip(b"\0"))
     while offset + HEADER_BYTES <= size:
         block_bytes_left = BLOCK_BYTES - offset % BLOCK_BYTES
         if block_bytes_left < HEADER_BYTES:
             offset += block_bytes_left
             continue
         _, length, fragment_type = _HEADER_STRUCT.unpack_from(log, offset)
-        if offset >= written:
+        if offset >= content_size:
             return
         yield offset, length, fragment_type
         offset += HEADER_BYTES + length if length or fragment_type else block_bytes_left

@@ -170,15 +170,18 @@ def join_intervals(intervals: Sequence[RowInterval]) -> list[RowInterval]:
     >>> join_intervals([(b"d", None), (b"a", b"c"), (b"b", b"c"), (b"e", b"f")])
     [(b'a', b'c'), (b'd', None)]
     """
-    joined: list[RowInterval] = []
+    merged_intervals: list[RowInterval] = []
     for first, last in sorted(intervals, key=lambda interval: interval[0] or b""):
-        if joined:
-            begin, end = joined[-1]
+        if merged_intervals:
+            begin, end = merged_intervals[-1]
             if end is None or (first or b"") <= end:
-                joined[-1] = begin, None if end is None or last is None else max(end, last)
+                merged_intervals[-1] = (
+                    begin,
+                    None if end is None or last is None else max(end, last),
+                )
                 continue
-        joined.append((first, last))
-    return joined
+        merged_intervals.append((first, last))
+    return merged_intervals
 
 
 def is_lost(row: bytes, intervals: Sequence[RowInterval]) -> bool:

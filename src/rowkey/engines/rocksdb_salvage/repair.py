@@ -137,7 +137,7 @@ def save_table(
     """
     examination, inspection = inspect_directory(directory)
     with open_salvage_view(directory, inspection) as view:
-        examine_view(directory, examination, view, lambda done, total: progress(done, 2 * total))
+        examine_view(directory, examination, view, lambda count, total: progress(count, 2 * total))
         notes = examination.notes + [str(problem) for problem in inspection.log_problems]
         try:
             spec, region_tracker = read_view_spec(directory, view)
@@ -148,8 +148,8 @@ def save_table(
         database = Database.create(target, spec.families)
         try:
             copier = Copier(directory, view, database, examination, keep_incomplete=keep_incomplete)
-            copier.report_progress = lambda done: progress(
-                examination.cell_count + done, 2 * examination.cell_count
+            copier.report_progress = lambda count: progress(
+                examination.cell_count + count, 2 * examination.cell_count
             )
             lost_rows = copier.copy_families(spec)
             _store_description(database, spec, region_tracker, copier.highest_timestamp)
