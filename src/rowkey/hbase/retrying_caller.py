@@ -90,12 +90,12 @@ class RetryingCaller:
             OperationTimedOut: time or attempts are used up; it holds the last error.
         """
         attempts = self.start_attempts(deadline or self.start_deadline())
-        lost: list[ServerName] = []
+        lost_servers: list[ServerName] = []
         try:
-            return self._retry_on_row(table, row, request, attempts, lost)
+            return self._retry_on_row(table, row, request, attempts, lost_servers)
         except HBaseError as error:
-            if lost and not isinstance(error, MaybeApplied):
-                raise _build_maybe_applied(request, lost[0]) from error
+            if lost_servers and not isinstance(error, MaybeApplied):
+                raise _build_maybe_applied(request, lost_servers[0]) from error
             raise
 
     def _retry_on_row(

@@ -150,10 +150,10 @@ class HBaseTable:
             if any(map(_can_hide_puts, previous_wave)):
                 time.sleep(CLOCK_TICK_S)
             failed_rows = {failure.row for failure in failures}
-            sent = [index for index, one in enumerate(wave) if one.row not in failed_rows]
-            batch = RowActionBatch(self.name, [wave[index] for index in sent], sync=sync)
+            sent_indexes = [index for index, one in enumerate(wave) if one.row not in failed_rows]
+            batch = RowActionBatch(self.name, [wave[index] for index in sent_indexes], sync=sync)
             failures += (
-                failure._replace(index=numbers[sent[failure.index]])
+                failure._replace(index=numbers[sent_indexes[failure.index]])
                 for failure in run_batch(self._caller, batch)
             )
             failures += _build_unsent_failures(wave, numbers, failed_rows, failures)

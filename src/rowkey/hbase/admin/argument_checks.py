@@ -167,7 +167,7 @@ def collect_table_mistakes(
 
 def collect_family_mistakes(mistakes: Mistakes, families: Sequence[object]) -> None:
     """Collect every mistake in families, including families that occur twice."""
-    seen = set()
+    names = set()
     for index, family in enumerate(families):
         if not isinstance(family, Family) or not isinstance(family.name, str):
             mistakes.add(
@@ -177,9 +177,9 @@ def collect_family_mistakes(mistakes: Mistakes, families: Sequence[object]) -> N
             )
             continue
         path = f"families.{family.name[:80]}" if family.name else f"families[{index}]"
-        if family.name in seen:
+        if family.name in names:
             mistakes.add(path, "the family occurs twice", "each family once")
-        seen.add(family.name)
+        names.add(family.name)
         for mistake in find_family_mistakes(family.name, _select_non_defaults(family)):
             mistakes.add_invalid_argument(path, mistake)
 

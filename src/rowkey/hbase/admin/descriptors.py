@@ -58,11 +58,11 @@ class TableDescriptor:
     def from_schema(cls, schema: TableSchema) -> TableDescriptor:
         """Convert the schema that HBase returns for a table."""
         parsed = [_parse_family(one) for one in schema.families]
-        others = {family.name: attributes for family, attributes in parsed if attributes}
+        other_attributes = {family.name: attributes for family, attributes in parsed if attributes}
         attributes = _drop_implicit(
             {**schema.attributes, **schema.configuration}, _IMPLICIT_TABLE_ATTRIBUTES
         )
-        return cls(schema.name, tuple(family for family, _ in parsed), attributes, others)
+        return cls(schema.name, tuple(family for family, _ in parsed), attributes, other_attributes)
 
 
 def find_family_field(attribute: FamilyAttribute) -> str:
@@ -133,18 +133,20 @@ def _parse_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
     {'VERSION': '4', 'TTL': 'soon'}
     """
     attributes = {**schema.attributes, **schema.configuration}
-    known: dict[str, Any] = {}
-    others: dict[str, str] = {}
+    field_values: dict[str, Any] = {}
+    other_attributes: dict[str, str] = {}
     for name, value in attributes.items():
         row = _ATTRIBUTES_BY_HBASE_NAME.get(name)
         typed = None if row is None else _parse_value(row, value, attributes)
         if row is None or typed is None:
-            others[name] = value
+            other_attributes[name] = value
         else:
-            known[find_family_field(row)] = typed
-    if "(" in str(known.get("bloom", "")):
-        others.pop(PREFIX_LENGTH, None)
-    return Family(schema.name, **known), _drop_implicit(others, _IMPLICIT_FAMILY_ATTRIBUTES)
+            field_values[find_family_field(row)] = typed
+    if "(" in str(field_values.get("bloom", "")):
+        other_attributes.pop(PREFIX_LENGTH, None)
+    return Family(schema.name, **field_values), _drop_implicit(
+        other_attributes, _IMPLICIT_FAMILY_ATTRIBUTES
+    )
 
 
 def _parse_value(

@@ -206,11 +206,13 @@ class RegionAdmin(ProcedureRunner):
         locations.forget_region(locations.locate_region(region.table, region.start, deadline))
         current = locations.locate_region(region.table, region.start, deadline)  # from hbase:meta
         source = current.server if current.name == region.name else region.server
-        others = [one for one in self._list_live_servers(deadline) if one.address != source.address]
-        if not others:
+        candidates = [
+            one for one in self._list_live_servers(deadline) if one.address != source.address
+        ]
+        if not candidates:
             what = f"{source}, which has the region, is the only live region server"
             raise InvalidArgument("server", what, remedy="Start another region server first.")
-        return choice(others)  # noqa: S311 - spreads regions, guards nothing
+        return choice(candidates)  # noqa: S311 - spreads regions, guards nothing
 
     def _wait_for_regions(
         self,

@@ -74,17 +74,17 @@ class FrameReader:
         """
         if self._long_buffer is not None:
             return self._take_long_frame()
-        found = []
+        frames = []
         buffer, at, stop = self._buffer, self._start, self._stop
         while stop - at >= 4:
             size = int.from_bytes(buffer[at : at + 4], "big")
             if not 0 < size <= MAX_FRAME_BYTES or at + 4 + size > stop:
                 break
-            found.append(bytes(buffer[at + 4 : at + 4 + size]))
+            frames.append(bytes(buffer[at + 4 : at + 4 + size]))
             at += 4 + size
         self._start = at
-        self._compact_buffer(rejects_bad_size=not found)
-        return found
+        self._compact_buffer(rejects_bad_size=not frames)
+        return frames
 
     def _take_long_frame(self) -> list[bytes]:
         """Return the long frame in a list if it is complete, else an empty list."""
@@ -96,19 +96,19 @@ class FrameReader:
 
     def _compact_buffer(self, *, rejects_bad_size: bool) -> None:
         """Move the bytes of the incomplete last frame to the start of the buffer."""
-        left = self._stop - self._start
-        if left >= 4:
+        bytes_left = self._stop - self._start
+        if bytes_left >= 4:
             size = int.from_bytes(self._buffer[self._start : self._start + 4], "big")
             if not 0 < size <= MAX_FRAME_BYTES:
                 if rejects_bad_size:
                     what = f"a frame that begins with {self.peek_head()!r} has {size:,} bytes"
                     raise WireFormatError(what, f"1 to {MAX_FRAME_BYTES:,} bytes")
             elif 4 + size > _BUFFER_BYTES:
-                self._start_long_frame(size, left - 4)
-                left = 0
+                self._start_long_frame(size, bytes_left - 4)
+                bytes_left = 0
         if self._start:
-            self._buffer[:left] = self._buffer[self._stop - left : self._stop]
-            self._start, self._stop = 0, left
+            self._buffer[:bytes_left] = self._buffer[self._stop - bytes_left : self._stop]
+            self._start, self._stop = 0, bytes_left
 
     def _start_long_frame(self, size: int, filled: int) -> None:
         """Give a frame that is longer than the buffer a buffer of its own."""

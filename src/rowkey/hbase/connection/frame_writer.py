@@ -92,11 +92,11 @@ class FrameWriter:
             raise BusyError(owner.host_port, what, server=owner.host_port)
         try:
             owner.require_open()
-            sent = self._send_some(frame)
-            if no_wait and not sent:
+            sent_bytes = self._send_some(frame)
+            if no_wait and not sent_bytes:
                 self._raise_busy(method)
-            if sent < len(frame):
-                self._send_rest(method, memoryview(frame)[sent:], deadline)
+            if sent_bytes < len(frame):
+                self._send_rest(method, memoryview(frame)[sent_bytes:], deadline)
         except HBaseError:
             raise
         except BaseException:
@@ -115,7 +115,7 @@ class FrameWriter:
     def _send_some(self, frame: bytes | memoryview) -> int:
         """Send as much of a frame as the kernel takes, and return how many bytes."""
         try:
-            sent = self._socket.send(frame)
+            sent_bytes = self._socket.send(frame)
         except BlockingIOError:
             return 0
         except OSError as problem:
@@ -123,8 +123,8 @@ class FrameWriter:
             self._owner.fail_on_socket_error(problem)
             self._owner.require_open()
             raise
-        self.sent_bytes += sent
-        return sent
+        self.sent_bytes += sent_bytes
+        return sent_bytes
 
     def _send_rest(self, method: str, frame: memoryview, deadline: Deadline) -> None:
         """Send the rest of a frame that the kernel did not take at once; read answers meanwhile.

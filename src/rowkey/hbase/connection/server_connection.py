@@ -255,11 +255,11 @@ class ServerConnection:
 
     def _time_out_call(self, call: PendingCall) -> None:
         """End a call that timed out; break the connection only after a full call timeout."""
-        waited = monotonic() - call.sent_at
-        what = f"{call.method} was not answered within {waited:.3g} s"
+        elapsed_s = monotonic() - call.sent_at
+        what = f"{call.method} was not answered within {elapsed_s:.3g} s"
         error = CallTimedOut(self.host_port, what, server=self.host_port)
         self.resolve_call(call, error)
-        if call.outcome is error and waited >= self._settings.call_timeout_s:
+        if call.outcome is error and elapsed_s >= self._settings.call_timeout_s:
             self.fail(error)
 
     def resolve_call(self, call: PendingCall, outcome: HBaseError) -> None:
@@ -383,10 +383,10 @@ class ServerConnection:
         if self._pid != os.getpid():
             self.abandon()
             return
-        closed = ConnectionLost(
+        default_error = ConnectionLost(
             self.host_port, "the client closed the connection", server=self.host_port
         )
-        self.fail(error or closed)
+        self.fail(error or default_error)
 
     def abandon(self) -> None:
         """Close the socket in a forked child; the parent still uses the connection."""

@@ -82,14 +82,14 @@ class ServerConnections:
             ready.check_idle()
             if ready.failure is None:
                 return ready
-        own = _Opening()
+        own_opening = _Opening()
         try:
-            opening = self._join_opening(key, own)
-            if opening is own:
-                return self._open_connection(key, own, deadline)
+            opening = self._join_opening(key, own_opening)
+            if opening is own_opening:
+                return self._open_connection(key, own_opening, deadline)
         except BaseException as problem:
-            if self._openings.get(key) is own:
-                self._record_failure(key, own, problem)
+            if self._openings.get(key) is own_opening:
+                self._record_failure(key, own_opening, problem)
             raise
         if not opening.done_event.wait(deadline.get_remaining_s()):
             host_port = format_address(address)
@@ -104,14 +104,14 @@ class ServerConnections:
         """Return the open connection to a service; never opens one or waits.
 
         Raises:
-            ConnectionLost: there is none.
+            ConnectionLost: the client has no open connection to the service.
         """
-        found = self._connections.get((address, service))
-        if found is None or found.failure is not None:
+        connection = self._connections.get((address, service))
+        if connection is None or connection.failure is not None:
             host_port = format_address(address)
             what = "there is no open connection to the server"
             raise ConnectionLost(host_port, what, server=host_port)
-        return found
+        return connection
 
     def _join_opening(self, key: tuple[tuple[str, int], str], new_opening: _Opening) -> _Opening:
         """Return the opening that another thread has begun, or register the caller's own."""
@@ -137,20 +137,20 @@ class ServerConnections:
     ) -> ServerConnection:
         """Open a connection, store it, and wake the threads that wait for it."""
         address, service = key
-        opened = ServerConnection.open(address, service, self._settings, deadline)
+        connection = ServerConnection.open(address, service, self._settings, deadline)
         with self._lock:
             if self._is_closed:
                 opening.error = ClientClosed("the client was closed during the call")
             else:
-                opening.connection = self._connections[key] = opened
+                opening.connection = self._connections[key] = connection
                 self._forget_broken()
             opening.done_event.set()
             self._dead.pop(address, None)
             self._openings.pop(key, None)
         if opening.error is not None:
-            opened.close()
+            connection.close()
             raise opening.error.copy_error()
-        return opened
+        return connection
 
     def _record_failure(
         self, key: tuple[tuple[str, int], str], opening: _Opening, problem: BaseException
@@ -163,10 +163,10 @@ class ServerConnections:
         error = problem if isinstance(problem, ServerGone) else interrupted
         with self._lock:
             self._openings.pop(key, None)
-            before = self._dead.get(address)
+            last_failure = self._dead.get(address)
             pause = self._settings.retry_pause_s
-            if before is not None:
-                pause = min(self._settings.max_retry_pause_s, 2 * before.pause_s)
+            if last_failure is not None:
+                pause = min(self._settings.max_retry_pause_s, 2 * last_failure.pause_s)
             self._dead = {
                 one: dead
                 for one, dead in self._dead.items()
@@ -192,19 +192,21 @@ class ServerConnections:
                 None: all are closed.
         """
         with self._lock:
-            found = [
+            connections = [
                 (key, one)
                 for key, one in self._connections.items()
                 if key[0] == address and (error is None or one.opened_at <= error.created_at)
             ]
-            if isinstance(error, CallTimedOut) and not any(one.failure for _, one in found):
+            if isinstance(error, CallTimedOut) and not any(one.failure for _, one in connections):
                 return
-            for key, _ in found:
+            for key, _ in connections:
                 del self._connections[key]
-        for _, one in found:
+        for _, one in connections:
             why = f"the connection was dropped, because {error.mistake.problem}" if error else ""
-            lost = ConnectionLost(one.host_port, why, server=one.host_port) if error else None
-            one.close(lost)
+            connection_error = (
+                ConnectionLost(one.host_port, why, server=one.host_port) if error else None
+            )
+            one.close(connection_error)
 
     def close(self) -> None:
         """Close all connections, and refuse to open new ones."""
@@ -219,10 +221,10 @@ class ServerConnections:
         """Return the state of all connections as JSON values."""
         now = monotonic()
         with self._lock:
-            found, dead = list(self._connections.values()), dict(self._dead)
+            connections, dead = list(self._connections.values()), dict(self._dead)
             openings = [f"{format_address(address)} {name}" for address, name in self._openings]
         return {
-            "connections": [one.dump_state() for one in found],
+            "connections": [one.dump_state() for one in connections],
             "opening": openings,
             "dead": {
                 format_address(address): {

@@ -71,16 +71,18 @@ def _extract_message(java_class: str, stack_trace: str) -> str:
 
 def _choose_error_class(java_class: str, message: str, do_not_retry: bool) -> type[HBaseError]:
     """Return the error class for a Java class, its message and the server's retry flag."""
-    known = _CLASSES_BY_JAVA_NAME.get(java_class)
-    if known is None and java_class.startswith(HBASE_PACKAGE):  # classes change packages by version
-        known = _CLASSES_BY_SIMPLE_NAME.get(java_class.rpartition(".")[2])
-    if known is None:
+    error_class = _CLASSES_BY_JAVA_NAME.get(java_class)
+    if error_class is None and java_class.startswith(
+        HBASE_PACKAGE
+    ):  # classes change packages by version
+        error_class = _CLASSES_BY_SIMPLE_NAME.get(java_class.rpartition(".")[2])
+    if error_class is None:
         return InvalidRequest if do_not_retry or _is_client_mistake(message) else RemoteError
-    if known is AccessDenied and "uthentication is required" in message:
+    if error_class is AccessDenied and "uthentication is required" in message:
         return AuthenticationNeeded
-    if known is FailedSanityCheck and "imestamp" in message[:_TIMESTAMP_PREFIX_CHARS]:
+    if error_class is FailedSanityCheck and "imestamp" in message[:_TIMESTAMP_PREFIX_CHARS]:
         return DoNotRetryIO
-    return known
+    return error_class
 
 
 _TIMESTAMP_PREFIX_CHARS: Final = 40

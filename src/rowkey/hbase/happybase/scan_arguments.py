@@ -84,11 +84,11 @@ def build_scan_spec(
 
 def _build_prefix_bounds(prefix: bytes, reverse: bool) -> dict[str, Any]:
     """Return the bounds of a scan over the rows whose keys start with a prefix."""
-    after = compute_prefix_stop(prefix) or b""
+    stop = compute_prefix_stop(prefix) or b""
     if reverse:
-        bounds = {"start": after, "stop": prefix}
-        return {**bounds, "include_start": False, "include_stop": True} if after else bounds
-    return {"start": prefix, "stop": after}
+        bounds = {"start": stop, "stop": prefix}
+        return {**bounds, "include_start": False, "include_stop": True} if stop else bounds
+    return {"start": prefix, "stop": stop}
 
 
 def iter_scan_rows(

@@ -342,10 +342,10 @@ def _explain_incomplete(rows: Sequence[MetaRow]) -> str:
     """Return why a list of regions is incomplete; empty if all are open and leave no gap."""
     if not rows:
         return "the table has no regions"
-    closed = [row for row in rows if row.open_region is None]
-    if closed:
-        first = closed[0]
-        count = f"{len(closed)} of {pluralize(len(rows), 'region')} of the table are not open"
+    closed_rows = [row for row in rows if row.open_region is None]
+    if closed_rows:
+        first = closed_rows[0]
+        count = f"{len(closed_rows)} of {pluralize(len(rows), 'region')} of the table are not open"
         return f"{count}; the one that starts at {first.start!r} is {first.state}"
     end = b""
     for index, row in enumerate(rows):

@@ -76,12 +76,12 @@ class RegionMap:
             return self
         return type(self)((*self.regions[:first], *self.regions[last:]))
 
-    def with_regions(self, others: Iterable[RegionLocation]) -> Self:
-        """Return a map with other regions, too, which must not overlap these.
+    def with_regions(self, regions: Iterable[RegionLocation]) -> Self:
+        """Return a map with further regions, which must not overlap those that it has.
 
         Cost: O(n log n).
         """
-        return type(self)(sorted((*self.regions, *others), key=lambda one: one.start))
+        return type(self)(sorted((*self.regions, *regions), key=lambda one: one.start))
 
     def _find_overlap(self, start: bytes, stop: bytes) -> tuple[int, int]:
         """Return the slice (start, stop) of the regions that overlap a range."""

@@ -59,14 +59,14 @@ class SingleFlight(Generic[A]):
             OperationTimedOut: the other thread took too long.
             Exception: what `fetch` raised, in this thread or the other one.
         """
-        own: _Flight[A] = _Flight()
+        own_flight: _Flight[A] = _Flight()
         while True:
             try:  # from before other threads see it: KeyboardInterrupt can come at any place
-                flight = self._join_flight(key, own)
-                if flight is own:
-                    return self._run_flight(own, fetch)
+                flight = self._join_flight(key, own_flight)
+                if flight is own_flight:
+                    return self._run_flight(own_flight, fetch)
             finally:
-                self._finish_flight(key, own)
+                self._finish_flight(key, own_flight)
             if not flight.done_event.wait(deadline.get_remaining_s()):
                 what = "another thread did not finish the same lookup in time"
                 raise OperationTimedOut(self._path, what)

@@ -49,10 +49,10 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
     parts: list[bytes] = []
     add = parts.extend
     put, short = CellType.PUT, -1 if sync else _SHORT_KEY_BYTES
-    others: dict[int, bytes] = {}
+    cells_by_index: dict[int, bytes] = {}
     for index, action in enumerate(actions, 1):
         if not isinstance(action, RowCells):
-            field, others[index] = action.encode_action()
+            field, cells_by_index[index] = action.encode_action()
             add((encode_message(3, encode_uint(1, index), field),))
             continue
         row, own_cells = action
@@ -72,14 +72,14 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
                     ),
                 )
             )
-    return b"".join(parts), _encode_action_cells(actions, others)
+    return b"".join(parts), _encode_action_cells(actions, cells_by_index)
 
 
-def _encode_action_cells(actions: Sequence[Action], others: Mapping[int, bytes]) -> bytes:
+def _encode_action_cells(actions: Sequence[Action], cells_by_index: Mapping[int, bytes]) -> bytes:
     """Encode the cells of all actions as a cell block."""
-    if not others:
+    if not cells_by_index:
         return encode_rows(cast("Sequence[RowCells]", actions))
     return b"".join(
-        encode_cells(*action) if isinstance(action, RowCells) else others[index]
+        encode_cells(*action) if isinstance(action, RowCells) else cells_by_index[index]
         for index, action in enumerate(actions, 1)
     )

@@ -39,13 +39,13 @@ def split_region_answers(message: bytes, count: int) -> list[bytes]:
         count: how many `RegionAction` were sent.
 
     Raises:
-        WireFormatError: there is another number of them.
+        WireFormatError: the response has another number of results.
     """
-    found = ProtoMessage(message).list_bytes(1)
-    if len(found) != count:
-        what = f"the answer to Multi has results for {pluralize(len(found), 'region')}"
+    results = ProtoMessage(message).list_bytes(1)
+    if len(results) != count:
+        what = f"the answer to Multi has results for {pluralize(len(results), 'region')}"
         raise WireFormatError(what, f"results for {count}")
-    return found
+    return results
 
 
 def is_all_done(answer: bytes, count: int) -> bool:
@@ -125,9 +125,9 @@ def parse_atomic_result(answer: bytes) -> bool:
     Raises:
         HBaseError: it failed, as a whole or in one of its actions.
     """
-    sent = ProtoMessage(answer)
-    faults = [sent.get_message(2), *(one.get_message(3) for one in sent.list_messages(1))]
+    message = ProtoMessage(answer)
+    faults = [message.get_message(2), *(one.get_message(3) for one in message.list_messages(1))]
     for fault in faults:
         if fault:
             raise parse_fault(fault)
-    return sent.get_bool(3)
+    return message.get_bool(3)

@@ -185,14 +185,14 @@ def encode_atomic_action(
         )
         for index, run in enumerate(split_by_type(cells), 1)
     )
-    said = encode_message(4, condition) if condition else b""
-    whole = (
+    condition_field = encode_message(4, condition) if condition else b""
+    message = (
         encode_message(1, encode_region_specifier(region))
         + encode_bool(2, True)
         + b"".join(actions)
-        + said
+        + condition_field
     )
-    return whole, encode_cells(row, cells)
+    return message, encode_cells(row, cells)
 
 
 def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:

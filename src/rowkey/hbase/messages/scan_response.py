@@ -56,24 +56,24 @@ def parse_scan_response(response: Response) -> ScanResponse:
         3 more_results, 4 ttl, 5 results, 7 partial_flag_per_result, 8 more_results_in_region,
         9 heartbeat_message, 11 mvcc_read_point, 12 cursor.
     """
-    sent = ProtoMessage(response.message)
-    if sent.has_field(5):
+    message = ProtoMessage(response.message)
+    if message.has_field(5):
         what = "the scan answer has cells inside the protobuf message"
         raise WireFormatError(what, "cells in a cell block")
-    counts = sent.list_uints(1)
-    partials = list(map(bool, sent.list_uints(7)))
+    counts = message.list_uints(1)
+    partials = list(map(bool, message.list_uints(7)))
     if len(partials) < len(counts):
         partials += [False] * (len(counts) - len(partials))
-    cursor = sent.get_message(12)
+    cursor = message.get_message(12)
     return ScanResponse(
-        scanner_id=sent.get_uint(2) if sent.has_field(2) else None,
-        more_results=sent.get_bool(3) if sent.has_field(3) else None,
-        more_in_region=sent.get_bool(8) if sent.has_field(8) else None,
-        heartbeat=sent.get_bool(9),
+        scanner_id=message.get_uint(2) if message.has_field(2) else None,
+        more_results=message.get_bool(3) if message.has_field(3) else None,
+        more_in_region=message.get_bool(8) if message.has_field(8) else None,
+        heartbeat=message.get_bool(9),
         counts=counts,
         partials=partials,
         cells=response.cells,
         cursor_row=cursor.get_bytes(1) if cursor else None,
-        ttl_ms=sent.get_uint(4) if sent.has_field(4) else None,
-        mvcc=sent.get_uint(11) if sent.has_field(11) else None,
+        ttl_ms=message.get_uint(4) if message.has_field(4) else None,
+        mvcc=message.get_uint(11) if message.has_field(11) else None,
     )

@@ -97,12 +97,12 @@ class _AllNodesFailed(HBaseError):
         replies: the failure of each node.
     """
 
-    def __init__(self, path: str, wanted: str, replies: Sequence[NodeReply]) -> None:
+    def __init__(self, path: str, subject: str, replies: Sequence[NodeReply]) -> None:
         self.replies = tuple(replies)
         lines = [f"{reply.node}: {reply.text}" for reply in self.replies[:_MAX_NODES_SHOWN]]
         if len(self.replies) > _MAX_NODES_SHOWN:
             lines.append(f"and {len(self.replies) - _MAX_NODES_SHOWN} more servers")
-        super().__init__(path, f"no server at this URL knows {wanted}; {'; '.join(lines)}")
+        super().__init__(path, f"no server at this URL knows {subject}; {'; '.join(lines)}")
 
 
 _MAX_NODES_SHOWN = 3

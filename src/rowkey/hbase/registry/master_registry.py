@@ -89,7 +89,7 @@ class MasterRegistry(Registry):
         """Return the region server that holds hbase:meta."""
         return self._ask_nodes("where hbase:meta is", GetMetaRegionLocations(), deadline)[0]
 
-    def _ask_nodes(self, wanted: str, request: Request[A], deadline: Deadline) -> A:
+    def _ask_nodes(self, subject: str, request: Request[A], deadline: Deadline) -> A:
         """Send a request to one server after the other; return the first answer that is not empty.
 
         An answer about hbase:meta that lacks its replica 0 counts as empty.
@@ -104,7 +104,7 @@ class MasterRegistry(Registry):
             self._refresh_nodes(connection, until)
             return answer
 
-        return self._nodes.ask_nodes(wanted, ask, deadline)
+        return self._nodes.ask_nodes(subject, ask, deadline)
 
     def _refresh_nodes(self, connection: ServerConnection, deadline: Deadline) -> None:
         """Look up more servers to ask, every few minutes; a failure is ignored."""
@@ -114,10 +114,10 @@ class MasterRegistry(Registry):
             self._refresh_at = monotonic() + NODE_REFRESH_S
         try:
             masters = _send_request(connection, GetMasters(), deadline)
-            others = _send_request(connection, GetBootstrapNodes(), deadline)
+            bootstrap_nodes = _send_request(connection, GetBootstrapNodes(), deadline)
         except ValueError:  # every error of a server is one
             return
-        self.learn_servers([*(server for server, _ in masters), *others])
+        self.learn_servers([*(server for server, _ in masters), *bootstrap_nodes])
 
     def learn_servers(self, servers: Iterable[ServerName]) -> None:
         """Add servers of the cluster, which are asked from now on, too."""

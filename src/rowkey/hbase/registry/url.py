@@ -87,13 +87,13 @@ def parse_url(url: str) -> ClusterAddress:
     """
     if not isinstance(url, str):
         raise InvalidClusterUrl([Mistake("url", f"{format_value(url)} is not a text", URL_FORMS)])
-    scheme, colon, rest = url.partition("://")
+    scheme, colon, location = url.partition("://")
     registry_type = REGISTRIES.get(scheme)
     if not colon or registry_type is None:
         raise InvalidClusterUrl([_build_scheme_mistake(url, scheme if colon else "")])
     mistakes: list[Mistake] = []
-    rest = _strip_extras(rest, mistakes)
-    hosts, slash, path = rest.partition("/")
+    location = _strip_extras(location, mistakes)
+    hosts, slash, path = location.partition("/")
     nodes = tuple(_parse_nodes(hosts, registry_type, mistakes))
     root = _parse_root(slash + path, registry_type, mistakes)
     if mistakes:
@@ -113,40 +113,40 @@ def _mask_login(text: str) -> str:
     return f"…@{rest}" if at else rest
 
 
-def _strip_extras(rest: str, mistakes: list[Mistake]) -> str:
+def _strip_extras(location: str, mistakes: list[Mistake]) -> str:
     """Remove login, query and fragment from a URL without its scheme; each is a mistake.
 
     The login is removed first, up to the last @: everything before it may be a password.
     """
-    _, at, rest = rest.rpartition("@")
+    _, at, location = location.rpartition("@")
     if at:
         remedy = "Remove the text before the @."
         mistakes.append(Mistake("url", "the URL has a login", "hosts without a login", remedy))
     for mark, name in (("#", "a fragment"), ("?", "a query")):
-        rest, found, extra = rest.partition(mark)
-        if found:
+        location, separator, extra = location.partition(mark)
+        if separator:
             remedy = "Pass settings of the client as arguments of connect."
             what = f"the URL has {name}, {mark}{extra}"
             mistakes.append(Mistake("url", what, "hosts and a path only", remedy))
-    return rest
+    return location
 
 
 def _parse_nodes(
     hosts: str, registry_type: type[Registry], mistakes: list[Mistake]
 ) -> Iterator[Address]:
     """Yield the host and port of each node of a URL; collect the mistakes."""
-    seen: set[Address] = set()
+    addresses: set[Address] = set()
     for index, text in enumerate(hosts.split(",")):
         node = _NodeParser(
             f"url.hosts[{index}]", text.strip(), registry_type, mistakes
         ).parse_address()
         if node is None:
             continue
-        if node in seen:
+        if node in addresses:
             what = f"{format_address(node)} occurs twice"
             path = f"url.hosts[{index}]"
             mistakes.append(Mistake(path, what, "each host once", "Remove it here."))
-        seen.add(node)
+        addresses.add(node)
         yield node
 
 
@@ -161,21 +161,21 @@ class _NodeParser:
 
     def parse_address(self) -> Address | None:
         """Return the host and port, or None after a mistake."""
-        before = len(self.mistakes)
+        mistake_count = len(self.mistakes)
         if self.text.startswith("["):
-            host, _, rest = self.text[1:].partition("]")
+            host, _, port_text = self.text[1:].partition("]")
             self._check_bracketed(host)
         elif self.text.count(":") > 1 and _is_ipv6(self.text):
-            host, rest = self.text, ""
+            host, port_text = self.text, ""
             self._add_mistake(
                 f"{host!r} has no brackets", "an IPv6 address in brackets", f"Write [{host}]."
             )
         else:
             host = self.text.partition(":")[0]
-            rest = self.text[len(host) :]
+            port_text = self.text[len(host) :]
             self._check_name(host)
-        port = self._parse_port(rest)
-        return (host.lower(), port) if len(self.mistakes) == before else None
+        port = self._parse_port(port_text)
+        return (host.lower(), port) if len(self.mistakes) == mistake_count else None
 
     def _check_bracketed(self, host: str) -> None:
         """Add a mistake unless the host in brackets is an IPv6 address."""
@@ -191,13 +191,13 @@ class _NodeParser:
         elif len(name) > _MAX_HOST_CHARS or not _HOST_PATTERN.fullmatch(name):
             self._add_mistake(f"{name!r} is not a host name", "letters, digits, - . and _ only")
 
-    def _parse_port(self, written: str) -> int:
+    def _parse_port(self, port_text: str) -> int:
         """Return the port of a text such as `:2181`; 0 after a mistake."""
-        if not written:
+        if not port_text:
             return self.registry_type.default_port
-        digits = written.removeprefix(":")
+        digits = port_text.removeprefix(":")
         legal = digits.isascii() and digits.isdigit() and len(digits) <= 5
-        if legal and digits != written and 0 < int(digits) < 1 << 16:
+        if legal and digits != port_text and 0 < int(digits) < 1 << 16:
             return int(digits)
         remedy = f"Leave the port out to use {self.registry_type.default_port}."
         if self.registry_type.default_root and not digits.isdigit():
@@ -220,16 +220,16 @@ def _is_ipv6(host: str) -> bool:
 
 def _parse_root(path: str, registry_type: type[Registry], mistakes: list[Mistake]) -> str:
     """Return the root znode that the path of a URL names; the default for an empty path."""
-    bare = path.removesuffix("/")
-    if not bare:
+    root = path.removesuffix("/")
+    if not root:
         return registry_type.default_root
     if not registry_type.default_root:
         what = f"the URL of masters has the path {path!r}, but masters have no znodes"
         mistakes.append(Mistake("url.path", what, "hosts only", "Remove the path."))
-    elif not _is_znode_path(bare):
+    elif not _is_znode_path(root):
         allowed = "/NAME[/NAME…] with printable names, none of them empty, . or .."
         mistakes.append(Mistake("url.path", f"{path!r} is not a znode path", allowed))
-    return bare
+    return root
 
 
 def _is_znode_path(path: str) -> bool:

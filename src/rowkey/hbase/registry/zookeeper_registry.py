@@ -184,10 +184,10 @@ def _parse_server(data: bytes, path: str) -> ServerName:
     Source: ZooKeeper.proto, Master, MetaRegionServer.
     """
     try:
-        named = ProtoMessage(data).get_message(1)
-        if named is None:
+        server = ProtoMessage(data).get_message(1)
+        if server is None:
             raise NodeFailed(f"znode {path} names no server", is_permanent=True)
-        return ServerName.from_message(named)
+        return ServerName.from_message(server)
     except WireFormatError as problem:
         what = f"znode {path} is malformed: {problem.mistake.problem}"
         raise NodeFailed(what, is_permanent=True) from problem

@@ -197,16 +197,16 @@ def _read_group_answer(
         outcomes[group.start : group.stop] = [region_error] * len(indexes)
         return []
     results: list[tuple[int, bytes]] = []
-    missing = set(indexes)
+    unanswered_indexes = set(indexes)
     for number, result in iter_results(answer):
         index = group.start + number - 1
-        if index not in missing:
+        if index not in unanswered_indexes:
             continue
-        missing.discard(index)
+        unanswered_indexes.discard(index)
         if isinstance(result, HBaseError):
             outcomes[index] = result
         else:
             results.append((index, result))
-    for index in missing:
+    for index in unanswered_indexes:
         outcomes[index] = build_unanswered_error()
     return [(index, parse_result(result)) for index, result in results]

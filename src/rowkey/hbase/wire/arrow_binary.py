@@ -187,10 +187,10 @@ def _fill_table(pieces: tuple[Any, ...], widths: list[Any]) -> npt.NDArray[Any]:
     for piece, width in zip(pieces, widths, strict=True):
         if width:
             # One element a line: NumPy copies those faster than lines of single bytes.
-            whole = np.dtype(("V", width))
+            line_type = np.dtype(("V", width))
             source = piece if isinstance(piece, bytes) else get_data_bytes(piece)
-            np.ndarray((count,), whole, table.data, at, table.strides[:1])[:] = np.frombuffer(
-                source, whole
+            np.ndarray((count,), line_type, table.data, at, table.strides[:1])[:] = np.frombuffer(
+                source, line_type
             )
         at += width
     return table

@@ -228,13 +228,14 @@ def _encode_families(names: Any, families: Sequence[str]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = pa.array([family.encode() for family in families], pa.binary())
-    numbers = pc.index_in(names, value_set=known)
+    known_names = pa.array([family.encode() for family in families], pa.binary())
+    numbers = pc.index_in(names, value_set=known_names)
     if numbers.null_count:
-        other = names.filter(pc.is_null(numbers))[0].as_py()
+        unknown_name = names.filter(pc.is_null(numbers))[0].as_py()
         raise InvalidArgument(
             "families",
-            f"the cells to convert contain the column family {other.decode(errors='replace')!r}",
+            "the cells to convert contain the column family "
+            f"{unknown_name.decode(errors='replace')!r}",
             f"only {', '.join(families)}, as named in the call",
             "Name this family too, or do not read it.",
         )

@@ -45,18 +45,18 @@ def validate_rows(blocks: Sequence[CellBlock]) -> Any:
     Raises:
         InvalidArgument: the columns have different rows, or a row key is not valid.
     """
-    given = blocks[0].rows
-    rows = to_binary_array("rows", given)
+    first_rows = blocks[0].rows
+    rows = to_binary_array("rows", first_rows)
     for block in blocks[1:]:
-        if block.rows is not given and not to_binary_array("rows", block.rows).equals(rows):
+        if block.rows is not first_rows and not to_binary_array("rows", block.rows).equals(rows):
             raise InvalidArgument(
                 "rows", "two blocks have different row keys", "the same row keys in each block"
             )
     check_no_nulls("rows", rows, "a row key")
     lengths = compute_lengths(rows)
-    fits = (lengths >= 1) & (lengths <= MAX_ROW_BYTES)
+    is_valid = (lengths >= 1) & (lengths <= MAX_ROW_BYTES)
     allowed = f"1 to {MAX_ROW_BYTES:,} bytes"
-    check_all_valid("rows", fits, lengths, "the row key has {:,} bytes", allowed)
+    check_all_valid("rows", is_valid, lengths, "the row key has {:,} bytes", allowed)
     return rows
 
 
@@ -164,13 +164,13 @@ def compute_row_sizes(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[
         if column.values.null_count:
             sizes *= column.find_valid_rows()
         allowed = f"at most {MAX_CELL_BYTES:,} bytes"
-        fits = sizes <= MAX_CELL_BYTES
-        check_all_valid("rows", fits, sizes, "a cell of the row has {:,} bytes", allowed)
+        is_valid = sizes <= MAX_CELL_BYTES
+        check_all_valid("rows", is_valid, sizes, "a cell of the row has {:,} bytes", allowed)
         total += sizes
     # Half of a request is for cells: the action of a row is smaller, unless its key is long.
     allowed = f"at most {MAX_REQUEST_BYTES // 2:,} bytes"
-    fits = total <= MAX_REQUEST_BYTES // 2
-    check_all_valid("rows", fits, total, "the cells of the row have {:,} bytes", allowed)
+    is_valid = total <= MAX_REQUEST_BYTES // 2
+    check_all_valid("rows", is_valid, total, "the cells of the row have {:,} bytes", allowed)
     return total
 
 

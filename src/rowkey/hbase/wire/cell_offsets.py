@@ -73,18 +73,18 @@ def _follow_chain(
         WireFormatError: a cell reaches beyond the end of the block.
     """
     end = len(block)
-    found = [offset]
-    add = found.append
+    offsets = [offset]
+    add = offsets.append
     last = min(stop, end - LENGTH_BYTES + 1)
-    while offset < last and (max_cells is None or len(found) <= max_cells):
+    while offset < last and (max_cells is None or len(offsets) <= max_cells):
         offset += LENGTH_BYTES + _unpack_length(block, offset)[0]
         add(offset)
     if offset > end or last <= offset < stop:
-        start = found[-1] if offset < end else found[-2]
+        start = offsets[-1] if offset < end else offsets[-2]
         raise WireFormatError(
             f"the cell at byte {start:,} reaches beyond the {end:,} bytes of its cell block"
         )
-    return found
+    return offsets
 
 
 def _guess_cell_starts(

@@ -227,21 +227,21 @@ def _decode_block(
     cells: list[Cell] = []
     add_row, add_cell, new, kinds = rows.append, cells.append, _new_cell, _CELL_TYPES
     unpack_head, unpack_tail = Struct(">IIIH").unpack_from, Struct(">qB").unpack_from
-    left = len(block) if count is None else count
+    cells_left = len(block) if count is None else count
     last = -1
     try:
-        while left > 0:
+        while cells_left > 0:
             total, key_bytes, value_bytes, row_bytes = unpack_head(block, offset)
             if (
                 total == last
-                and left > _MIN_RUN_CELLS
+                and cells_left > _MIN_RUN_CELLS
                 and block.startswith(
                     block[offset : offset + 14], offset + _MIN_RUN_CELLS * (total + 4)
                 )
             ):
-                done = _decode_run(block, offset, left, rows, cells, columns)
-                offset += done * (total + 4)
-                left -= done
+                run_cells = _decode_run(block, offset, cells_left, rows, cells, columns)
+                offset += run_cells * (total + 4)
+                cells_left -= run_cells
                 last = -1
                 continue
             last = total
@@ -260,26 +260,26 @@ def _decode_block(
             add_row(block[offset + 14 : column_at])
             add_cell(new(Cell, (family, qualifier, timestamp, value, kinds[kind], ttl_ms)))
             offset = stop
-            left -= 1
+            cells_left -= 1
     except struct.error:
         if count is not None or offset != len(block):
-            raise _build_truncated_error(left, count, len(block) - offset) from None
+            raise _build_truncated_error(cells_left, count, len(block) - offset) from None
     if offset > len(block):
-        raise _build_truncated_error(left, count, len(block) - offset)
+        raise _build_truncated_error(cells_left, count, len(block) - offset)
     return rows, cells, offset
 
 
 def _decode_run(
     block: bytes,
     offset: int,
-    left: int,
+    cells_left: int,
     rows: list[bytes],
     cells: list[Cell],
     columns: _ColumnCache,
 ) -> int:
     """Decode the next cells that have the same lengths as the first; return how many.
 
-    It is 0 if their lengths are not those of a cell without tags: the caller decodes them singly.
+    It is 0 if the cells have tags or wrong lengths: the caller then decodes them one by one.
     """
     head = block[offset : offset + 14]
     total, key_bytes, value_bytes, row_bytes = struct.unpack(">IIIH", head)
@@ -287,9 +287,9 @@ def _decode_run(
     if column_bytes < 1 or total != 8 + key_bytes + value_bytes:
         return 0
     layout = Struct(f">14s{row_bytes}s{column_bytes}sqB{value_bytes}s")
-    most = min(left, (len(block) - offset) // layout.size)
-    run = layout.iter_unpack(memoryview(block)[offset : offset + most * layout.size])
-    add_row, add_cell, new, kinds, before = (
+    max_cells = min(cells_left, (len(block) - offset) // layout.size)
+    run = layout.iter_unpack(memoryview(block)[offset : offset + max_cells * layout.size])
+    add_row, add_cell, new, kinds, rows_before = (
         rows.append,
         cells.append,
         _new_cell,
@@ -302,7 +302,7 @@ def _decode_run(
         family, qualifier = columns[column]
         add_row(row)
         add_cell(new(Cell, (family, qualifier, timestamp, value, kinds[kind], None)))
-    return len(rows) - before
+    return len(rows) - rows_before
 
 
 def _decode_equal_rows(
@@ -362,12 +362,12 @@ def build_surplus_error(byte_count: int, cell_count: int) -> WireFormatError:
     )
 
 
-def _build_truncated_error(left: int, count: int | None, bytes_left: int) -> WireFormatError:
+def _build_truncated_error(cells_left: int, count: int | None, bytes_left: int) -> WireFormatError:
     """Return the error for a cell block that ends within a cell or before the last one."""
     if bytes_left < 0:
         return WireFormatError(f"a cell reaches {-bytes_left:,} bytes beyond its cell block")
-    wanted = "a complete cell" if count is None else pluralize(left, "more cell")
-    return WireFormatError(f"only {bytes_left:,} bytes of a cell block are left", wanted)
+    expected = "a complete cell" if count is None else pluralize(cells_left, "more cell")
+    return WireFormatError(f"only {bytes_left:,} bytes of a cell block are left", expected)
 
 
 def _parse_ttl_ms(tags: bytes) -> int | None:

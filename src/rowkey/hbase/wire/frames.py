@@ -141,8 +141,8 @@ def encode_request(
             encode_uint(7, timeout_ms),
         )
     )
-    before, between = encode_varint(len(header)), encode_varint(len(param))
-    total = len(before) + len(header) + len(between) + len(param) + len(cells)
+    header_length, param_length = encode_varint(len(header)), encode_varint(len(param))
+    total = len(header_length) + len(header) + len(param_length) + len(param) + len(cells)
     if total > MAX_FRAME_BYTES:
         raise RequestTooLong(
             f"request {method}",
@@ -150,7 +150,7 @@ def encode_request(
             f"at most {MAX_FRAME_BYTES:,} bytes",
             "Send fewer or smaller rows in one request.",
         )
-    return b"".join((total.to_bytes(4, "big"), before, header, between, param, cells))
+    return b"".join((total.to_bytes(4, "big"), header_length, header, param_length, param, cells))
 
 
 def parse_response(frame: bytes) -> Response:

@@ -203,7 +203,7 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
 
     Most fields have one byte of tag and one of number or length; only the others need a call.
     """
-    found: dict[int, list[int | bytes]] = {}
+    fields: dict[int, list[int | bytes]] = {}
     at, end = 0, len(buffer)
     value: int | bytes
     while at + 1 < end:
@@ -215,18 +215,18 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
         elif wire == _VARINT:
             value, at = size, at + 2
             if at < end and buffer[at] == tag and (run := _REPEATED_FIELD.match(buffer, at)):
-                found.setdefault(number, []).extend((value, *buffer[at + 1 : run.end() : 2]))
+                fields.setdefault(number, []).extend((value, *buffer[at + 1 : run.end() : 2]))
                 at = run.end()
                 continue
         else:
             number, value, at = _parse_field(buffer, at)
-        if number in found:
-            found[number].append(value)
+        if number in fields:
+            fields[number].append(value)
         else:
-            found[number] = [value]
+            fields[number] = [value]
     if at < end:
         raise WireFormatError("the bytes end within a protobuf field")
-    return found
+    return fields
 
 
 def _parse_field(buffer: bytes, offset: int) -> tuple[int, int | bytes, int]:
@@ -295,10 +295,10 @@ class ProtoMessage:
 
     def get_int64(self, number: int, default: int = 0) -> int:
         """Return the value of an int32 or int64 field, -2^63..2^63-1."""
-        found = self._values.get(number)
-        if not found:
+        values = self._values.get(number)
+        if not values:
             return default
-        value = _require_number(number, found[-1])
+        value = _require_number(number, values[-1])
         return value if value < _INT64_LIMIT else value - _UINT64_LIMIT
 
     def get_bool(self, number: int, default: bool = False) -> bool:
@@ -350,12 +350,14 @@ class ProtoMessage:
 
     def list_uints(self, number: int) -> list[int]:
         """Return every value of a repeated number, packed or not."""
-        found = self._values.get(number, [])
+        values = self._values.get(number, [])
         numbers: list[int] = []
-        if _INT_TYPES.issuperset(map(type, found)):  # not packed: a scan's counts, one for each row
-            numbers += found  # type: ignore[arg-type]
+        if _INT_TYPES.issuperset(
+            map(type, values)
+        ):  # not packed: a scan's counts, one for each row
+            numbers += values  # type: ignore[arg-type]
             return numbers
-        for one in found:
+        for one in values:
             if isinstance(one, int):
                 numbers.append(one)
             else:

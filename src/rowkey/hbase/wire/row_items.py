@@ -103,7 +103,7 @@ class _RowItemReader:
     def read_rows(self) -> None:
         """Decode all rows; consecutive rows of the same lengths and columns are decoded together.
 
-        After a comparison that found none, the next one waits for twice as many rows.
+        After a comparison that found no equal rows, the next one is made twice as many rows later.
         """
         last, not_before, pause = -1, 0, _MIN_RUN_ROWS
         number, total = 0, len(self.counts)
@@ -116,11 +116,11 @@ class _RowItemReader:
             if size == last and number >= not_before and total - number > _MIN_RUN_ROWS:
                 ahead = start + _MIN_RUN_ROWS * size
                 if block.startswith(block[start : start + _HEAD_BYTES], ahead):
-                    found = self._read_equal_rows(start, size, number)
-                    number += found
+                    row_count = self._read_equal_rows(start, size, number)
+                    number += row_count
                     pause = (
                         _MIN_RUN_ROWS
-                        if found >= _MIN_RUN_ROWS
+                        if row_count >= _MIN_RUN_ROWS
                         else min(pause * 2, _MAX_WINDOW_ROWS)
                     )
                     not_before = number + pause if pause > _MIN_RUN_ROWS else 0
@@ -163,18 +163,18 @@ class _RowItemReader:
         if shape.size != size:
             return 0  # it has tags, which those rows need not have
         make = shape.build_decoder([self._names[column] for column in shape.columns])
-        done, window = 0, _FIRST_WINDOW_ROWS
+        row_count, window = 0, _FIRST_WINDOW_ROWS
         while True:
-            most = min(window, len(self.counts) - number - done, self._bytes_left // size)
-            found = shape.count_repeats(
-                self.block, self.offset, self._count_same_length(number + done, most)
+            max_rows = min(window, len(self.counts) - number - row_count, self._bytes_left // size)
+            repeat_count = shape.count_repeats(
+                self.block, self.offset, self._count_same_length(number + row_count, max_rows)
             )
-            stretch = memoryview(self.block)[self.offset : self.offset + found * size]
+            stretch = memoryview(self.block)[self.offset : self.offset + repeat_count * size]
             self.rows += make(shape.layout.iter_unpack(stretch))
-            self.offset += found * size
-            done += found
-            if found < window:
-                return done
+            self.offset += repeat_count * size
+            row_count += repeat_count
+            if repeat_count < window:
+                return row_count
             window = min(window * 2, _MAX_WINDOW_ROWS)
 
     @property
