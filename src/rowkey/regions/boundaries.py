@@ -101,9 +101,9 @@ def _check_splits(splits: Sequence[bytes]) -> None:
     if not splits or (rises and splits[0] and max(map(len, splits)) <= MAX_SPLIT_BYTES):
         return
     mistakes = Mistakes()
-    before = b""
+    previous_split = b""
     for index, split in enumerate(splits):
-        path, shown = f"splits[{index}]", f"{split[:40]!r}{'…' if len(split) > 40 else ''}"
+        path, quoted_split = f"splits[{index}]", f"{split[:40]!r}{'…' if len(split) > 40 else ''}"
         if not split:
             what = "the split key is empty"
             mistakes.add(
@@ -113,18 +113,21 @@ def _check_splits(splits: Sequence[bytes]) -> None:
                 "Remove it: the first region starts at the empty key by itself.",
             )
         elif len(split) > MAX_SPLIT_BYTES:
-            what = f"the split key {shown} is {len(split):,} bytes long"
+            what = f"the split key {quoted_split} is {len(split):,} bytes long"
             mistakes.add(path, what, f"1 to {MAX_SPLIT_BYTES:,} bytes", "Shorten it.")
-        elif split == before:
+        elif split == previous_split:
             mistakes.add(
-                path, f"the split key {shown} is repeated", "each split key once", "Remove it."
+                path,
+                f"the split key {quoted_split} is repeated",
+                "each split key once",
+                "Remove it.",
             )
-        elif split < before:
-            what = f"the split key {shown} sorts before the previous one"
+        elif split < previous_split:
+            what = f"the split key {quoted_split} sorts before the previous one"
             mistakes.add(
                 path, what, "split keys in ascending order", "Sort the split keys by their bytes."
             )
-        before = split or before
+        previous_split = split or previous_split
     mistakes.raise_any()
 
 

@@ -157,11 +157,14 @@ class _GrowthLimits:
         """Return for each of a number of regions how many keys it may hold before it splits."""
         import numpy as np
 
-        fewer, rest = divmod(regions, self.servers)
-        more, less = self._compute_key_limit(fewer + 1), self._compute_key_limit(fewer)
-        if more == less:
-            return np.full(regions, less)
-        return np.where(np.arange(regions) % self.servers < rest, more, less)
+        regions_per_server, fuller_servers = divmod(regions, self.servers)
+        fuller_limit = self._compute_key_limit(regions_per_server + 1)
+        usual_limit = self._compute_key_limit(regions_per_server)
+        if fuller_limit == usual_limit:
+            return np.full(regions, usual_limit)
+        return np.where(
+            np.arange(regions) % self.servers < fuller_servers, fuller_limit, usual_limit
+        )
 
     def _compute_key_limit(self, regions_on_server: int) -> int:
         """Return how many keys a region may hold if its server has so many regions."""
@@ -227,11 +230,11 @@ class _GrowingTable:
             # Where regions are many and nearly full, the next one is not far.
             self.chunk_keys = min(max(2 * first, _MIN_CHUNK_KEYS), _MAX_CHUNK_KEYS)
         self.region_keys += np.bincount(regions[:first], minlength=len(self.region_keys))
-        came = self.rank_indexes[self.arrived_count : self.arrived_count + first]
-        np.add.at(self.rank_counts, came, 1)
+        arrived_indexes = self.rank_indexes[self.arrived_count : self.arrived_count + first]
+        np.add.at(self.rank_counts, arrived_indexes, 1)
         self.first_index, self.last_index = (
-            min(self.first_index, int(came.min())),
-            max(self.last_index, int(came.max())),
+            min(self.first_index, int(arrived_indexes.min())),
+            max(self.last_index, int(arrived_indexes.max())),
         )
         self.arrived_count += first
         return full
@@ -245,11 +248,15 @@ class _GrowingTable:
         if not len(places):
             return None
         ordered = places[np.argsort(regions[places], kind="stable")]
-        held = regions[ordered]
-        begins = np.flatnonzero(np.diff(held, prepend=-1))
-        before = np.arange(len(held)) - np.repeat(begins, np.diff(begins, append=len(held)))
-        room = np.maximum(0, self.max_region_keys[held] - self.region_keys[held])
-        return int(ordered[before == room].min()) + 1
+        ordered_regions = regions[ordered]
+        begins = np.flatnonzero(np.diff(ordered_regions, prepend=-1))
+        preceding_counts = np.arange(len(ordered_regions)) - np.repeat(
+            begins, np.diff(begins, append=len(ordered_regions))
+        )
+        free_counts = np.maximum(
+            0, self.max_region_keys[ordered_regions] - self.region_keys[ordered_regions]
+        )
+        return int(ordered[preceding_counts == free_counts].min()) + 1
 
     def split_region(self, region: int) -> list[SimulatedSplit]:
         """Split a region at the median of its keys, if that is neither its first nor last key."""
@@ -261,20 +268,20 @@ class _GrowingTable:
         if region < len(self.region_starts):
             high = int(np.searchsorted(self.distinct_ranks, self.region_starts[region]))
         upto = np.cumsum(self.rank_counts[low:high])
-        held = int(upto[-1])
-        place = int(np.searchsorted(upto, held // 2, "right"))
-        if place in {int(np.searchsorted(upto, 0, "right")), int(np.searchsorted(upto, held))}:
-            self.min_retry_keys[region] = 2 * held
+        key_count = int(upto[-1])
+        place = int(np.searchsorted(upto, key_count // 2, "right"))
+        if place in {int(np.searchsorted(upto, 0, "right")), int(np.searchsorted(upto, key_count))}:
+            self.min_retry_keys[region] = 2 * key_count
             self._update_limits()
             return []
-        middle, left = int(self.distinct_ranks[low + place]), int(upto[place - 1])
+        middle, lower_count = int(self.distinct_ranks[low + place]), int(upto[place - 1])
         self.region_starts = _insert_value(self.region_starts, region, middle)
-        self.region_keys = _insert_value(self.region_keys, region, left)
-        self.region_keys[region + 1] = held - left
+        self.region_keys = _insert_value(self.region_keys, region, lower_count)
+        self.region_keys[region + 1] = key_count - lower_count
         self.min_retry_keys = _insert_value(self.min_retry_keys, region, 0)
         self.min_retry_keys[region + 1] = 0
         self._update_limits()
-        return [SimulatedSplit(self.arrived_count, middle, held * self.limits.bytes_per_key)]
+        return [SimulatedSplit(self.arrived_count, middle, key_count * self.limits.bytes_per_key)]
 
     def compute_idle_share(self, recent_count: int) -> float:
         """Return the share of regions that got none of the last keys."""

@@ -173,13 +173,13 @@ class _Locator:
             nodes = level.child_nodes.take(at)
             going = nodes >= 0
             if pending.lengths is not None:
-                left = np.clip(pending.lengths - WORD_BYTES * depth, 0, WORD_BYTES)
+                remaining_bytes = np.clip(pending.lengths - WORD_BYTES * depth, 0, WORD_BYTES)
                 pending.write_regions(
                     level.regions_tied.take(at)
-                    + level.ended_split_counts.take(at * (WORD_BYTES + 1) + left),
+                    + level.ended_split_counts.take(at * (WORD_BYTES + 1) + remaining_bytes),
                     located,
                 )
-                going &= left == WORD_BYTES
+                going &= remaining_bytes == WORD_BYTES
             pending = pending.take_keys(np.flatnonzero(going), nodes[going])
             if not len(pending.starts):
                 return

@@ -59,7 +59,7 @@ def choose_region_count(demand: TableDemand) -> Sizing:
     then up to whole numbers per server and per leading value, never above what MemStores allow.
 
     Args:
-        demand: what the table will hold and stand.
+        demand: the size and load of the table.
 
     Returns:
         The recommendation; its opinions disagree where the sources do.
@@ -69,13 +69,13 @@ def choose_region_count(demand: TableDemand) -> Sizing:
     >>> choose_region_count(TableDemand(size=300 * GIB, servers=8)).regions
     32
     """
-    wanted, reasons = _compute_wanted_regions(demand)
-    most, by_heap = _compute_max_regions(demand)
-    regions, rounding = _round_regions(wanted, demand, most)
+    wanted_regions, reasons = _compute_wanted_regions(demand)
+    max_regions, by_heap = _compute_max_regions(demand)
+    regions, rounding = _round_regions(wanted_regions, demand, max_regions)
     return Sizing(
         regions=regions,
         reasons=(*reasons, rounding),
-        warnings=tuple(_collect_warnings(demand, regions, wanted, is_heap_limited=by_heap)),
+        warnings=tuple(_collect_warnings(demand, regions, wanted_regions, is_heap_limited=by_heap)),
         opinions=collect_opinions(demand),
         imbalance=compute_server_imbalance(regions, demand.servers),
     )
@@ -85,7 +85,7 @@ def compute_min_servers(demand: TableDemand) -> int:
     """Return the fewest servers that can carry the regions of a table.
 
     Args:
-        demand: what the table will hold and stand.
+        demand: the size and load of the table.
 
     Source: HBase book, "Number of regions per RS": 200 at most.
 
@@ -105,14 +105,14 @@ def _compute_wanted_regions(demand: TableDemand) -> tuple[int, list[str]]:
     """Return the smallest region count that size, servers and writes require, with reasons."""
     by_size = -(-demand.size // MAX_FILE_SIZE)
     size = f"{demand.size / GIB:,.1f} GB"
-    known = (
+    size_reason = (
         f"{size} need {pluralize(by_size, 'region')} of at most 10 GB, because HBase "
         "splits larger ones."
     )
-    unknown = (
+    unknown_size_reason = (
         "The size of the table is not known: the smallest number of regions that uses all servers."
     )
-    reasons = [known if demand.size else unknown]
+    reasons = [size_reason if demand.size else unknown_size_reason]
     count = max(by_size, SMALL_TABLE_REGIONS[0])
     if by_size < SMALL_TABLE_REGIONS[0]:
         reasons.append(
@@ -190,10 +190,10 @@ def _collect_warnings(
         )
     elif each > MAX_FILE_SIZE:
         yield f"HBase splits regions of {each / GIB:,.1f} GB by itself: raise MAX_FILESIZE."
-    bound = compute_server_imbalance(regions, demand.servers)
-    if bound > 1:
+    imbalance = compute_server_imbalance(regions, demand.servers)
+    if imbalance > 1:
         yield (
             f"{pluralize(regions, 'region')} on {pluralize(demand.servers, 'server')}: the "
-            f"busiest server carries {bound:.2f} times the mean load. A multiple of "
+            f"busiest server carries {imbalance:.2f} times the mean load. A multiple of "
             f"{demand.servers} would be even."
         )

@@ -69,11 +69,11 @@ class TableDemand:
     prefixes: int | None = None
 
     def __post_init__(self) -> None:
-        for word, least in (("size", 0), ("servers", 1), ("families", 1), ("heap", 1),
+        for word, minimum in (("size", 0), ("servers", 1), ("families", 1), ("heap", 1),
                             ("writes", 0), ("capacity", 1), ("prefixes", 1)):  # fmt: skip
-            given = getattr(self, word)
-            if given is not None and not least <= given < 2**63:
-                raise InvalidArgument(word, f"{given} is out of range", f"{least}..2^63-1")
+            value = getattr(self, word)
+            if value is not None and not minimum <= value < 2**63:
+                raise InvalidArgument(word, f"{value} is out of range", f"{minimum}..2^63-1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +155,12 @@ def _build_article_opinion(size: int) -> SizingOpinion:
         return SizingOpinion(source, None, None, "between 50 and 500 GB the source says nothing")
     if size > 10 * TIB:
         return SizingOpinion(source, None, None, "above 10 TB the source says nothing")
-    wanted = _divide_up(size, 10 * GIB)
-    if wanted <= MAX_LARGE_TABLE_REGIONS:
+    regions = _divide_up(size, 10 * GIB)
+    if regions <= MAX_LARGE_TABLE_REGIONS:
         reason = f"500 GB..10 TB: size / 10 GB, at most {MAX_LARGE_TABLE_REGIONS}"
-        return SizingOpinion(source, wanted, wanted, reason)
+        return SizingOpinion(source, regions, regions, reason)
     reason = (
-        f"500 GB..10 TB: size / 10 GB is {wanted:,}, its own cap is {MAX_LARGE_TABLE_REGIONS}: "
+        f"500 GB..10 TB: size / 10 GB is {regions:,}, its own cap is {MAX_LARGE_TABLE_REGIONS}: "
         f"that makes {size / MAX_LARGE_TABLE_REGIONS / GIB:.1f} GB per region, which splits by "
         "itself at 10 GB"
     )

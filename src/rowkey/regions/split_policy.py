@@ -46,36 +46,40 @@ def compute_split_threshold(
 
     Args:
         policy: the table's policy.
-        regions_of_table_on_server: regions of the same table on the region's server, with it.
+        regions_of_table_on_server: regions of the table on the region's server, itself included.
         max_file_size: MAX_FILESIZE of the table, bytes.
         flush_size: MEMSTORE_FLUSHSIZE of the table, bytes.
 
     Returns:
-        None if it never splits by itself. Without the jitter of max_file_size, whose mean is 0.
+        None if it never splits by itself. HBase adds a jitter to max_file_size, whose mean is 0.
 
     Raises:
-        InvalidArgument: a size or number below its least.
+        InvalidArgument: a size or number is below its minimum.
 
-    Source: getSizeToCheck of each policy's class; sizes' least from TableDescriptorChecker.
+    Source: getSizeToCheck of each policy's class; the minimum sizes from TableDescriptorChecker.
 
     >>> [compute_split_threshold(SplitPolicy.INCREASING, n) // 2**20 for n in (1, 2, 3, 4)]
     [256, 2048, 6912, 10240]
     """
-    here = regions_of_table_on_server
-    for word, given, least in (
-        ("regions_of_table_on_server", here, 0),
+    region_count = regions_of_table_on_server
+    for word, value, minimum in (
+        ("regions_of_table_on_server", region_count, 0),
         ("max_file_size", max_file_size, 2 << 20),
         ("flush_size", flush_size, 1 << 20),
     ):
-        if given < least:
-            raise InvalidArgument(word, f"{given:,} is too small", f"{least:,} or more")
+        if value < minimum:
+            raise InvalidArgument(word, f"{value:,} is too small", f"{minimum:,} or more")
     match policy:
         case SplitPolicy.DISABLED:
             return None
         case SplitPolicy.CONSTANT_SIZE:
             return max_file_size
         case SplitPolicy.STEPPING:
-            return 2 * flush_size if here == 1 else max_file_size
+            return 2 * flush_size if region_count == 1 else max_file_size
         case SplitPolicy.INCREASING:
-            cubed = 2 * flush_size * here**3 if 0 < here <= _MAX_CUBED_REGIONS else max_file_size
+            cubed = (
+                2 * flush_size * region_count**3
+                if 0 < region_count <= _MAX_CUBED_REGIONS
+                else max_file_size
+            )
             return min(max_file_size, cubed)

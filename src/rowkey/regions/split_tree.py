@@ -99,11 +99,11 @@ class _LevelBuilder:
         self.node_starts.append(len(self.words))
         self._add_word(0, start, start)
         while start < stop:
-            word, after = self._read_word(start), start + 1
-            while after < stop and self._read_word(after) == word:
-                after += 1
-            self._add_word(word, start, after)
-            start = after
+            word, next_start = self._read_word(start), start + 1
+            while next_start < stop and self._read_word(next_start) == word:
+                next_start += 1
+            self._add_word(word, start, next_start)
+            start = next_start
 
     def _read_word(self, index: int) -> int:
         """Return the 8 bytes of a split at this level's offset as a number."""

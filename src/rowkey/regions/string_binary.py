@@ -24,8 +24,8 @@ def to_string_binary(row: bytes) -> str:
 def from_string_binary(text: str) -> bytes:
     r"""Parse a row key as HBase's shell reads it.
 
-    What the shell reads as other bytes than were meant is refused: lower-case digits after `\x`
-    lose their backslash there, characters beyond ASCII lose all but their low byte.
+    Text that the shell would read as unintended bytes is an error: the shell drops the backslash of
+    `\x` before lower-case digits, and keeps only the low byte of a character beyond ASCII.
 
     Raises:
         InvalidArgument: a `\x` without two upper-case digits, or a character beyond ASCII.
@@ -36,11 +36,11 @@ def from_string_binary(text: str) -> bytes:
     '6100ff'
     """
     for piece in _ESCAPE.finditer(text):
-        shown = repr(text[piece.start() : piece.start() + 4])
+        excerpt = repr(text[piece.start() : piece.start() + 4])
         if piece[2]:
             raise InvalidArgument(
                 "",
-                f"{shown} is not a byte in hexadecimal digits",
+                f"{excerpt} is not a byte in hexadecimal digits",
                 r"\x00..\xFF",
                 r"Write \xFF, in upper case.",
             )
