@@ -147,34 +147,34 @@ class EventReader:
     ) -> list[Event]:
         """Return the events of a row that several events share, ordered by qualifier."""
         starts = self._find_slice_starts(qualifier_prefix, row_key)
-        found: dict[bytes, tuple[Event, Event]] = {}
+        events_by_prefix: dict[bytes, tuple[Event, Event]] = {}
         latest: dict[bytes, int] = {}
         for cell in reversed(cells):
             family, qualifier, timestamp, value, _, _ = cell
             try:
                 at = qualifier_prefix.find_end(qualifier)
-                before = qualifier[:at]
+                prefix = qualifier[:at]
                 read = self.readers[family][qualifier[at:]]
-                if before not in found:
-                    found[before] = (
+                if prefix not in events_by_prefix:
+                    events_by_prefix[prefix] = (
                         self.blank_event.copy(),
-                        qualifier_prefix.decode(before, starts),
+                        qualifier_prefix.decode(prefix, starts),
                     )
             except (InvalidArgument, RowError, KeyError):
                 if strict:
                     raise _build_unknown_cell_error(row_key, cell) from None
                 continue
             try:
-                read(value, found[before][0])
+                read(value, events_by_prefix[prefix][0])
             except InvalidArgument as refusal:
                 raise _build_bad_value_error(row_key, cell, refusal) from None
-            latest[before] = max(latest.get(before, -1), timestamp)
+            latest[prefix] = max(latest.get(prefix, -1), timestamp)
         events = []
-        for before in sorted(found):
-            event, opened = found[before]
+        for prefix in sorted(events_by_prefix):
+            event, prefix_fields = events_by_prefix[prefix]
             if self.cell_timestamp is not None:
-                self._add_timestamp(row_key, event, latest[before])
-            event.update(opened)
+                self._add_timestamp(row_key, event, latest[prefix])
+            event.update(prefix_fields)
             event.update(values)
             events.append(event)
         return events

@@ -45,17 +45,17 @@ class EventWriter:
         if self.key_sharing_slots:
             self.check_packed_cells(row.keys())
         key = self.key.encode(row, salt=salt)
-        before = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+        prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
         if self.cell_timestamp is not None:
             timestamp = self.cell_timestamp.compute_timestamp(row)
         cells = []
         for family, qualifier, write in self.compiled_slots:
             value = write(row)
             if value is None:
-                deleted = (family, before + qualifier, timestamp, b"", _DELETE, None)
+                deleted = (family, prefix + qualifier, timestamp, b"", _DELETE, None)
                 cells.append(_new_tuple(Cell, deleted))
             elif value is not _KEEP:
-                put = (family, before + qualifier, timestamp, value, _PUT, None)
+                put = (family, prefix + qualifier, timestamp, value, _PUT, None)
                 cells.append(_new_tuple(Cell, put))
         if not cells:
             raise self._build_empty_row_error()
@@ -72,26 +72,28 @@ class EventWriter:
         Raises:
             RowError: the write has no field of such a cell except those of the key.
         """
-        for slot, others in self.key_sharing_slots:
-            if others.isdisjoint(names):
-                key_names = ", ".join(name for name in slot.field_names if name not in others)
-                lost = ", ".join(name for name in slot.field_names if name in others)
+        for slot, non_key_names in self.key_sharing_slots:
+            if non_key_names.isdisjoint(names):
+                key_names = ", ".join(
+                    name for name in slot.field_names if name not in non_key_names
+                )
+                lost_names = ", ".join(name for name in slot.field_names if name in non_key_names)
                 problem = (
                     f"a packed cell is written whole, and this one repeats {key_names} of the "
-                    f"key, so a write without {lost} would remove it"
+                    f"key, so a write without {lost_names} would remove it"
                 )
-                remedy = f"Give {lost} too; None removes a value."
+                remedy = f"Give {lost_names} too; None removes a value."
                 raise RowError(slot.title, problem, remedy=remedy)
 
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
         """Return the error of fields that the design does not have."""
         names = [str(name) for name in row if name not in self.field_names]
-        known = ", ".join(list(self.layout.fields)[:12])
+        known_names = ", ".join(list(self.layout.fields)[:12])
         remedy = suggest_name(names[0], self.layout.fields)
         problem = "the design has no such field"
         if len(names) > 1:
             problem = f"the design has no such fields: {', '.join(names[:12])}"
-        return RowError(names[0], problem, f"one of {known}", remedy)
+        return RowError(names[0], problem, f"one of {known_names}", remedy)
 
     def _build_empty_row_error(self) -> RowError:
         """Return the error of an event that would write no cell."""
@@ -124,11 +126,11 @@ class EventWriter:
         """Return deletes of the cells whose fields a row does not give, to replace the event."""
         if not row.keys() <= self.field_names:
             raise self._build_unknown_field_error(row)
-        before = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+        prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
         if self.cell_timestamp is not None:
             timestamp = self.cell_timestamp.compute_timestamp(row)
         return [
-            Cell(family, before + qualifier, timestamp, cell_type=CellType.DELETE_COLUMN)
+            Cell(family, prefix + qualifier, timestamp, cell_type=CellType.DELETE_COLUMN)
             for family, qualifier, write in self.compiled_slots
             if write(row) is CellAction.KEEP
         ]

@@ -49,28 +49,32 @@ class FieldLocation:
 
 def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
     """Return the changes of a layout that would make stored rows unreadable, as mistakes."""
-    found = Mistakes()
+    mistakes = Mistakes()
     if old.key.check_compatibility(new.key) is Compatibility.BREAKS:
         what = f"the key {new.key} gives stored rows other row keys, or loses some of their values"
-        found.add("key", what, str(old.key), MOVE_REMEDY)
+        mistakes.add("key", what, str(old.key), MOVE_REMEDY)
     old_locations, new_locations = _locate_fields(old), _locate_fields(new)
     for name, field in old.fields.items():
         if name not in new.fields:
             what = "stored rows have this field, but the design does not"
-            found.add(_format_path(name), what, "a declaration of it", MOVE_REMEDY)
+            mistakes.add(_format_path(name), what, "a declaration of it", MOVE_REMEDY)
         elif not old_locations[name].is_same_location(new_locations[name]):
-            before, after = old_locations[name].description, new_locations[name].description
-            what = f"it moves from {before} to {after}, but stored rows have it in {before}"
-            if before == after:
-                what = f"its place or format within {before} changes, but stored rows have the old"
-            found.add(_format_path(name), what, before, MOVE_REMEDY)
+            old_place, new_place = old_locations[name].description, new_locations[name].description
+            what = (
+                f"it moves from {old_place} to {new_place}, but stored rows have it in {old_place}"
+            )
+            if old_place == new_place:
+                what = (
+                    f"its place or format within {old_place} changes, but stored rows have the old"
+                )
+            mistakes.add(_format_path(name), what, old_place, MOVE_REMEDY)
         else:
-            _check_field(field, new.fields[name], old_locations[name], found)
+            _check_field(field, new.fields[name], old_locations[name], mistakes)
     for name, field in new.fields.items():
         if name not in old.fields:
-            _check_added_field(field, new_locations[name], found)
-    _check_marker(old, new, found)
-    return found.mistakes
+            _check_added_field(field, new_locations[name], mistakes)
+    _check_marker(old, new, mistakes)
+    return mistakes.mistakes
 
 
 def _format_path(name: str) -> str:
@@ -135,13 +139,13 @@ def _list_marker_titles(layout: Layout) -> list[str]:
 
 def _locate_fields(layout: Layout) -> dict[str, FieldLocation]:
     """Return where a layout stores each field, by the field's name."""
-    found = dict.fromkeys(layout.fields, FieldLocation())
+    locations = dict.fromkeys(layout.fields, FieldLocation())
     for slot in layout.slots:
         for number, name in enumerate(slot.field_names):
-            found[name] = FieldLocation(slot.title, number, slot.encoding_name, slot)
+            locations[name] = FieldLocation(slot.title, number, slot.encoding_name, slot)
     if layout.qualifier_prefix is not None:
         for number, field in enumerate(layout.qualifier_prefix.fields):
-            found[field.name] = FieldLocation("the qualifier", number)
+            locations[field.name] = FieldLocation("the qualifier", number)
     if layout.cell_timestamp is not None:
-        found[layout.cell_timestamp.field.name] = FieldLocation("the timestamp")
-    return found
+        locations[layout.cell_timestamp.field.name] = FieldLocation("the timestamp")
+    return locations

@@ -64,11 +64,11 @@ class ProtobufFormat(PackFormat):
         from google.protobuf.message import DecodeError
 
         try:
-            found = self._message_class.FromString(data).ListFields()
+            fields = self._message_class.FromString(data).ListFields()
         except (DecodeError, ValueError) as problem:
             what = f"{format_bytes(data)} is not a valid Protocol Buffers message: {problem}"
             raise InvalidArgument("", what) from None
-        return {descriptor.number - 1: value for descriptor, value in found}
+        return {descriptor.number - 1: value for descriptor, value in fields}
 
 
 def _build_message_class(fields: Sequence[Field]) -> Any:

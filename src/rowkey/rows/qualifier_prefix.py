@@ -86,11 +86,11 @@ class KeyTimeSlice:
         from rowkey.keys import ColumnBatch
 
         columns = ColumnBatch.from_batch(batch, [self.field])
-        missing = columns.find_nulls(self.field.name) if self.nullable else None
-        if missing is None:
-            missing = np.zeros(len(columns), np.bool_)
+        is_null = columns.find_nulls(self.field.name) if self.nullable else None
+        if is_null is None:
+            is_null = np.zeros(len(columns), np.bool_)
         remainders = np.zeros(len(columns), np.int64)
-        present = np.flatnonzero(~missing)
+        present = np.flatnonzero(~is_null)
         if len(present):
             numbers = self.source_part.compute_numbers(columns.take(present))
             remainders[present] = numbers % numbers.dtype.type(self.remainder.length_units)
@@ -138,12 +138,18 @@ class KeyTimeSlice:
         """Convert a bound of the time to one of the remainder; None if it spans several slices."""
         match bound:
             case Equal(value):
-                rest = self._find_remainder(value)
-                return None if rest is None else Equal(rest)
+                remainder = self._find_remainder(value)
+                return None if remainder is None else Equal(remainder)
             case OneOf(values):
-                rests = [self._find_remainder(value) for value in values]
-                known = tuple(dict.fromkeys(rest for rest in rests if rest is not None))
-                return OneOf(known) if known and None not in rests else None
+                remainders = [self._find_remainder(value) for value in values]
+                distinct_remainders = tuple(
+                    dict.fromkeys(remainder for remainder in remainders if remainder is not None)
+                )
+                return (
+                    OneOf(distinct_remainders)
+                    if distinct_remainders and None not in remainders
+                    else None
+                )
             case Range(low, high):
                 return self._convert_range(low, high)
         return None
@@ -260,13 +266,13 @@ class QualifierPrefix:
             RowError: the bytes are not a prefix.
             InvalidArgument: a remainder lies outside its slice.
         """
-        found = self.key.decode(prefix)
-        del found[COLUMN_NAME_FIELD]
+        values = self.key.decode(prefix)
+        del values[COLUMN_NAME_FIELD]
         for one, start in zip(self.slices, starts, strict=True):
-            time = one.compute_time(start, found.pop(one.remainder_name))
+            time = one.compute_time(start, values.pop(one.remainder_name))
             if one.is_lossless:
-                found[one.remainder.field] = time
-        return found
+                values[one.remainder.field] = time
+        return values
 
     def find_slice_starts(self, row_key: Key, data: bytes) -> list[int | None]:
         """Return the starts of the time slices in a row key.
@@ -340,7 +346,7 @@ class QualifierPrefix:
 
 def find_time_slices(key: Key) -> list[KeyTimeSlice]:
     """Return the time slices among the parts of a row key."""
-    found = []
+    slices = []
     for at, part in enumerate(key.parts):
         if part.time_remainder is None:
             continue
@@ -350,10 +356,10 @@ def find_time_slices(key: Key) -> list[KeyTimeSlice]:
             inner = turned.to_descending()
         assert isinstance(inner, NumberPart)
         field = key.fields[part.time_remainder.field]
-        found.append(
+        slices.append(
             KeyTimeSlice(at, inner, part.time_remainder, field, isinstance(part, NullablePart))
         )
-    return found
+    return slices
 
 
 def _find_images(part: Part, bounds: Bounds) -> Images:

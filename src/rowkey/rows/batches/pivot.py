@@ -93,18 +93,18 @@ def decode_event_columns(
     layout: Layout, cells: pa.RecordBatch, fields: Sequence[str] | None
 ) -> pa.RecordBatch:
     """Return the events in the cells of many rows as Arrow columns of fields."""
-    wanted = list(layout.fields) if fields is None else list(fields)
-    for name in wanted:
+    field_names = list(layout.fields) if fields is None else list(fields)
+    for name in field_names:
         if name not in layout.fields:
             known = ", ".join(list(layout.fields)[:12])
             raise RowError(name, "the design has no such field", f"one of {known}")
     cell_columns = [_read_cell_column(cells, name) for name in CELL_COLUMNS]
     try:
-        columns = _decode_fields(layout, _build_event_cells(cell_columns), frozenset(wanted))
+        columns = _decode_fields(layout, _build_event_cells(cell_columns), frozenset(field_names))
     except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
         _raise_first_mistake(layout, cell_columns)
         raise
-    return pa.RecordBatch.from_arrays([columns[name] for name in wanted], names=wanted)
+    return pa.RecordBatch.from_arrays([columns[name] for name in field_names], names=field_names)
 
 
 def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
@@ -151,41 +151,41 @@ def _decode_fields(
         )
     count = int(exists.sum())
     number = np.cumsum(exists) - 1
-    found = _decode_cell_fields(layout, table, filled, number, field_names)
+    columns = _decode_cell_fields(layout, table, filled, number, field_names)
     if (
         layout.cell_timestamp is not None
         and (name := layout.cell_timestamp.field.name) in field_names
     ):
-        found[name] = layout.cell_timestamp.decode_timestamps(latest[exists])
+        columns[name] = layout.cell_timestamp.decode_timestamps(latest[exists])
     for name in field_names & table.prefix_columns.keys():
-        found[name] = table.prefix_columns[name].take(pa.array(first[exists]))
+        columns[name] = table.prefix_columns[name].take(pa.array(first[exists]))
     is_row = layout.qualifier_prefix is None and count == len(table.keys)
     keep = None if is_row else pa.array(row_of[exists])
     for name in field_names & set(decoded.schema.names):
         column = decoded.column(name)
-        found[name] = column if keep is None else column.take(keep)
-    for name in field_names - found.keys():
-        found[name] = pa.nulls(count, layout.fields[name].type.build_arrow_type())
-    return found
+        columns[name] = column if keep is None else column.take(keep)
+    for name in field_names - columns.keys():
+        columns[name] = pa.nulls(count, layout.fields[name].type.build_arrow_type())
+    return columns
 
 
 def _select_slot_cells(slots: Sequence[CellSlot], table: EventCells) -> list[SlotCells]:
     """Return the newest cells of each column of the layout, in the order of the columns."""
-    of_family: dict[str, pa.Array] = {}
-    found = []
+    family_masks: dict[str, pa.Array] = {}
+    slot_cells = []
     for slot in slots:
-        if slot.family not in of_family:
-            of_family[slot.family] = pc.equal(table.families, slot.family)
-        named = pc.equal(table.column_names, pa.scalar(slot.qualifier, table.column_names.type))
-        mask = pc.and_(of_family[slot.family], named).to_numpy(zero_copy_only=False)
+        if slot.family not in family_masks:
+            family_masks[slot.family] = pc.equal(table.families, slot.family)
+        name_mask = pc.equal(table.column_names, pa.scalar(slot.qualifier, table.column_names.type))
+        mask = pc.and_(family_masks[slot.family], name_mask).to_numpy(zero_copy_only=False)
         at = np.flatnonzero(mask)
         events = table.event_indexes[at]
         newest = np.ones(len(at), np.bool_)
         newest[1:] = events[1:] != events[:-1]
-        found.append(
+        slot_cells.append(
             SlotCells(at, events) if newest.all() else SlotCells(at[newest], events[newest])
         )
-    return found
+    return slot_cells
 
 
 def _decode_cell_fields(
@@ -197,14 +197,14 @@ def _decode_cell_fields(
 ) -> dict[str, pa.Array]:
     """Return some of the fields that are stored in cell values as Arrow columns."""
     count = int(number[-1]) + 1 if len(number) else 0
-    found: dict[str, pa.Array] = {}
+    columns: dict[str, pa.Array] = {}
     for slot, one in zip(layout.slots, filled, strict=True):
         if field_names.isdisjoint(slot.field_names):
             continue
         values = table.values.take(pa.array(one.cell_indexes))
         for name, column in slot.read_batch(values, field_names).items():
-            found[name] = scatter_values(column, number[one.event_indexes], count)
-    return found
+            columns[name] = scatter_values(column, number[one.event_indexes], count)
+    return columns
 
 
 def _raise_first_mistake(layout: Layout, cell_columns: Sequence[pa.Array]) -> None:

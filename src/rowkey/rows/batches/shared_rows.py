@@ -55,15 +55,17 @@ def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells)
 
 def _number_events(table: EventCells) -> EventCells:
     """Return the cells with the index of each cell's event, ascending by row and prefix."""
-    rest = dict(table.prefix_columns)
-    prefixes = rest.pop(COLUMN_NAME_FIELD).dictionary_encode()
+    prefix_columns = dict(table.prefix_columns)
+    prefixes = prefix_columns.pop(COLUMN_NAME_FIELD).dictionary_encode()
     order = pc.array_sort_indices(prefixes.dictionary).to_numpy()
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     codes = prefixes.indices.to_numpy().astype(np.intp)
     place = table.row_indexes * max(len(order), 1) + rank[codes]
     distinct, event_of = np.unique(place, return_inverse=True)
-    return replace(table, event_indexes=event_of, event_count=len(distinct), prefix_columns=rest)
+    return replace(
+        table, event_indexes=event_of, event_count=len(distinct), prefix_columns=prefix_columns
+    )
 
 
 def _slice_prefixes(qualifiers: pa.Array, names: pa.Array) -> pa.Array:

@@ -101,15 +101,15 @@ class _PackedSlot(CellSlot):
 
     def _build_missing_fields_error(self, row: Row) -> RowError:
         """Return the error of a row that gives only some required fields of a packed cell."""
-        lost = [
+        missing_names = [
             name
             for name in self.field_names
             if name in self.required_names and row.get(name) is None
         ]
-        given = [name for name in self.field_names if row.get(name) is not None]
-        missing = ", ".join(lost)
-        what = f"{', '.join(given) or 'a null'} is given without {missing}"
-        remedy = f"Give {missing} too: a packed cell is written whole."
+        given_names = [name for name in self.field_names if row.get(name) is not None]
+        missing_list = ", ".join(missing_names)
+        what = f"{', '.join(given_names) or 'a null'} is given without {missing_list}"
+        remedy = f"Give {missing_list} too: a packed cell is written whole."
         return RowError(self.title, what, remedy=remedy)
 
     def compile_reader(self) -> SlotReader:
