@@ -166,19 +166,19 @@ def open_recorded_source(
         sample: the sample's file, or its recording.
         format_options: how a file is read; guessed from its name if None.
         second_half: whether only the second half is replayed.
-        seed: where randomness begins.
-        fields: what is read of each event, as far as the file has it; if None, what judging needs.
+        seed: the random seed.
+        fields: the fields to read, as far as the file has them; if None, those that judging needs.
 
     Raises:
         SampleError: the sample cannot be read, or does not have the design's fields.
     """
-    wanted = design.collect_needed_fields() if fields is None else fields
-    others = _find_other_fields(design) if fields is None else {}
-    if others and not isinstance(sample, RecordedSample):
+    needed_fields = design.collect_needed_fields() if fields is None else fields
+    other_fields = _find_other_fields(design) if fields is None else {}
+    if other_fields and not isinstance(sample, RecordedSample):
         sample = record_sample(sample, format_options)
     if isinstance(sample, RecordedSample):
-        sample.request_columns(one.declaration.source or one.name for one in others.values())
-    file = open_sample(sample, wanted, design.writes.time, format_options)
+        sample.request_columns(one.declaration.source or one.name for one in other_fields.values())
+    file = open_sample(sample, needed_fields, design.writes.time, format_options)
     if fields is not None:
         file = file.match_columns()
     is_counted = fields is not None or design.writes.rate is not None
@@ -200,7 +200,7 @@ def open_recorded_source(
             "row keys of 1 to 32,767 bytes",
             f"The first problem: {file.skipped_rows.first_problem}.",
         )
-    facts = {**_measure_other_fields(sample, others, seed), **summary.measured_facts}
+    facts = {**_measure_other_fields(sample, other_fields, seed), **summary.measured_facts}
     return EventSource(
         "sample",
         str(file.path),

@@ -90,15 +90,15 @@ class _RankedColumn:
         import numpy as np
 
         column, kind = columns.columns[name], columns.columns[name].declared_field.type
-        codes, held = column.codes, column.values
+        codes, values = column.codes, column.values
         if codes is None and kind.has_integer_form:
-            held, codes = np.unique(held, return_inverse=True)
-        elif codes is not None:  # of its values some may be of no row
+            values, codes = np.unique(values, return_inverse=True)
+        elif codes is not None:  # some of its values may occur in no row
             used = np.unique(codes)
-            codes, held = np.searchsorted(used, codes), kind.take_rows(held, used[used >= 0])
+            codes, values = np.searchsorted(used, codes), kind.take_rows(values, used[used >= 0])
             codes = codes - int(len(used) > 0 and used[0] < 0)
         self._to_internal = kind.to_internal
-        listed = kind.from_internal_batch(held)
+        listed = kind.from_internal_batch(values)
         self.values = sorted(set(listed), key=self._to_internal)
         self.internal_values = list(map(self._to_internal, self.values))
         self.positions = {value: place for place, value in enumerate(self.values)}
@@ -111,7 +111,7 @@ class _RankedColumn:
         """Return which of some rows, or of all rows, have a value within a bound."""
         import numpy as np
 
-        table = np.zeros(len(self.values) + 1, np.bool_)  # a null stands behind the last value
+        table = np.zeros(len(self.values) + 1, np.bool_)  # null comes after the last value
         table[self._find_positions(bound)] = True
         positions = self.row_positions if rows is None else self.row_positions[rows]
         mask: Mask = table[positions]
@@ -173,26 +173,26 @@ def find_last_rows(
     Args:
         plan: how the rows are read.
         keys: the rows, ascending.
-        spans: where each range begins and stops among them.
-        is_matching: which rows count; the others are skipped.
-        row_limit: rows to take; those of the ranges that are taken are as many or more.
+        spans: the start and stop of each range, as indexes of `keys`.
+        is_matching: which rows match the read; the others are skipped.
+        row_limit: rows to return; the ranges have at least as many matching rows.
 
     Returns:
-        A place among the keys for each range; None of a range without a row.
+        An index of `keys` for each range; None for a range without rows.
     """
     import numpy as np
 
-    taken = []
+    candidates = []
     for number, (start, stop) in enumerate(spans):
-        mine = start + np.flatnonzero(is_matching[start:stop])
-        first = mine[-row_limit:] if plan.is_backwards else mine[:row_limit]
+        rows = start + np.flatnonzero(is_matching[start:stop])
+        range_rows = rows[-row_limit:] if plan.is_backwards else rows[:row_limit]
         skipped = len(plan.ranges[number].prefix)
-        taken += [(keys[at][skipped:], number) for at in first.tolist()]
-    taken.sort(reverse=plan.is_backwards)
-    last, of = taken[row_limit - 1]
+        candidates += [(keys[at][skipped:], number) for at in range_rows.tolist()]
+    candidates.sort(reverse=plan.is_backwards)
+    last, last_range = candidates[row_limit - 1]
     return [
         _find_last_row(
-            keys, stretch, one.prefix + last, number - of, is_backwards=plan.is_backwards
+            keys, stretch, one.prefix + last, number - last_range, is_backwards=plan.is_backwards
         )
         for number, (one, stretch) in enumerate(zip(plan.ranges, spans, strict=True))
     ]

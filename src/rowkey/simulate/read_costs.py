@@ -141,17 +141,17 @@ class _ListFiller:
         Returns:
             The rows that the values are from.
         """
-        taken = {number}
+        row_numbers = {number}
         for field, names in self._list_parameters.items():
-            found = {row[field]: number} if names else {}
+            rows_by_value = {row[field]: number} if names else {}
             for is_alike in (True, False):
                 others = self._list_other_values(field, row, is_alike=is_alike)
-                lacking = len(names) - len(found)
-                new = ((value, one) for value, one in others if value not in found)
-                found |= dict(islice(new, lacking)) if lacking > 0 else {}
-            values.update(zip(names, found, strict=False))
-            taken |= set(found.values())
-        return taken
+                lacking = len(names) - len(rows_by_value)
+                new = ((value, one) for value, one in others if value not in rows_by_value)
+                rows_by_value |= dict(islice(new, lacking)) if lacking > 0 else {}
+            values.update(zip(names, rows_by_value, strict=False))
+            row_numbers |= set(rows_by_value.values())
+        return row_numbers
 
     def _list_other_values(
         self, field: str, row: Row, *, is_alike: bool
@@ -213,28 +213,32 @@ class ReadSimulator:
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
         """Measure the cost of a read, with parameter values from the sample."""
-        left = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
-        found: dict[int, _ReadTrial] = {}
+        remaining_ranges = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
+        trials_by_place: dict[int, _ReadTrial] = {}
         try:
-            lists, trials = _ListFiller(read, self.columns), self._choose_rows(read)
+            lists, rows = _ListFiller(read, self.columns), self._choose_rows(read)
             for place in _TRIAL_ORDER:
-                number, row = trials[place]
+                number, row = rows[place]
                 values, assumed = self._choose_values(read, row)
-                taken = lists.fill_lists(values, row, number)
-                found[place] = self._run_trial(read, values, {self._row_keys[one] for one in taken})
-                left -= found[place].fan_out
-                if left <= 0:
+                row_numbers = lists.fill_lists(values, row, number)
+                trials_by_place[place] = self._run_trial(
+                    read, values, {self._row_keys[one] for one in row_numbers}
+                )
+                remaining_ranges -= trials_by_place[place].fan_out
+                if remaining_ranges <= 0:
                     break
         except ReadError as problem:
             return ReadCost(read.name, error=str(problem))
-        if len(found) < TRIALS_PER_READ:
-            most = pluralize(max(one.fan_out for one in found.values()), "range")
+        if len(trials_by_place) < TRIALS_PER_READ:
+            max_fan_out = pluralize(max(one.fan_out for one in trials_by_place.values()), "range")
             fewer = (
-                f"measured with {pluralize(len(found), 'trial')} instead of {TRIALS_PER_READ}, "
-                f"because one trial reads {most}"
+                f"measured with {pluralize(len(trials_by_place), 'trial')} instead of "
+                f"{TRIALS_PER_READ}, because one trial reads {max_fan_out}"
             )
             assumed = "; ".join(filter(None, (assumed, fewer)))
-        return _summarize_trials(read, [found[place] for place in sorted(found)], assumed)
+        return _summarize_trials(
+            read, [trials_by_place[place] for place in sorted(trials_by_place)], assumed
+        )
 
     def generate_trials(
         self, read: DeclaredRead
@@ -266,7 +270,7 @@ class ReadSimulator:
     def _choose_values(self, read: DeclaredRead, row: Row) -> tuple[dict[int | str, Any], str]:
         """Return the parameter values of a read, taken from a sampled row."""
         values: dict[int | str, Any] = {}
-        said = ""
+        assumption = ""
         for condition in read.conditions:
             for place, operand in enumerate(condition.operands):
                 if not isinstance(operand, Parameter):
@@ -277,29 +281,29 @@ class ReadSimulator:
                 elif condition.operator in ("<", "<=") or (
                     condition.operator == "between" and place == 1
                 ):
-                    value, said = self._choose_range_end(read, condition.field, value)
+                    value, assumption = self._choose_range_end(read, condition.field, value)
                 values[operand.name] = value
-        return values, said
+        return values, assumption
 
     def _choose_range_end(self, read: DeclaredRead, name: str, value: Any) -> tuple[Any, str]:
         """Return the end of a range that starts at a value, and what is assumed for it."""
         kind = read.fields[name].type
-        held = kind.to_internal(value)
+        start = kind.to_internal(value)
         if not kind.has_integer_form:
-            said = f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its values"
+            assumption = f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its values"
             return kind.from_internal(
-                self._ranked_rows.find_value_beyond(name, held, DEFAULT_RANGE_SHARE)
-            ), said
+                self._ranked_rows.find_value_beyond(name, start, DEFAULT_RANGE_SHARE)
+            ), assumption
         if read.span is not None and kind.unit_ns is not None:
             length = max(read.span.nanoseconds // kind.unit_ns, 1)
-            return kind.from_internal(min(held + length, kind.number_range[1])), ""
+            return kind.from_internal(min(start + length, kind.number_range[1])), ""
         least, greatest = self._ranked_rows.find_extremes(name)
         length = max(int((greatest - least) * DEFAULT_RANGE_SHARE), 1)
-        said = (
+        assumption = (
             f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
             "to change that"
         )
-        return kind.from_internal(min(held + length, kind.number_range[1])), said
+        return kind.from_internal(min(start + length, kind.number_range[1])), assumption
 
     def _run_trial(
         self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Collection[bytes]
@@ -309,34 +313,43 @@ class ReadSimulator:
 
         bounds = read.build_bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
-        found = [
+        row_spans = [
             (bisect_left(self.keys, one.start), self._find_stop(one.stop)) for one in plan.ranges
         ]
-        starts, stops = np.array(found, np.intp).reshape(-1, 2).T
-        fitting = self._find_fitting_rows(
-            found, ResidualFilter(plan.residual_fields, bounds, read.fields)
+        starts, stops = np.array(row_spans, np.intp).reshape(-1, 2).T
+        is_matching = self._find_fitting_rows(
+            row_spans, ResidualFilter(plan.residual_fields, bounds, read.fields)
         )
         places = np.array([bisect_left(self.keys, key) for key in own_keys], np.intp)
-        # Ranges ascend and lie apart: a row can be in the last one that begins with it or before.
-        last = np.searchsorted(starts, places, "right") - 1
-        held = places[(last >= 0) & (places < stops[last])] if len(starts) else places[:0]
-        matching = int(np.count_nonzero(fitting))
-        scanned = self._scale_rows(int((stops - starts).sum()), len(held), len(places), plan)
-        returned = self._scale_rows(matching, int(fitting[held].sum()), len(places), plan)
+        # Ranges ascend and are disjoint: only the last one that starts at or before a row can
+        # contain it.
+        range_numbers = np.searchsorted(starts, places, "right") - 1
+        covered_places = (
+            places[(range_numbers >= 0) & (places < stops[range_numbers])]
+            if len(starts)
+            else places[:0]
+        )
+        matching = int(np.count_nonzero(is_matching))
+        scanned = self._scale_rows(
+            int((stops - starts).sum()), len(covered_places), len(places), plan
+        )
+        returned = self._scale_rows(
+            matching, int(is_matching[covered_places].sum()), len(places), plan
+        )
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
             return _ReadTrial.from_plan(plan, spans, returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
-            wanted = max(round(matching * limit / returned), 1)
-            reached = find_last_rows(plan, self.keys, found, fitting, wanted)
-            seen = count_scanned_rows(found, reached, is_backwards=plan.is_backwards)
-            heads = sum(at is not None for at in reached) - 1
-            # As many rows are passed for each that is taken as are passed in the sample.
-            scanned = min(scanned, limit * (seen - heads) / wanted + heads)
+            row_limit = max(round(matching * limit / returned), 1)
+            last_rows = find_last_rows(plan, self.keys, row_spans, is_matching, row_limit)
+            scan_count = count_scanned_rows(row_spans, last_rows, is_backwards=plan.is_backwards)
+            heads = sum(at is not None for at in last_rows) - 1
+            # A read of the whole table skips as many rows for each returned row as in the sample.
+            scanned = min(scanned, limit * (scan_count - heads) / row_limit + heads)
             spans = [
                 self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
-                for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
+                for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
             ]
         return _ReadTrial.from_plan(plan, spans, limit, scanned)
 
@@ -385,14 +398,14 @@ class ReadSimulator:
         Boundaries from the first half of a sample may leave regions without replayed rows; a range
         then begins at its first row.
         """
-        whole = self.boundaries.find_regions(key_range.start, key_range.stop)
+        regions = self.boundaries.find_regions(key_range.start, key_range.stop)
         if last_row is None:
-            return whole
+            return regions
         if self.design.splits.needs_sample:
             start, stop = row_span
-            whole = self.boundaries.find_regions(self.keys[start], self.keys[stop - 1] + b"\0")
+            regions = self.boundaries.find_regions(self.keys[start], self.keys[stop - 1] + b"\0")
         region = self.boundaries.locate_key(self.keys[last_row])
-        return range(region, whole.stop) if is_backwards else range(whole.start, region + 1)
+        return range(region, regions.stop) if is_backwards else range(regions.start, region + 1)
 
     def _find_stop(self, stop: bytes) -> int:
         """Return the index of the first sampled key at or after a stop key."""

@@ -249,13 +249,16 @@ def _find_identity_parts(design: Design) -> tuple[Part, ...]:
         return tuple(
             part for part in design.key.parts if part.determined_by is not Determinant.CHANCE
         )
-    whole = {name for part in parts for name in part.fields if part.residue(name).is_empty}
-    telling = [
+    lossless_fields = {
+        name for part in parts for name in part.fields if part.residue(name).is_empty
+    }
+    identifying_parts = [
         part
         for part in parts
-        if any(part.residue(name).is_empty for name in part.fields) or not set(part.fields) <= whole
+        if any(part.residue(name).is_empty for name in part.fields)
+        or not set(part.fields) <= lossless_fields
     ]
-    return tuple(telling or parts or design.key.parts[:1])
+    return tuple(identifying_parts or parts or design.key.parts[:1])
 
 
 def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[bytes]:

@@ -268,20 +268,20 @@ def _remark_few_events(event_count: int) -> Iterator[str]:
 def _remark_time_order(design: Design, source: EventSource) -> Iterator[str]:
     """Yield a remark if the rows of a sample are not in the order of their times."""
     time = design.writes.time
-    known = source.facts.get(time.name) if time is not None else None
+    time_facts = source.facts.get(time.name) if time is not None else None
     if (
         source.origin != "sample"
         or design.writes.is_sorted
-        or known is None
-        or known.rising_share is None
+        or time_facts is None
+        or time_facts.rising_share is None
     ):
         return
-    if known.rising_share < MIN_ORDERED_SHARE:
+    if time_facts.rising_share < MIN_ORDERED_SHARE:
         yield Message(
             "sample.unordered_times",
             "the times in this sample do not rise from row to row: {share:.0%} are earlier than a "
             "time before them; if rows are not in the order of arrival, set [writes] sort = true",
-            share=1 - known.rising_share,
+            share=1 - time_facts.rising_share,
         )
 
 
@@ -309,9 +309,9 @@ def _predict_growth(simulation: Simulation) -> RegionGrowth | None:
 def _drop_old_versions(keys: Sequence[bytes], versions: int) -> list[bytes]:
     """Return row keys in their order, each at most as often as versions are kept."""
     counts: dict[bytes, int] = {}
-    kept = []
+    kept_keys = []
     for key in keys:
         counts[key] = counts.get(key, 0) + 1
         if counts[key] <= versions:
-            kept.append(key)
-    return kept
+            kept_keys.append(key)
+    return kept_keys

@@ -116,22 +116,22 @@ def open_source(
 
 
 def choose_source_splits(design: Design, source: EventSource, seed: int) -> SplitReport:
-    """Choose the region boundaries of a design, from earlier events if it says so.
+    """Choose the region boundaries of a design, from earlier events if it needs a sample.
 
     Raises:
-        InvalidDesign: they cannot be cut.
+        InvalidDesign: the boundaries cannot be computed.
     """
     keys: Sequence[bytes] | None = None
     if design.splits.needs_sample:
         keys = sample_keys(design, source.read_earlier_events(), MAX_SPLIT_KEYS, seed)
-    made = compute_regions(design, source.facts, keys, source.row_counts)
+    regions = compute_regions(design, source.facts, keys, source.row_counts)
     request = SplitRequest(
-        regions=made.requested_count, prefixes=list_key_prefixes(design.key), keys=keys
+        regions=regions.requested_count, prefixes=list_key_prefixes(design.key), keys=keys
     )
     remarks = tuple(
-        SPLIT_ALGORITHMS[design.splits.algorithm]().describe_regions(request, made.boundaries)
+        SPLIT_ALGORITHMS[design.splits.algorithm]().describe_regions(request, regions.boundaries)
     )
-    return SplitReport(design.splits.algorithm, made.boundaries, remarks, made.sizing)
+    return SplitReport(design.splits.algorithm, regions.boundaries, remarks, regions.sizing)
 
 
 def choose_design_splits(
@@ -164,19 +164,19 @@ def choose_algorithm_splits(name: str, regions: int | None) -> SplitReport:
     Raises:
         InvalidDesign: there is no such algorithm, or it needs more than a number of regions.
     """
-    known = name.replace("-", "_")
-    if known not in SPLIT_ALGORITHMS:
+    algorithm_name = name.replace("-", "_")
+    if algorithm_name not in SPLIT_ALGORITHMS:
         mistake = Mistake(
             "--algorithm",
             f"{name!r} is not a split algorithm",
             f"one of {', '.join(SPLIT_ALGORITHMS)}",
-            suggest_name(known, SPLIT_ALGORITHMS),
+            suggest_name(algorithm_name, SPLIT_ALGORITHMS),
         )
         raise InvalidDesign([mistake])
-    algorithm, request = SPLIT_ALGORITHMS[known](), SplitRequest(regions=regions)
+    algorithm, request = SPLIT_ALGORITHMS[algorithm_name](), SplitRequest(regions=regions)
     try:
         boundaries = algorithm.build_boundaries(request)
     except InvalidArgument as refusal:
         raise InvalidDesign([refusal.mistake]) from None
     remarks = tuple(algorithm.describe_regions(request, boundaries))
-    return SplitReport(known, boundaries, remarks, None)
+    return SplitReport(algorithm_name, boundaries, remarks, None)
