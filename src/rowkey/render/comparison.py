@@ -199,11 +199,11 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
         )
     half = ", its second half" if comparison.first_event else ""
     servers = "server" if comparison.servers == 1 else "servers"
-    said = (
+    summary = (
         f"{pluralize(comparison.operation_count, 'event')} of {comparison.path}{half}, on "
         f"{comparison.servers:,} {servers}"
     )
-    yield from wrap_text(said, width, 2)
+    yield from wrap_text(summary, width, 2)
     for text in _format_skipped_rows(comparison):
         yield from wrap_text(text, width, 4)
     yield ""
@@ -342,18 +342,18 @@ def _format_notes(comparison: Comparison) -> Iterator[str]:
 
 def _explain_missing_figures(comparison: Comparison, skipped: Sequence[Measure]) -> Iterator[str]:
     """Yield each reason for missing figures, with the designs and measures it concerns."""
-    without: dict[tuple[str, str], list[str]] = {}
+    labels_by_measure: dict[tuple[str, str], list[str]] = {}
     for one in comparison.measures:
         if one in skipped:
             continue
         for label, figure in zip(_list_labels(comparison), one.figures, strict=True):
             if figure.value is None and (one.name, figure.reason) != ("encode_us", ""):
-                of = f"read {one.read_name}: " if one.read_name is not None else ""
-                without.setdefault((f"{of}{_format_label(one).strip()}", figure.reason), []).append(
-                    label
-                )
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (what, reason), labels in without.items():
-        alike.setdefault((", ".join(labels), reason), []).append(what)
-    for (labels_said, reason), whats in alike.items():
-        yield f"{NO_VALUE} {labels_said}; {', '.join(whats)}: {reason}"
+                read_title = f"read {one.read_name}: " if one.read_name is not None else ""
+                labels_by_measure.setdefault(
+                    (f"{read_title}{_format_label(one).strip()}", figure.reason), []
+                ).append(label)
+    measures_by_reason: dict[tuple[str, str], list[str]] = {}
+    for (measure, reason), labels in labels_by_measure.items():
+        measures_by_reason.setdefault((", ".join(labels), reason), []).append(measure)
+    for (label_list, reason), measures in measures_by_reason.items():
+        yield f"{NO_VALUE} {label_list}; {', '.join(measures)}: {reason}"

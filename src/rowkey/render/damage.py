@@ -82,17 +82,17 @@ def build_repair_document(
     """Return the examined and repaired tables as `rowkey repair -f json` prints them.
 
     Args:
-        url: the place.
-        examinations: what was found, a table each.
+        url: where the tables are stored.
+        examinations: the results of examining them, one for each table.
         repairs: the results of repairing tables in place.
-        saved_tables: what was saved elsewhere.
-        target_url: where that is.
+        saved_tables: the results of saving tables elsewhere.
+        target_url: where they were saved.
     """
     repaired = {one.table: one for one in repairs}
-    kept = {one.table: one for one in saved_tables}
+    salvages = {one.table: one for one in saved_tables}
     tables = []
     for one in examinations:
-        repair, save = repaired.get(one.table), kept.get(one.table)
+        repair, save = repaired.get(one.table), salvages.get(one.table)
         tables.append({
             **_describe_table(one),
             "repaired": repair is not None,
@@ -169,14 +169,14 @@ def format_repair(repair: RepairResult) -> str:
     """Return the line that reports the repair of a table in place."""
     kept_batches = f"{repair.batch_count:,} batches of changes are kept"
     if repair.lost_change_count is None:
-        lost = "the number of lost changes is unknown"
+        losses = "the number of lost changes is unknown"
     else:
-        lost = f"{pluralize(repair.lost_change_count, 'acknowledged change')} lost"
+        losses = f"{pluralize(repair.lost_change_count, 'acknowledged change')} lost"
     if not repair.log_name:
-        return f"{repair.table}: repaired; {kept_batches}, {lost}"
+        return f"{repair.table}: repaired; {kept_batches}, {losses}"
     return (
         f"{repair.table}: {repair.log_name} was truncated at byte {repair.offset:,}; "
-        f"{kept_batches}, {lost}; {pluralize(repair.truncated_bytes, 'byte')} moved to cut/"
+        f"{kept_batches}, {losses}; {pluralize(repair.truncated_bytes, 'byte')} moved to cut/"
     )
 
 

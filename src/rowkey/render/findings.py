@@ -47,15 +47,15 @@ def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
     """Yield the findings of a design file by severity, each with its file and line.
 
     Args:
-        path: the design file, as it was given.
-        lint_result: what the rules found.
+        path: the design file, as the user wrote it.
+        lint_result: the findings of the rules.
     """
     if lint_result.sample is not None and lint_result.sample.remark:
         yield lint_result.sample.remark
-    for severity, one, many in _SEVERITY_NAMES:
+    for severity, singular, plural in _SEVERITY_NAMES:
         group = [finding for finding in lint_result.findings if finding.severity == severity]
         if group:
-            yield f"{len(group):,} {one if len(group) == 1 else many}"
+            yield f"{len(group):,} {singular if len(group) == 1 else plural}"
         yield from (f"{_format_place(path, finding.line)}: {finding}" for finding in group)
     if lint_result.allowed_findings:
         yield f"{len(lint_result.allowed_findings):,} allowed"

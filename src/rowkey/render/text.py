@@ -44,10 +44,10 @@ def print_simulation(
     def print_wrapped(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
         """Print a text wrapped to the console's width, optionally with a styled range."""
         for number, line in enumerate(wrap_text(text, console.width, indent)):
-            shown = Text(line)
+            styled_line = Text(line)
             if bold is not None and number == 0:
-                shown.stylize(bold[2], bold[0], bold[1])
-            console.print(shown, soft_wrap=True)
+                styled_line.stylize(bold[2], bold[0], bold[1])
+            console.print(styled_line, soft_wrap=True)
 
     word = simulation.verdict.level
     print_wrapped(f"{simulation.design.table}  {simulation.design.key}", 2)
@@ -355,23 +355,27 @@ def _format_properties(
         yield f"  read {read.name}: {_format_read_properties(read)}"
 
 
-def _format_size(least: int, most: int | None) -> str:
+def _format_size(min_bytes: int, max_bytes: int | None) -> str:
     """Return a length in bytes, or the range of lengths, as text.
 
     >>> _format_size(1, 1), _format_size(2, 40), _format_size(1, None)
     ('1 byte', '2 to 40 bytes', '1 byte or more')
     """
-    if most is None:
-        return f"{pluralize(least, 'byte')} or more"
-    return pluralize(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
+    if max_bytes is None:
+        return f"{pluralize(min_bytes, 'byte')} or more"
+    return (
+        pluralize(min_bytes, "byte")
+        if min_bytes == max_bytes
+        else f"{min_bytes:,} to {max_bytes:,} bytes"
+    )
 
 
 def _format_part(part: PartProperties) -> str:
     """Return the line about one part of the key."""
-    lost = "".join(f"; loses {what} of {name}" for name, what in part.losses.items())
+    losses = "".join(f"; loses {what} of {name}" for name, what in part.losses.items())
     return (
         f"  [{part.notation}]  {_format_size(part.min_bytes, part.max_bytes)}, order "
-        f"{part.order}{lost}"
+        f"{part.order}{losses}"
     )
 
 

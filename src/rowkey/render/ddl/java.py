@@ -57,10 +57,10 @@ def format_program(statement: CreateStatement) -> Iterator[str]:
     yield f"// Creates one table. Save as {name}.java; it needs hbase-client 2.5 or newer,"
     yield "// and the hbase-site.xml of the cluster on the class path."
     yield from (f"// {escape_comment(remark)}" for remark in statement.remarks)
-    more = (_NAMESPACE_IMPORTS if statement.namespace else ()) + (
+    extra_imports = (_NAMESPACE_IMPORTS if statement.namespace else ()) + (
         _RANDOM_IMPORTS if statement.random_attributes else ()
     )
-    imports = (*_IMPORTS, *more)
+    imports = (*_IMPORTS, *extra_imports)
     yield from (f"import {one};" for one in sorted(imports))
     yield ""
     yield f"public final class {name} {{"

@@ -68,13 +68,13 @@ def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Tran
 def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
     """Return which events were replayed."""
     source = design["source"]
-    done, events = f"{design['operations']:,}", f"{source['events']:,}"
+    operations, events = f"{design['operations']:,}", f"{source['events']:,}"
     if source["kind"] != "sample":
-        return translator("verdict.judged_by_made", operations=done)
+        return translator("verdict.judged_by_made", operations=operations)
     if source["path"] is None:
-        return translator("verdict.judged_by_hidden", operations=done, events=events)
+        return translator("verdict.judged_by_hidden", operations=operations, events=events)
     name = Path(source["path"]).name
-    return translator("verdict.judged_by", operations=done, events=events, name=name)
+    return translator("verdict.judged_by", operations=operations, events=events, name=name)
 
 
 def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
@@ -295,10 +295,10 @@ def build_skew_table(skews: Mapping[str, Mapping[str, Any]], translator: Transla
             f"{format_load(skew['servers'])}×",
             f"{format_load(skew['even_servers'])}×",
             f"{format_load(skew['regions'])}×",
-            f"{format_load(others['low'])}–{format_load(others['high'])}×",
+            f"{format_load(placements['low'])}–{format_load(placements['high'])}×",
         )
         for width, skew in skews.items()
-        if (others := skew["balanced_placements"]) is not None
+        if (placements := skew["balanced_placements"]) is not None
     ]
     names = ("width", "skew", "even", "regions", "others")
     return [translator(f"figures.{name}") for name in names], rows, translator("section.figures")

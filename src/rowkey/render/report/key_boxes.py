@@ -30,29 +30,35 @@ def build_key_boxes(
 
     Args:
         design: the design.
-        properties: what it can and cannot do.
-        sample: the sample from which the example is; made up from the types if None.
-        redaction: what is hidden.
+        properties: its properties.
+        sample: the sample that the example is from; generated from the field types if None.
+        redaction: decides which values are hidden.
     """
     row, is_sampled = _choose_example(design, sample, redaction)
     pieces = _split_key(design.key, row)
     parts: list[dict[str, Any]] = []
-    least = 0
-    most: int | None = 0
-    for number, (found, part) in enumerate(zip(properties.parts, design.key.parts, strict=True)):
+    min_offset = 0
+    max_offset: int | None = 0
+    for number, (part_properties, part) in enumerate(
+        zip(properties.parts, design.key.parts, strict=True)
+    ):
         piece = pieces[number] if number < len(pieces) else None
         parts.append(
             {
-                **shorten_texts(build_part_document(found)),
-                "description": shorten_text(found.description)
+                **shorten_texts(build_part_document(part_properties)),
+                "description": shorten_text(part_properties.description)
                 if redaction.is_shown(design, part)
                 else "",
-                "offset": {"least": least, "most": most},
+                "offset": {"least": min_offset, "most": max_offset},
                 **_format_piece(design, redaction, number, piece),
             }
         )
-        least += found.min_bytes
-        most = None if most is None or found.max_bytes is None else most + found.max_bytes
+        min_offset += part_properties.min_bytes
+        max_offset = (
+            None
+            if max_offset is None or part_properties.max_bytes is None
+            else max_offset + part_properties.max_bytes
+        )
     return {
         "parts": parts,
         "bytes": {"least": properties.min_key_bytes, "most": properties.max_key_bytes},
@@ -67,12 +73,12 @@ def _format_piece(
     if piece is None:
         return {"hex": "", "decoded": ""}
     part = design.key.parts[number]
-    more = " …" if len(piece) > MAX_PART_BYTES else ""
-    shown = f"{redaction.format_hex(design, part, piece[:MAX_PART_BYTES])}{more}"
+    ellipsis = " …" if len(piece) > MAX_PART_BYTES else ""
+    hex_text = f"{redaction.format_hex(design, part, piece[:MAX_PART_BYTES])}{ellipsis}"
     try:
-        return {"hex": shown, "decoded": redaction.format_piece(design, part, piece)}
+        return {"hex": hex_text, "decoded": redaction.format_piece(design, part, piece)}
     except InvalidArgument:
-        return {"hex": shown, "decoded": ""}
+        return {"hex": hex_text, "decoded": ""}
 
 
 def _choose_example(

@@ -189,10 +189,10 @@ def format_proof(proof: Proof) -> Iterator[str]:
     yield from (_format_read(read) for read in proof.reads if read.trial_count)
     if proof.size is not None:
         yield _format_size(proof)
-    left = (
+    table_state = (
         "which is kept; its regions are never split" if proof.is_table_kept else "which was dropped"
     )
-    yield f"written to {proof.table}, {left}"
+    yield f"written to {proof.table}, {table_state}"
 
 
 def _format_regions(proof: Proof) -> Iterator[str]:
@@ -253,9 +253,9 @@ def _format_size(proof: Proof) -> str:
     size = proof.size
     assert size is not None
     plain = "" if size.is_plain else "; encoded or compressed, so fewer are expected"
-    more = f" and up to {size.resolution_bytes:,} more" if size.resolution_bytes else ""
+    uncertainty = f" and up to {size.resolution_bytes:,} more" if size.resolution_bytes else ""
     apart = "" if size.deviation is None else f", {size.deviation:+.1%}"
     return (
-        f"bytes: {size.predicted_bytes:,} of cells predicted, {size.counted_bytes:,}{more} on disk"
-        f"{apart}{plain}"
+        f"bytes: {size.predicted_bytes:,} of cells predicted, {size.counted_bytes:,}{uncertainty} "
+        f"on disk{apart}{plain}"
     )
