@@ -67,8 +67,8 @@ def command(
     with Destination("toml", to).open_text() as stream:
         stream.write(draft.text)
     if draft.missing_data:
-        print_notes([shorten_text(said) for said in draft.missing_data])
+        print_notes([shorten_text(note) for note in draft.missing_data])
     if to is not None:
         verdict = f"a replay of the sample is {draft.simulation.verdict.level}"
-        said = "the sample is too small for a verdict" if draft.is_thin else verdict
-        print_notes([f"{shorten_text(to)}: the key is {draft.design.declaration.key}", said])
+        result = "the sample is too small for a verdict" if draft.is_thin else verdict
+        print_notes([f"{shorten_text(to)}: the key is {draft.design.declaration.key}", result])
