@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadGroupScheduling
 
 # Tests start the command some hundred times, so the compiled files are kept even where the shell
 # forbids it.
@@ -37,6 +38,23 @@ def pytest_configure() -> None:
     """Let tests interrupt their processes, also where a shell runs pytest in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]
+    """Run the tests of a file, or of an `xdist_group` of several files, in one process.
+
+    xdist's own scheduler sends each test alone, in time that grows with the square of their number.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        """Return the name of the group or the path of the file of a test."""
+        scope = super()._split_scope(nodeid)
+        return nodeid.partition("::")[0] if scope == nodeid else scope
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadGroupScheduling | None:
+    """Return the scheduler of `--dist loadgroup`."""
+    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

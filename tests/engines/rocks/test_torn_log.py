@@ -109,8 +109,9 @@ def repaired(copy: Path) -> RepairResult:
 def test_twenty_truncations_are_refused(torn: Torn) -> None:
     """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
+    acknowledged = torn.records()[-3]  # the writer was perhaps killed before it acknowledged more
     for _ in range(20):
-        length = random.randrange(len(torn.content))
+        length = random.randrange(acknowledged)
         copy = torn.damaged(torn.content[:length])
         with (
             RocksEngine.open(str(copy)) as engine,
