@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class Message(str):
@@ -144,16 +144,27 @@ _MAX_NUMBER_BITS = 256
 """Bits; no field holds more than 128, and Python writes out no number of many thousands."""
 
 
-def suggest_name(word: str, known_names: Iterable[str]) -> str:
+def suggest_name(
+    word: str, known_names: Iterable[str], synonyms: Mapping[str, str] | None = None
+) -> str:
     """Return "Did you mean …?" with the most similar known name; empty if none is similar.
+
+    Args:
+        word: the unknown name.
+        known_names: the names that are allowed.
+        synonyms: the known name that each name of other systems stands for, in lower case.
 
     Cost: bounded, whatever a hostile file holds: 64 characters against 1,000 words.
 
     >>> suggest_name("Tiemstamp_ms", ["text", "timestamp_ms"])
     'Did you mean timestamp_ms?'
+    >>> suggest_name("String", ["text", "timestamp_ms"], {"string": "text"})
+    'Did you mean text?'
     """
     from difflib import get_close_matches
 
+    if synonym := (synonyms or {}).get(word.lower()):
+        return f"Did you mean {synonym}?"
     candidates = {name.lower(): name for name in islice(known_names, 1_000) if len(name) <= 64}
     near = get_close_matches(word[:64].lower(), candidates, n=1, cutoff=_MIN_SIMILARITY)
     return f"Did you mean {candidates[near[0]]}?" if near and near[0] else ""

@@ -10,6 +10,7 @@ from design import designs
 from rowkey import Design
 from rowkey.design.paths import format_path, iter_path_prefixes
 from rowkey.errors import InvalidDesign, Mistake
+from rowkey.keys import TYPES
 from schema import spellings
 
 WRONG = Path(__file__).with_name("wrong.toml")
@@ -287,7 +288,14 @@ MEANT = {
         "'md5' is not a value of hash=",
         "Write hash=md5, without quotes.",
     ),
-    "[salt(host, 4)]": ("salt was given 1 field", ""),
+    "[salt(host, 4)]": (
+        "salt was given 1 field",
+        (
+            "A salt is a random number for each row. Write bucket(field, n) for a number that is "
+            "computed from a field."
+        ),
+    ),
+    "[md5(host)]": ("'md5' is not a function", "Did you mean bucket or digest?"),
     "[desc(host, ts)]": ("desc was given 2 fields", ""),
     "[desc(host, 4)]": ("desc was given 1 number", ""),
     "[host:fixed]": ("host:fixed has no arguments", ""),
@@ -319,6 +327,17 @@ def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
     assert ("reads[0].where", line) == (found.path, found.line)
     assert found.problem.endswith(NEVER[where])
     assert is_well_said(found)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("String", "text"), ("int", "i32"), ("double", "float64")]
+)
+def test_a_type_of_sql_suggests_a_field_type(written: str, meant: str) -> None:
+    """A type name of SQL, Java or Python is refused with the field type that stands for it."""
+    with pytest.raises(InvalidDesign) as caught:
+        Design("t", "[host]", fields={"host": written})
+    assert [f"Did you mean {meant}?"] == [one.remedy for one in caught.value.mistakes]
+    assert meant in TYPES
 
 
 def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:

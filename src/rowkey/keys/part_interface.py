@@ -362,6 +362,8 @@ class Transform(Part):
 
     term_limits: ClassVar[tuple[int, int]] = (1, 1)
     """The smallest and the largest count of terms."""
+    terms_remedy: ClassVar[str] = ""
+    """What to write instead if the count of terms is wrong, as a sentence."""
     scalars: ClassVar[tuple[NumberArgument, ...]] = ()
     options: ClassVar[tuple[EnumOption | NumberArgument, ...]] = ()
     hoists_null: ClassVar[bool] = True

@@ -36,6 +36,30 @@ LONG_KEY_REMEDY = "Shorten a value, or put digest(…) of a long field into the 
 
 EMPTY_KEY_REMEDY = "Give a value to one of these fields."
 
+_TYPE_SYNONYMS = {
+    **dict.fromkeys(("string", "str", "varchar", "char"), "text"),
+    **dict.fromkeys(("int", "integer", "int32"), "i32"),
+    **dict.fromkeys(("long", "bigint", "int64"), "i64"),
+    **dict.fromkeys(("short", "smallint", "int16"), "i16"),
+    **dict.fromkeys(("byte", "tinyint", "int8"), "i8"),
+    **dict.fromkeys(("double", "real"), "float64"),
+    **dict.fromkeys(("timestamp", "datetime", "time"), "timestamp_ms"),
+    **dict.fromkeys(("binary", "blob", "bytea"), "bytes"),
+    "float": "float32",
+    "boolean": "bool",
+    "enum": "choice",
+    "ip": "ipv4",
+}
+"""The field types that stand for the types of SQL, Java and Python."""
+
+_FUNCTION_SYNONYMS = {
+    **dict.fromkeys(("hash", "md5", "sha1", "sha256", "murmur3"), "bucket or digest"),
+    **dict.fromkeys(("substr", "substring", "prefix", "left"), "truncate"),
+    **dict.fromkeys(("invert", "negate", "complement"), "desc"),
+    **dict.fromkeys(("hour", "day", "floor", "date_trunc"), "time_bucket"),
+}
+"""The transforms that do what functions of other systems do."""
+
 _TYPE_OPTIONS = frozenset({"of", "precision", "scale", "width", "max_bytes", "normalize"})
 
 
@@ -54,7 +78,7 @@ def bind_fields(
         field_type = TYPES.get(declaration.type)
         if field_type is None:
             known = f"one of {', '.join(TYPES)}"
-            remedy = suggest_name(declaration.type, TYPES)
+            remedy = suggest_name(declaration.type, TYPES, _TYPE_SYNONYMS)
             mistakes.add(f"{path}.type", f"{declaration.type!r} is not a field type", known, remedy)
             continue
         if field := _bind_field(name, field_type, declaration, path, mistakes):
@@ -203,7 +227,7 @@ class _TermBinder:
         """Return the part of a transform; None if it has mistakes."""
         transform = TRANSFORMS.get(term.name)
         if transform is None:
-            remedy = suggest_name(term.name, TRANSFORMS)
+            remedy = suggest_name(term.name, TRANSFORMS, _FUNCTION_SYNONYMS)
             known = f"one of {', '.join(TRANSFORMS)}"
             self.mistakes.add(path, f"{term.name!r} is not a function", known, remedy)
             return None
@@ -231,7 +255,7 @@ class _TermBinder:
                 else f"{min_terms} to {max_terms} fields"
             )
             what = f"{term.name} was given {_pluralize(len(term.terms), 'field')}"
-            self.mistakes.add(path, what, allowed)
+            self.mistakes.add(path, what, allowed, transform.terms_remedy)
         if len(term.scalars) > len(transform.scalars):
             what = f"{term.name} was given {_pluralize(len(term.scalars), 'number')}"
             names = ", ".join(scalar.name for scalar in transform.scalars)

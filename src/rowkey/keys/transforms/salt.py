@@ -35,6 +35,10 @@ class SaltTransform(NumberedPrefix):
 
     name = "salt"
     term_limits = (0, 0)
+    terms_remedy = (
+        "A salt is a random number for each row. Write bucket(field, n) for a number that is "
+        "computed from a field."
+    )
     scalars = (COUNT_ARGUMENT,)
     options = (FORM_OPTION, WIDTH_OPTION)
     determined_by = Determinant.CHANCE
