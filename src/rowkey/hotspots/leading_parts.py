@@ -53,8 +53,8 @@ def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part |
 def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[Part]:
     """Yield the key parts that differ between keys."""
     for part in design.key.parts:
-        known = [facts[name].distinct_count for name in part.fields if name in facts]
-        is_one_value = bool(part.fields) and known == [1] * len(part.fields)
+        distinct_counts = [facts[name].distinct_count for name in part.fields if name in facts]
+        is_one_value = bool(part.fields) and distinct_counts == [1] * len(part.fields)
         if part.cardinality != 1 and not is_one_value:
             yield part
 
@@ -188,8 +188,8 @@ def estimate_front_share(
 
 def _count_values(design: Design, facts: Mapping[str, FieldFacts], name: str) -> int:
     """Return how many values a field has, or how many its type allows."""
-    known = facts.get(name)
-    count = known.distinct_count if known is not None else None
+    field_facts = facts.get(name)
+    count = field_facts.distinct_count if field_facts is not None else None
     return count or design.find_domain(name).size
 
 

@@ -337,8 +337,8 @@ def compute_value_skew(result: LoadResult) -> float:
     pairs, counts = np.unique(codes * regions + result.regions, return_counts=True)
     order = np.lexsort((counts, pairs // regions))
     lasts = order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]
-    held = np.bincount(pairs[lasts] % regions, minlength=regions)
-    loads = result.placements.sum_by_server(held)
+    value_counts = np.bincount(pairs[lasts] % regions, minlength=regions)
+    loads = result.placements.sum_by_server(value_counts)
     return float(loads.max() * result.servers / len(lasts))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.hotspots import CauseFinding as Foreseen
+    from rowkey.hotspots import CauseFinding
     from rowkey.lint.contract import Rule
     from rowkey.lint.finding import Finding, Severity
     from rowkey.schema import FieldFacts
@@ -57,13 +57,13 @@ class LintResult:
     findings: tuple[Finding, ...]
     allowed_findings: tuple[AllowedFinding, ...] = ()
     sample: SampleSummary | None = None
-    causes: tuple[Foreseen, ...] = ()
+    causes: tuple[CauseFinding, ...] = ()
 
     @property
-    def unreported_causes(self) -> tuple[Foreseen, ...]:
+    def unreported_causes(self) -> tuple[CauseFinding, ...]:
         """Return the predicted causes of hot spots that no rule reports."""
-        told = {rule.cause for rule in RULES.values()}
-        return tuple(cause for cause in self.causes if cause.code not in told)
+        reported = {rule.cause for rule in RULES.values()}
+        return tuple(cause for cause in self.causes if cause.code not in reported)
 
     def filter_by_severity(self, severity: Severity) -> tuple[Finding, ...]:
         """Return the findings of a severity or a more serious one."""
@@ -161,10 +161,10 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     >>> [rule.code for rule in select_rules(["RK00"])][:1]
     ['RK001']
     """
-    every = sorted(RULES.values(), key=lambda kind: kind.code)
-    wanted = [rule for word in select for rule in _match_rules(word, every, "--select")]
-    unwanted = [rule for word in ignore for rule in _match_rules(word, every, "--ignore")]
-    return [rule for rule in every if (not wanted or rule in wanted) and rule not in unwanted]
+    rules = sorted(RULES.values(), key=lambda kind: kind.code)
+    selected = [rule for word in select for rule in _match_rules(word, rules, "--select")]
+    ignored = [rule for word in ignore for rule in _match_rules(word, rules, "--ignore")]
+    return [rule for rule in rules if (not selected or rule in selected) and rule not in ignored]
 
 
 def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:

@@ -61,14 +61,14 @@ def apply_fixes(
         InvalidArgument: no rule has such a code or name.
     """
     assert design.source is not None, "a design written in Python has no file text to fix"
-    now = FixedDesign(design.source.text, design, ())
-    tried: set[tuple[str, str]] = set()
-    while len(now.fixed_findings) < MAX_FIXES:
-        step = next(_try_fixes(now, sample, select, ignore, tried), None)
+    state = FixedDesign(design.source.text, design, ())
+    tried_ids: set[tuple[str, str]] = set()
+    while len(state.fixed_findings) < MAX_FIXES:
+        step = next(_try_fixes(state, sample, select, ignore, tried_ids), None)
         if step is None:
-            return now
-        now = step
-    return now
+            return state
+        state = step
+    return state
 
 
 def _try_fixes(

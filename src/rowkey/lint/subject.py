@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
     from rowkey.design import Design, DesignProperties
-    from rowkey.hotspots import CauseFinding as Foreseen
+    from rowkey.hotspots import CauseFinding
     from rowkey.keys import Key, Part
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.regions import Boundaries, Sizing, TableDemand
@@ -236,10 +236,10 @@ class LintSubject:
         return self.sample.keyed_events
 
     @cached_property
-    def causes(self) -> Mapping[str, Foreseen]:
+    def causes(self) -> Mapping[str, CauseFinding]:
         """Return the predicted causes of hot spots by code."""
-        found = predict_causes(self.design, self.facts, self.boundaries, self.keyed_events)
-        return {cause.code: cause for cause in found}
+        findings = predict_causes(self.design, self.facts, self.boundaries, self.keyed_events)
+        return {cause.code: cause for cause in findings}
 
     # Reads
 
@@ -332,8 +332,8 @@ class LintSubject:
         """
         if self.is_declared("families", name):
             return format_path(("families", name))
-        named = (n for n, field in self.design.fields.items() if field.declaration.family == name)
-        first = next(named, None)
+        fields = (n for n, field in self.design.fields.items() if field.declaration.family == name)
+        first = next(fields, None)
         if first is not None:
             return format_path(("fields", first))
         return "families" if self.is_declared("families") else "fields"

@@ -29,8 +29,8 @@ def edit_toml(text: str, changes: Mapping[KeyPath, Any]) -> str:
     'a = 3 # one\n[b]\nc = 2\nd = true\n\n[e]\nf = "g"\n'
     """
     for path, value in changes.items():
-        bare = text.removeprefix(BOM)
-        text = text[: len(text) - len(bare)] + _change_option(bare, path, value)
+        body = text.removeprefix(BOM)
+        text = text[: len(text) - len(body)] + _change_option(body, path, value)
     return text
 
 

@@ -71,9 +71,9 @@ def _suggest_table(name: str, table_names: Collection[str]) -> str:
     if not table_names:
         return "There are no tables yet. Create one by rowkey create."
     if name.endswith(DESIGN_SUFFIX):
-        known = name.rpartition("/")[2].removesuffix(DESIGN_SUFFIX)
-        found = f": {known}" if known in table_names else ""
-        return f"Give the table's name, not the file of its design{found}."
+        table = name.rpartition("/")[2].removesuffix(DESIGN_SUFFIX)
+        hint = f": {table}" if table in table_names else ""
+        return f"Give the table's name, not the file of its design{hint}."
     return suggest_name(name, table_names)
 
 

@@ -179,9 +179,9 @@ class TableWatch:
         """Return the samples that the design decodes and whose intervals are known."""
         known_ends_s = {one.end_s for one in self.find_known_intervals("writes")}
         return [
-            (interval, found)
-            for interval, found in self.samples
-            if interval.end_s in known_ends_s and found.is_readable
+            (interval, sample)
+            for interval, sample in self.samples
+            if interval.end_s in known_ends_s and sample.is_readable
         ]
 
     def _find_causes(self, write_balance: LoadBalance) -> list[CauseFinding]:

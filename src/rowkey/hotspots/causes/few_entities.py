@@ -151,7 +151,9 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Seque
     """Return the remedy: a bucket of more fields, or a salt if the key has too few values."""
     values = count_combined_values(design, facts, design.key.fields)
     if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
-        found = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Use {found.toml_text}, which spreads rows by more fields; {found.cost_phrase}."
+        proposal = propose_spread_key(design, facts, insufficient_fields=names)
+        return (
+            f"Use {proposal.toml_text}, which spreads rows by more fields; {proposal.cost_phrase}."
+        )
     salted = propose_salted_key(design)
     return f"Use {salted.toml_text}, which spreads the rows of each value; {salted.cost_phrase}."

@@ -103,12 +103,14 @@ class MissedSplitsCause(Cause):
         regions, empty = len(result.boundaries), result.empty_region_count
         if not can_miss_splits(result):
             return None
-        foreseen = cls.predict(result.design, result.facts, result.boundaries)
-        is_seen = foreseen is not None and (has_many_empty(empty, regions) or result.has_hot_region)
+        prediction = cls.predict(result.design, result.facts, result.boundaries)
+        is_seen = prediction is not None and (
+            has_many_empty(empty, regions) or result.has_hot_region
+        )
         if not is_seen and not has_missed_splits(result):
             return None
         seen = (regions, empty, result.fullest_share)
-        finding = _build_finding(result.design, result.facts, result.keys, seen, foreseen)
+        finding = _build_finding(result.design, result.facts, result.keys, seen, prediction)
         bounds = [finding.bound, compute_value_skew(result)]
         if has_region_full_of_values(result):
             bounds.append(result.servers * result.fullest_share)
@@ -244,14 +246,14 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
         return f"Use {format_quantile_splits(design)}, which splits at quantiles of sampled keys."
     else:
         why = "these splits follow earlier keys and do not fit the later ones"
-    found = propose_spread_key(design, facts)
-    return f"Use {found.toml_text}, because {why}; {found.cost_phrase}."
+    proposal = propose_spread_key(design, facts)
+    return f"Use {proposal.toml_text}, because {why}; {proposal.cost_phrase}."
 
 
 def _find_equal_steps(design: Design) -> str | None:
     """Return the split algorithm with equal steps that fits the keys; None if in use."""
-    asked = design.splits.request
-    is_whole = asked.first is None and asked.last is None
+    request = design.splits.request
+    is_whole = request.first is None and request.last is None
     equal = find_equal_steps(design)
     is_cut = design.splits.needs_sample or (design.splits.algorithm == equal and is_whole)
     return None if is_cut else equal

@@ -119,5 +119,5 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], *, is_import
     """Return the remedy: shuffle an import, or put a part in front that spreads rows."""
     if is_import:
         return "Shuffle the rows before they are loaded, or use a bulk load of HFiles."
-    found = propose_spread_key(design, facts)
-    return f"Put {found.prefix_phrase}; {found.cost_phrase}."
+    proposal = propose_spread_key(design, facts)
+    return f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}."

@@ -90,8 +90,10 @@ class TimeOnlyBucketCause(Cause):
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     """Return the remedy: a key that is spread by another field than the time."""
-    found = propose_spread_key(design, facts)
-    return f"Use {found.toml_text}, which spreads the events of one moment; {found.cost_phrase}."
+    proposal = propose_spread_key(design, facts)
+    return (
+        f"Use {proposal.toml_text}, which spreads the events of one moment; {proposal.cost_phrase}."
+    )
 
 
 def _find_time_bucket(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:
@@ -112,8 +114,10 @@ def _compute_step_ns(design: Design, facts: Mapping[str, FieldFacts], part: Part
     steps = []
     for name in part.fields:
         tick = design.fields[name].type.unit_ns or 1
-        known = facts.get(name)
-        steps.append((known.step if known is not None and known.step else 1) * tick)
+        field_facts = facts.get(name)
+        steps.append(
+            (field_facts.step if field_facts is not None and field_facts.step else 1) * tick
+        )
     return max(part.resolution_ns or 0, min(steps))
 
 

@@ -71,7 +71,9 @@ line = { type = "text", max_bytes = 500 }
         cause = subject.causes.get(self.cause)
         if cause is None:
             return
-        place = next(shown for shown, part in subject.iter_parts() if part is subject.leading_part)
+        place = next(
+            notation for notation, part in subject.iter_parts() if part is subject.leading_part
+        )
         reached, buckets = cause.evidence["reached"], cause.evidence["buckets"]
         is_short = reached is not None and buckets is not None and reached < buckets
         verdict = self.FEW_NUMBERS_VERDICT if is_short else self.SAME_MOMENT_VERDICT

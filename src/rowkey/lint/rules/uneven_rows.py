@@ -68,7 +68,7 @@ since    = "date"
         sample = subject.sample
         if sample is None or not subject.design.layout.has_shared_rows or subject.key.is_salted:
             return
-        rows = [(sum(1 for _ in same), key) for key, same in groupby(sample.keys)]
+        rows = [(sum(1 for _ in group), key) for key, group in groupby(sample.keys)]
         if not rows:
             return
         largest, key = max(rows)

@@ -81,9 +81,9 @@ class ReadProver:
         plan = plan_read(self.table.design.key, read.build_bounds(values))
         expected = [self._predict_rows(plan, *bound) for bound in self.bounds]
         positional = [values[name] for name in sorted(n for n in values if isinstance(n, int))]
-        named = {name: value for name, value in values.items() if isinstance(name, str)}
+        parameters = {name: value for name, value in values.items() if isinstance(name, str)}
         before = self._take_snapshot()
-        self.table.scan(read.conditions, *positional, **named).count()
+        self.table.scan(read.conditions, *positional, **parameters).count()
         interval = compute_interval(before, self._take_snapshot())
         if list(interval.bounds) != self.bounds or not interval.is_known("reads"):
             why = "regions were reopened, split or merged during the read"
